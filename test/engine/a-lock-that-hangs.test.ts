@@ -1,9 +1,9 @@
 /** Goal: functions without a limit of their own end, and free the name, though the lock manager never answers; a lock that comes late is released. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { forget, move, pending, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { charged, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, test, watched } from '../support/world.js';
 
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 
@@ -40,12 +40,10 @@ test.each([
 
 const endless = () => new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(100)) });
 
-test.each<[string, PayOptions]>([
+test.for<[string, PayOptions]>([
   ['is aborted', {}],
   ['has a body that can not be read', { init: { body: endless(), duplex: 'half' } as RequestInit, limits: { bodyBytes: 1000 } }],
-])('a call that %s meanwhile does not say that nothing was sent: another page may hold the lock', async (_, more) => {
-  const world = newWorld();
-  const tab = world.tab();
+])('a call that %s meanwhile does not say that nothing was sent: another page may hold the lock', async ([_, more], { world, tab }) => {
   Object.assign(tab.platform, { locks: { acquire: () => new Promise(() => {}) } });
   const controller = new AbortController();
   const call = pay(tab.once(), { ...more, signal: controller.signal });

@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, test, URL_ } from '../support/world.js';
+import { CART, NAME, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 const REASON = new Error('the user pressed cancel');
 
@@ -137,12 +137,10 @@ describe('an abort after the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
   });
 
-  test.each<[string, Entry]>([
+  test.for<[string, Entry]>([
     ['that a server asked for', answers(503, '', { 'retry-after': '60' })],
     ['for work in progress', answers(409, '', { 'retry-after': '50' })],
-  ])('in a wait %s frees the name at once', async (_, entry) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('in a wait %s frees the name at once', async ([_, entry], { world, tab, once }) => {
     const controller = new AbortController();
     world.server.plays(charged(entry), replays());
     const call = pay(once, { signal: controller.signal });

@@ -60,9 +60,7 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test.each([425, 429, 421])('a %i is no ambiguity: a 401 after it is a clean refusal', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([425, 429, 421])('a %i is no ambiguity: a 401 after it is a clean refusal', async (status, { world, tab, once }) => {
     world.server.plays(answers(status), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'rejected', effect: 'none', attempts: 2 } });
     expect(world.record()).toMatchObject({ state: 'retired' });
@@ -76,13 +74,14 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
 });
 
 describe('A2: a refusal after ambiguity settles only when the server keeps it', () => {
-  test.each([400, 402, 404, 410, 417, 422])('A2: path A: a timeout that charged, then a %i from validation in front, keeps the key', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(hangs()), answers(status, { error: 'cart is empty' }));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
-    expect(world.record()).toMatchObject({ state: 'pending' });
-  });
+  test.for([400, 402, 404, 410, 417, 422])(
+    'A2: path A: a timeout that charged, then a %i from validation in front, keeps the key',
+    async (status, { world, tab, once }) => {
+      world.server.plays(charged(hangs()), answers(status, { error: 'cart is empty' }));
+      expect(await world.end(tab, pay(once))).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
+      expect(world.record()).toMatchObject({ state: 'pending' });
+    },
+  );
 
   test('A2: path B: a held first attempt, then a 402, sends the next card under the same key', async ({ world, tab, once }) => {
     world.server.plays(hangs(), answers(402, { error: 'declined' }));
@@ -120,9 +119,7 @@ describe('A2: a refusal after ambiguity settles only when the server keeps it', 
 });
 
 describe('A3: a replayed 5xx is burnt, not rejected', () => {
-  test.each([500, 502, 503])('A3: a replayed %i stops at once, keeps the key, and says unknown', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([500, 502, 503])('A3: a replayed %i stops at once, keeps the key, and says unknown', async (status, { world, tab, once }) => {
     world.server.plays(charged(lost()), replays(status, { error: 'handler crashed' }));
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'burnt', attempts: 2 } });
@@ -136,12 +133,10 @@ describe('A3: a replayed 5xx is burnt, not rejected', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test.each([
+  test.for([
     ['done', 'ERR_ONCE_ALREADY_DONE', 'done'],
     ['unknown', undefined, 'unknown'],
-  ] as const)('A3: asks reconcile, which may say %s', async (said, code, effect) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('A3: asks reconcile, which may say %s', async ([said, code, effect], { world, tab, once }) => {
     world.server.plays(charged(replays(500)));
     const asked: unknown[] = [];
     const reconcile = saying(asked, said);
@@ -157,9 +152,7 @@ describe('A3: a replayed 5xx is burnt, not rejected', () => {
 });
 
 describe('A4: whether a request left is not judged by its error', () => {
-  test.each([true, false, undefined])('A4: in a browser a rejected fetch is ambiguous, with onLine %s', async (online) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([true, false, undefined])('A4: in a browser a rejected fetch is ambiguous, with onLine %s', async (online, { world, tab, once }) => {
     tab.online = online;
     // A device that is offline makes no second attempt.
     world.server.plays(charged(lost()), ...(online === false ? [] : [answers(401)]));
@@ -203,9 +196,7 @@ describe('A4: whether a request left is not judged by its error', () => {
 });
 
 describe('A25: the ends that had no rule', () => {
-  test.each([409, 503, 429])('A25: the last attempt answered %i: it resolves with that answer', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([409, 503, 429])('A25: the last attempt answered %i: it resolves with that answer', async (status, { world, tab, once }) => {
     world.server.plays(answers(status));
     expect(await world.end(tab, pay(once, { limits: { attempts: 1, inProgressMs: 0 } }))).toMatchObject({ status });
   });
@@ -238,9 +229,7 @@ describe('A25: the ends that had no rule', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test.each(['after ambiguity', 'clean'] as const)('A25: a 412 %s is not "already done"', async (when) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(['after ambiguity', 'clean'] as const)('A25: a 412 %s is not "already done"', async (when, { world, tab, once }) => {
     if (when === 'after ambiguity') world.server.plays(charged(lost()));
     world.server.plays(answers(412));
     const end = await world.end(tab, pay(once, { init: { method: 'PUT' } }));

@@ -155,12 +155,11 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test.each([
+  test.for([
     ['an empty one', () => ''],
     ['undefined', () => undefined as unknown as string],
-    ['an error, because there is no session any more', () => (null as unknown as { id: string }).id],
-  ])('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async (_, gone) => {
-    const world = newWorld();
+    ['an error, because there is no session any more', (): string => (null as unknown as { id: string }).id],
+  ] as const)('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async ([_, gone], { world }) => {
     let user = () => 'ann';
     const { tab, once } = world.open({ namespace: () => user() });
     world.server.plays(
@@ -234,9 +233,7 @@ describe('A12: the person changes while an operation is driven', () => {
     await world.end(tab, ann);
   });
 
-  test.each([undefined, ''])('A12: a namespace that is given but %j is refused before anything is read', async (namespace) => {
-    const world = newWorld();
-    const tab = world.tab();
+  test.for([undefined, ''])('A12: a namespace that is given but %j is refused before anything is read', async (namespace, { world, tab }) => {
     expect(() => tab.once({ namespace: namespace as string })).toThrow(/namespace/);
     const once = tab.once({ namespace: () => namespace as string });
     tab.faults.rate('look-fails', 1);
@@ -314,8 +311,7 @@ describe('A20: forget and settle', () => {
     expect(await world.end(tab, call)).toMatchObject({ status: 201 });
   });
 
-  test.each([true, false])('A20: another tab that drives it refuses it too, with locks: %s', async (locks) => {
-    const world = newWorld();
+  test.for([true, false])('A20: another tab that drives it refuses it too, with locks: %s', async (locks, { world }) => {
     const [one, two] = [world.open({}, { locks }), world.open({}, { locks })];
     world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(one.once);
@@ -382,9 +378,7 @@ describe('A20: forget and settle', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test.each(['maybe', undefined, null, 'DONE'])('A20: settle(%j) is a TypeError', async (word) => {
-    const world = newWorld();
-    const { once } = world.open();
+  test.for(['maybe', undefined, null, 'DONE'])('A20: settle(%j) is a TypeError', async (word, { world, once }) => {
     await expect(world.run(settle(once, NAME, word as 'done'))).rejects.toThrow(TypeError);
   });
 });

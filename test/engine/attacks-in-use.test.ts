@@ -2,19 +2,18 @@
 import { describe, expect } from 'vitest';
 import { resumeOne } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, saying, test, watched } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, pay, rest, saying, test, watched } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const REFUSED = charged(answers(400, { code: 'bad_card' }));
 const ELSEWHERE = 'https://other.example/api/payments';
 
 describe('a press that went under another key, and never left', () => {
-  test.each([
+  test.for([
     ['edited, where an edit is refused', { body: CARD_B, whenChanged: 'refuse' }, { whenChanged: 'refuse' }],
     ['to another address', { url: ELSEWHERE }, {}],
     ['to another address, edited', { url: ELSEWHERE, body: CARD_B }, {}],
-  ] as const)('%s: the next one of the first kind sends the key in use', async (_, between, last) => {
-    const world = newWorld();
+  ] as const)('%s: the next one of the first kind sends the key in use', async ([_, between, last], { world }) => {
     const tab = world.tab({ resends: true });
     world.server.plays(REFUSED);
     const { outcome } = await world.end(tab, pay(tab.once(), last));
@@ -80,12 +79,11 @@ test('the key window ends while a call under a key in use waits: it goes on unde
 });
 
 describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that the earlier payload is done', (repeat) => {
-  test.each([
+  test.for([
     ['after the key window', {}, DAY],
     ['at another address', { url: ELSEWHERE }, 0],
     ['after the key window, with a Response', { reconcile: async () => Response.json({ id: 'ch_1' }) }, DAY],
-  ] as const)('%s: the new payload is sent all the same', async (_, more, wait) => {
-    const world = newWorld();
+  ] as const)('%s: the new payload is sent all the same', async ([_, more, wait], { world }) => {
     const asked: unknown[] = [];
     const { tab, once } = world.open({ repeat, reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
     world.server.plays(charged(lost()));
@@ -108,8 +106,7 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
     expect(world.server.arrivals).toHaveLength(3);
   });
 
-  test.each([undefined, 'profile-0001'])('a payload that may be done itself is not sent again (key: %s)', async (key) => {
-    const world = newWorld();
+  test.for([undefined, 'profile-0001'])('a payload that may be done itself is not sent again (key: %s)', async (key, { world }) => {
     const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
     world.server.plays(lost(), charged(lost()), answers(402));
     await world.end(tab, pay(once, { key }));

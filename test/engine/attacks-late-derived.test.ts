@@ -12,11 +12,10 @@ import { DAY, HOUR, NAME, newWorld, pay, test } from '../support/world.js';
 const OTHERS = 250;
 
 describe.each(['always', 'if-changed'] as const)("a derived key with repeat: '%s'", (repeat) => {
-  test.each([
+  test.for([
     ['a day’s window, an hour’s memory', [2 * HOUR, 2 * HOUR], 'Idempotency-Key', { keep: { forMs: HOUR } }],
     ['a window of 45 days, the default memory', [31 * DAY, 8 * DAY], 'PayPal-Request-Id', { dialect: paypal({ api: 'payments' }) }],
-  ] as const)('takes effect each time: %s', async (_, pauses, header, options) => {
-    const world = newWorld();
+  ] as const)('takes effect each time: %s', async ([_, pauses, header, options], { world }) => {
     world.keyHeader = header;
     const { tab, once } = world.open(options);
     world.server.otherwise = honest();

@@ -23,8 +23,7 @@ describe('A23: a server that knows no keys', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test.each([500, 503, 408])('A23: not after a %i either', async (status) => {
-    const world = newWorld();
+  test.for([500, 503, 408])('A23: not after a %i either', async (status, { world }) => {
     const { tab, once } = world.open({ dialect: () => 'none' });
     world.server.plays(answers(status));
     expect(await world.end(tab, pay(once))).toMatchObject({ status, outcome: { effect: 'unknown', attempts: 1 } });
@@ -141,14 +140,12 @@ describe('A24: run', () => {
     expect(new Set([...children, ...other]).size).toBe(3);
   });
 
-  test.each<[string, unknown]>([
+  test.for<[string, unknown]>([
     ['undefined', undefined],
     ['null', null],
     ['NaN', Number.NaN],
     ['an empty string', ''],
-  ])('A24: a child without a label gets no key, because two of them would share it: %s', async (got, label) => {
-    const world = newWorld();
-    const { once } = world.open();
+  ])('A24: a child without a label gets no key, because two of them would share it: %s', async ([got, label], { world, once }) => {
     const call = runOnce(once, ['evt', 1], ({ child }) => child(label as string), { limits: { attempts: 1 } });
     await expect(world.run(call)).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', cause: new TypeError(`once: child takes a label, got ${got}`) });
   });
@@ -195,7 +192,7 @@ describe('A27: a device that says it is offline', () => {
 describe('A29: names with holes', () => {
   const sparse = ['pay', 'c1'];
   delete sparse[1];
-  test.each<[string, unknown, RegExp]>([
+  test.for<[string, unknown, RegExp]>([
     ['undefined in it', ['pay', undefined], /operation\[1\]/],
     ['null in it', ['pay', null], /operation\[1\]/],
     ['an empty string in it', ['', 'c1'], /operation\[0\]/],
@@ -206,9 +203,7 @@ describe('A29: names with holes', () => {
     ['a hole', sparse, /operation\[1\]/],
     ['no part', [], /operation/],
     ['no array', 'pay', /operation|once/],
-  ])('A29: a name with %s is a TypeError that names it, and nothing is sent or stored', async (_, name, says) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('A29: a name with %s is a TypeError that names it, and nothing is sent or stored', async ([_, name, says], { world, tab, once }) => {
     const end = await world.end(tab, pay(once, { operation: name as string[] }));
     expect(end.error).toBeInstanceOf(TypeError);
     expect((end.error as Error).message).toMatch(says);

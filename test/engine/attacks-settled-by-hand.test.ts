@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { derived, forget, type Once, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, textOf } from '../support/server.js';
-import { DAY, HOUR, NAME, newWorld, pay, test } from '../support/world.js';
+import { DAY, HOUR, NAME, pay, test } from '../support/world.js';
 
 test("settled as 'done' by hand, and forgotten before the server forgets: the next one has another key", async ({ world }) => {
   const { tab, once } = world.open({ keep: { forMs: HOUR }, limits: { attempts: 1 } });
@@ -16,11 +16,10 @@ test("settled as 'done' by hand, and forgotten before the server forgets: the ne
   expect(new Set(world.server.keys).size).toBe(2);
 });
 
-test.each([
+test.for([
   ['settled as none by hand', (once: Once) => settle(once, NAME, 'none'), true],
   ['forgotten', (once: Once) => forget(once, NAME, { evenIfUnknown: true }), false],
-] as const)('a derived key, and a fingerprint of some fields only: what is pressed after it was %s sends its own bytes', async (_, end, stays) => {
-  const world = newWorld();
+] as const)('a derived key, and a fingerprint of some fields only: what is pressed after it was %s sends its own bytes', async ([_, end, stays], { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 1 }, fingerprint: ({ body }) => (body as { cart: string }).cart });
   world.server.plays(lost(), lost(), answers(201));
   await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }));

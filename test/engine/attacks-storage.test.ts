@@ -26,8 +26,7 @@ const guessing = (world: World, store: Store): Store => ({
 });
 
 describe('A5: could not look', () => {
-  test.each(['look-fails', 'hang'] as const)('A5: after a charge and a reload, a store where %s sends nothing', async (fault) => {
-    const world = newWorld();
+  test.for(['look-fails', 'hang'] as const)('A5: after a charge and a reload, a store where %s sends nothing', async (fault, { world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.rate(fault, 1);
@@ -105,18 +104,19 @@ describe('A5: could not look', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test.each(['fail-after-commit', 'hang-after-commit'] as const)('a write that was stored although it %s is never followed by another key', async (fault) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    tab.faults.next(fault);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
-    const next = world.open();
-    tab.kill();
-    world.server.plays(replays());
-    await world.end(next.tab, pay(next.once));
-    expect(new Set(world.server.keys).size).toBe(1);
-  });
+  test.for(['fail-after-commit', 'hang-after-commit'] as const)(
+    'a write that was stored although it %s is never followed by another key',
+    async (fault, { world, tab, once }) => {
+      tab.faults.next(fault);
+      world.server.plays(charged(lost()));
+      await world.end(tab, pay(once, ONE));
+      const next = world.open();
+      tab.kill();
+      world.server.plays(replays());
+      await world.end(next.tab, pay(next.once));
+      expect(new Set(world.server.keys).size).toBe(1);
+    },
+  );
 
   test('a record that failed to be stored in place of an earlier one does not go to memory', async ({ world, tab, once }) => {
     world.server.plays(answers(402));
@@ -178,13 +178,11 @@ describe('A6: forgotten too early, or too late', () => {
 });
 
 describe('A7: tombstones', () => {
-  test.each([
+  test.for([
     ['a moment', 0],
     ['25 hours, when the phone brings the tab back', 25 * HOUR],
     ['29 days', 29 * DAY],
-  ])('A7: %s after it was paid, on another page, nothing is sent', async (_, ms) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('A7: %s after it was paid, on another page, nothing is sent', async ([_, ms], { world, tab, once }) => {
     world.server.plays(answers(201));
     await world.end(tab, pay(once));
     tab.kill();
@@ -282,12 +280,10 @@ describe('A10: the wire form of the key', () => {
     expect(headers.get('x-idempotency-key')).toBeNull();
   });
 
-  test.each([
+  test.for([
     ['the earlier one had the shorter window', 5 * MINUTE, undefined],
     ['the later one has the shorter window', undefined, 5 * MINUTE],
-  ])('A10: %s: it counts', async (_, before, later) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('A10: %s: it counts', async ([_, before, later], { world, tab, once }) => {
     world.server.plays(charged(lost()));
     await world.end(tab, pay(once, { limits: { attempts: 1, keyWindowMs: before } }));
     tab.kill();
@@ -331,11 +327,10 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once, { limits }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } });
   });
 
-  test.each([
+  test.for([
     ['inside the window, less the margin of one attempt', 24 * HOUR - 31 * SECOND, true],
     ['past the window, less the margin of one attempt', 24 * HOUR - 29 * SECOND, false],
-  ])('A21: %s', async (_, ms, sends) => {
-    const world = newWorld();
+  ] as const)('A21: %s', async ([_, ms, sends], { world }) => {
     await world.interrupted(charged(lost()));
     await world.clock.advance(ms);
     const { tab, once } = world.open();
@@ -343,12 +338,11 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(sends ? { status: 201 } : { code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test.each([
+  test.for([
     [4 * MINUTE, true],
     [6 * MINUTE, false],
     [3 * DAY, false],
-  ])('A21: a clock that went back by %i ms can vouch for the window: %s', async (ms, sends) => {
-    const world = newWorld();
+  ] as const)('A21: a clock that went back by %i ms can vouch for the window: %s', async ([ms, sends], { world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.skewMs = -ms;
@@ -478,15 +472,14 @@ describe('A28: versions', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key } });
   });
 
-  test.each([
+  test.for([
     ['torn', (record: object) => JSON.stringify(record).slice(0, 60)],
     ['with a flipped bit in its key', (record: object) => ({ ...record, key: 'x' })],
     ['without a state', (record: object) => ({ ...record, state: undefined })],
     ['no object', () => 7],
     ['null', () => JSON.parse('[null]')],
     ['an empty object', () => ({})],
-  ])('A28: a record %s is kept, nothing is sent, and forgetting it takes a second word', async (_, how) => {
-    const world = newWorld();
+  ] as const)('A28: a record %s is kept, nothing is sent, and forgetting it takes a second word', async ([_, how], { world }) => {
     await world.interrupted(charged(lost()));
     const { id } = world.record()!;
     world.damage(how);

@@ -7,7 +7,7 @@ import { clear, forget, move, pending, settle } from '../../src/entries/index.js
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { type End, NAME, newWorld, pay, test, type World } from '../support/world.js';
+import { type End, NAME, pay, test, type World } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 
@@ -106,8 +106,7 @@ describe('a name whose record in memory is gone', () => {
     expect((await world.end(tab, pay(required, ONE))).outcome).toMatchObject({ effect: 'done', storedIn: 'disk' });
   });
 
-  test.each([false, true])('nor after it was forgotten, by a log-out or by its name: %s', async (byClear) => {
-    const world = newWorld();
+  test.for([false, true])('nor after it was forgotten, by a log-out or by its name: %s', async (byClear, { world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost());
     await degraded(world, tab, once);

@@ -56,9 +56,7 @@ describe('in localStorage, whose records are JSON', () => {
   });
 });
 
-test.each([false, true])('a store that throws at once what is no Error, after it was told what to write or before: %s', async (before) => {
-  const world = newWorld();
-  const tab = world.tab();
+test.for([false, true])('a store that throws at once what is no Error, after it was told what to write or before: %s', async (before, { world, tab }) => {
   const broken = (): never => {
     throw 'broken';
   };
@@ -67,9 +65,7 @@ test.each([false, true])('a store that throws at once what is no Error, after it
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
 });
 
-test.each(['insert', 'end'])('a store that rejects with what has no text, at the %s of an operation: the word is true', async (when) => {
-  const world = newWorld();
-  const tab = world.tab();
+test.for(['insert', 'end'])('a store that rejects with what has no text, at the %s of an operation: the word is true', async (when, { world, tab }) => {
   let updates = 0;
   const store: Store = {
     ...tab.store,
@@ -98,26 +94,25 @@ function storing(tab: Tab, rejects: (update: number) => boolean, before: (update
   };
 }
 
-test.each([1, 2])('a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored', async (times) => {
-  const world = newWorld();
-  const tab = world.tab();
-  const once = tab.once({ namespace: 'ann', store: storing(tab, (update) => update <= times) });
-  world.server.plays(charged(answers(201)));
-  const first = await world.end(tab, pay(once));
-  if (times > 1) {
-    expect(first).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
-    expect(world.server.arrivals).toHaveLength(0);
-    await world.end(tab, pay(once));
-  }
-  expect(world.server.keys).toEqual([world.record()?.key]);
-});
+test.for([1, 2])(
+  'a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored',
+  async (times, { world, tab }) => {
+    const once = tab.once({ namespace: 'ann', store: storing(tab, (update) => update <= times) });
+    world.server.plays(charged(answers(201)));
+    const first = await world.end(tab, pay(once));
+    if (times > 1) {
+      expect(first).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+      expect(world.server.arrivals).toHaveLength(0);
+      await world.end(tab, pay(once));
+    }
+    expect(world.server.keys).toEqual([world.record()?.key]);
+  },
+);
 
-test.each<[string, () => Promise<unknown>, number]>([
+test.for<[string, () => Promise<unknown>, number]>([
   ['is gone by then', async () => undefined, 0],
   ['is not told in time', () => new Promise(() => {}), 3 * SECOND],
-])('a store that has stored a new record and rejects: nothing is sent where the record %s', async (_, then, ms) => {
-  const world = newWorld();
-  const tab = world.tab();
+])('a store that has stored a new record and rejects: nothing is sent where the record %s', async ([_, then, ms], { world, tab }) => {
   const gone = async (update: number, id: string): Promise<void> => {
     if (update !== 2) return;
     await then();
@@ -146,12 +141,11 @@ describe('a key in use that a press without a network took up, of which a bit ha
     return { key: outcome?.key, tab: offline.reload() };
   }
 
-  test.each([
+  test.for([
     ['forget', 'ann', (ann: Once) => forget(ann, NAME)],
     ['clear', 'ann', (ann: Once) => clear(ann)],
     ['move', 'guest', (ann: Once) => move(ann, 'guest')],
-  ])('%s: no other key is sent', async (_, namespace, change) => {
-    const world = newWorld();
+  ] as const)('%s: no other key is sent', async ([_, namespace, change], { world }) => {
     const { key, tab } = await flipped(world, namespace);
     const ann = tab.once({ namespace: 'ann' });
     await world.run(Promise.allSettled([change(ann)]));

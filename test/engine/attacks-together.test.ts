@@ -222,11 +222,10 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
   });
 
-  test.each([
+  test.for([
     ['marked', replays()],
     ['unmarked', answers(201)],
-  ])('A15: where the dialect answers mismatches, a %s 2xx belongs to the payload just sent', async (_, answer) => {
-    const world = newWorld();
+  ] as const)('A15: where the dialect answers mismatches, a %s 2xx belongs to the payload just sent', async ([_, answer], { world }) => {
     const { tab, once } = world.open({ dialect: { ...GENERIC, answersMismatch: true } });
     world.server.plays(lost(), charged(answer));
     await world.end(tab, pay(once, ONE));

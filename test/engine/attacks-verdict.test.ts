@@ -12,16 +12,14 @@ const ONE = { limits: { attempts: 1 } } as const;
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
 describe('A16: a plain 409', () => {
-  test.each([
+  test.for([
     ['code', { code: 'email_taken' }],
     ['error', { error: 'email_taken' }],
     ['error.code', { error: { code: 'email_taken', message: 'taken' } }],
     ['errors[].code', { errors: [{ code: 'email_taken' }] }],
     ['problem type', { type: 'https://shop.example/problems/version-conflict', title: 'Version conflict', status: 409 }],
     ['name', { name: 'VERSION_CONFLICT' }],
-  ])('A16: with an application code of its own in %s is refused at once, and the form stays usable', async (_, body) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('A16: with an application code of its own in %s is refused at once, and the form stays usable', async ([_, body], { world, tab, once }) => {
     world.server.plays(answers(409, body), answers(201));
     const begun = world.clock.now();
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 409, outcome: { type: 'rejected', effect: 'none', attempts: 1 } });
@@ -29,7 +27,7 @@ describe('A16: a plain 409', () => {
     expect(await world.end(tab, pay(once, { body: { email: 'other@example.com' } }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });
 
-  test.each<[string, Entry]>([
+  test.for<[string, Entry]>([
     ['without a body', answers(409)],
     ['in HTML', answers(409, '<h1>Conflict</h1>', HTML)],
     ['with JSON without a code', answers(409, { message: 'Conflict' })],
@@ -37,9 +35,7 @@ describe('A16: a plain 409', () => {
     ['with Retry-After', answers(409, { code: 'email_taken' }, { 'retry-after': '1' })],
     ['with the title of the IETF draft', answers(409, { type: 'https://x.example/i', title: 'A request is outstanding for this Idempotency-Key' })],
     ['that is a 423', answers(423)],
-  ])('A16: %s is work in progress: it waits and asks again with the same key', async (_, answer) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('A16: %s is work in progress: it waits and asks again with the same key', async ([_, answer], { world, tab, once }) => {
     world.server.plays(charged(answer), replays());
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
     expect(new Set(world.server.keys).size).toBe(1);
@@ -58,22 +54,21 @@ describe('A17: what is no verdict', () => {
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
   });
 
-  test.each(['text/html', 'text/html,application/xhtml+xml', '*/*', 'text/*'])('A17: HTML is an answer to a form that accepts %s', async (accept) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(200, '<h1>Thank you</h1>', HTML));
-    const call = once.fetch(URL_, { method: 'POST', body: new URLSearchParams({ a: 'b' }), headers: { accept }, once: NAME });
-    expect(await world.end(tab, call)).toMatchObject({ status: 200, outcome: { type: 'fresh', effect: 'done' } });
-  });
+  test.for(['text/html', 'text/html,application/xhtml+xml', '*/*', 'text/*'])(
+    'A17: HTML is an answer to a form that accepts %s',
+    async (accept, { world, tab, once }) => {
+      world.server.plays(answers(200, '<h1>Thank you</h1>', HTML));
+      const call = once.fetch(URL_, { method: 'POST', body: new URLSearchParams({ a: 'b' }), headers: { accept }, once: NAME });
+      expect(await world.end(tab, call)).toMatchObject({ status: 200, outcome: { type: 'fresh', effect: 'done' } });
+    },
+  );
 
-  test.each([
+  test.for([
     ['a string', () => [URL_, { body: JSON.stringify(CART) }] as const],
     ['bytes', () => [URL_, { body: new TextEncoder().encode(JSON.stringify(CART)) }] as const],
     ['a Request', () => [new Request(URL_, { method: 'POST', body: JSON.stringify(CART) }), {}] as const],
     ['a Blob', () => [URL_, { body: new Blob([JSON.stringify(CART)], { type: 'application/json' }) }] as const],
-  ])('A17: HTML is no answer to JSON that was sent as %s, even without a content-type header', async (_, call) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('A17: HTML is no answer to JSON that was sent as %s, even without a content-type header', async ([_, call], { world, tab, once }) => {
     world.server.plays(answers(200, '<h1>Log in</h1>', HTML));
     const [input, init] = call();
     expect((await world.end(tab, watched(once.fetch(input, { method: 'POST', ...init, once: NAME })))).outcome).toMatchObject({ effect: 'unknown' });
@@ -251,9 +246,7 @@ describe('A19: a 202', () => {
 });
 
 describe('A37: DELETE and PUT', () => {
-  test.each([404, 410])('A37: a named DELETE that may have worked, then a %i: only a 2xx would prove it', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([404, 410])('A37: a named DELETE that may have worked, then a %i: only a 2xx would prove it', async (status, { world, tab, once }) => {
     world.server.plays(charged(lost()), answers(status));
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })));
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });

@@ -157,9 +157,7 @@ describe('a call', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test.each(['pay', 5, null, () => {}, Symbol('x')])('rejects with once: %s', async (wrongOnce) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(['pay', 5, null, () => {}, Symbol('x')])('rejects with once: %s', async (wrongOnce, { world, tab, once }) => {
     named((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: wrongOnce as never })))).error, 'once', TypeError);
   });
 
@@ -189,14 +187,13 @@ describe('a call', () => {
   });
 });
 
-test.each<[string, unknown]>([
+test.for<[string, unknown]>([
   ['a function', { deep: [() => 1] }],
   ['a Date', { at: new Date(0) }],
   ['a Map', new Map([[1, 2]])],
   ['undefined', { a: undefined }],
   ['NaN', [Number.NaN]],
-])('meta that is not JSON is refused, or stored as the JSON that it makes: %s in it', async (_, meta) => {
-  const world = newWorld();
+])('meta that is not JSON is refused, or stored as the JSON that it makes: %s in it', async ([_, meta], { world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
   world.server.otherwise = lost();
   const { error } = await world.end(tab, pay(once, { limits: { attempts: 1 }, meta: meta as never }));
@@ -275,13 +272,11 @@ describe('keys', () => {
 });
 
 describe('requests that no attempt could send', () => {
-  test.each<[string, string, RequestInit]>([
+  test.for<[string, string, RequestInit]>([
     ['a GET with a body', URL_, { method: 'GET', body: 'x' }],
     ['no-cors', URL_, { method: 'POST', mode: 'no-cors' }],
     ['a URL that is none', 'http://[', { method: 'POST' }],
-  ])('%s: TypeError, nothing stored', async (_, url, init) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('%s: TypeError, nothing stored', async ([_, url, init], { world, tab, once }) => {
     expect((await world.end(tab, watched(once.fetch(url, { ...init, once: NAME })))).error).toBeInstanceOf(TypeError);
     expect(world.records).toEqual([]);
   });
@@ -303,12 +298,10 @@ describe('requests that no attempt could send', () => {
     expect((await world.end(tab, watched(once.fetch(request, { once: NAME })))).error).toBeInstanceOf(TypeError);
   });
 
-  test.each([
+  test.for([
     ['an object that somebody forgot to stringify', { cart: 'c1' }],
     ['a number', 5],
-  ])('a body that is %s: ERR_ONCE_BODY, nothing stored', async (_, body) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('a body that is %s: ERR_ONCE_BODY, nothing stored', async ([_, body], { world, tab, once }) => {
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: body as never, once: NAME })))).toMatchObject({
       code: 'ERR_ONCE_BODY',
       outcome: { sent: 'no' },
@@ -316,13 +309,11 @@ describe('requests that no attempt could send', () => {
     expect(world.records).toEqual([]);
   });
 
-  test.each([
+  test.for([
     ['a circle', () => circular],
     ['a bigint', () => ({ amount: 1n })],
     ['an error of its own', () => JSON.parse('{')],
-  ])('a fingerprint hook that gives %s: a TypeError or its own error, nothing sent or stored', async (_, fingerprint) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('a fingerprint hook that gives %s: a TypeError or its own error, nothing sent or stored', async ([_, fingerprint], { world, tab, once }) => {
     const { error } = await world.end(tab, pay(once, { fingerprint }));
     expect(error).toBeInstanceOf(Error);
     if (error instanceof TypeError) expect(error.message).toContain('fingerprint');
@@ -331,13 +322,11 @@ describe('requests that no attempt could send', () => {
 });
 
 describe('hooks that misbehave after a charge', () => {
-  test.each([
-    ['throws', () => JSON.parse('{')],
-    ['says a word that is none', () => 'succeeded'],
-    ['says a number', () => 7],
-  ])('a verdict hook that %s makes it unknown, never done, and keeps the record', async (_, verdict) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([
+    ['throws', (): unknown => JSON.parse('{')],
+    ['says a word that is none', (): unknown => 'succeeded'],
+    ['says a number', (): unknown => 7],
+  ] as const)('a verdict hook that %s makes it unknown, never done, and keeps the record', async ([_, verdict], { world, tab, once }) => {
     world.server.plays(answers(201));
     expect(await world.end(tab, pay(once, { verdict: verdict as never }))).toMatchObject({
       code: 'ERR_ONCE_UNKNOWN',
@@ -346,9 +335,7 @@ describe('hooks that misbehave after a charge', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test.each(['yes', undefined, null, 7])('a reconcile that gives %j leaves it unknown', async (said) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(['yes', undefined, null, 7])('a reconcile that gives %j leaves it unknown', async (said, { world, tab, once }) => {
     world.server.plays(charged(lost()), answers(401));
     expect(await world.end(tab, pay(once, { reconcile: (async () => said) as never }))).toMatchObject({ status: 401, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });

@@ -118,8 +118,7 @@ describe('the record found, and what a call does with it', () => {
 });
 
 describe('a literal key that is not the pending one', () => {
-  test.each(['clean', 'ambiguous'] as const)('%s: ERR_ONCE_MISMATCH, nothing sent, nothing changed', async (state) => {
-    const world = newWorld();
+  test.for(['clean', 'ambiguous'] as const)('%s: ERR_ONCE_MISMATCH, nothing sent, nothing changed', async (state, { world }) => {
     const { tab: before } = await bring(world, state, {});
     const record = world.record();
     const tab = before.reload();

@@ -24,9 +24,7 @@ const ONE = { limits: { attempts: 1 } } as const;
 const LEFT = { type: 'unknown', effect: 'unknown', reason: 'aborted' } as Outcome;
 
 describe('what an effect throws or gives', () => {
-  test.each(['declined', null, undefined, 5])('reaches every caller: %j', async (thing) => {
-    const world = newWorld();
-    const { once } = world.open();
+  test.for(['declined', null, undefined, 5])('reaches every caller: %j', async (thing, { world, once }) => {
     const thrown = () => Promise.reject(thing);
     const calls = [1, 2].map(() => watched(run(once, NAME, thrown, { verdict: () => 'rejected' })));
     const ends = await world.run(Promise.allSettled(calls));
@@ -194,13 +192,11 @@ describe('a body that can not be read', () => {
     expect(again).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
   });
 
-  test.each([
+  test.for([
     ['a file that was changed on the disk after it was chosen', fileChangedSince],
     ['a stream that breaks', async () => new ReadableStream({ pull: (controller) => controller.error(new Error('torn')) })],
     ['a stream that somebody else reads', async () => ((stream) => stream.getReader() && stream)(new ReadableStream({}))],
-  ])('is told in a word, and not as a bug of the app: %s', async (_, bodyOf) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('is told in a word, and not as a bug of the app: %s', async ([_, bodyOf], { world, tab, once }) => {
     const init = { method: 'POST', body: await bodyOf(), duplex: 'half', once: NAME } as RequestInit;
     expect(await world.end(tab, watched(once.fetch(URL_, init)))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent' } });
     expect(world.records).toEqual([]);

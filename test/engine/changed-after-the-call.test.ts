@@ -5,12 +5,12 @@
 import { describe, expect } from 'vitest';
 import { derived } from '../../src/entries/index.js';
 import { answers, lost, textOf } from '../support/server.js';
-import { newWorld, rest, test, URL_, watched } from '../support/world.js';
+import { rest, test, URL_, watched } from '../support/world.js';
 
 const SEATS = ['a', 'b', 'c'] as const;
 
 describe('one body for several calls', () => {
-  test.each([
+  test.for([
     ['a form', () => new FormData()],
     [
       'a form with a file',
@@ -21,9 +21,7 @@ describe('one body for several calls', () => {
       },
     ],
     ['fields', () => new URLSearchParams()],
-  ] as const)('%s: each call sends its own', async (_, make) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('%s: each call sends its own', async ([_, make], { world, tab, once }) => {
     world.server.otherwise = answers(201);
     const body = make();
     const calls = SEATS.map((seat) => {
@@ -75,13 +73,12 @@ describe('one name for several calls', () => {
 });
 
 describe('a PUT without a name that is sent again', () => {
-  test.each<[string, () => BodyInit, (body: never) => void]>([
+  test.for<[string, () => BodyInit, (body: never) => void]>([
     ['fields', () => new URLSearchParams('text=a'), (body: URLSearchParams) => body.set('text', 'b')],
     ['a form', () => formOf('a'), (body: FormData) => body.set('text', 'b')],
     ['bytes', () => new TextEncoder().encode('text=a'), (body: Uint8Array) => body.fill(98)],
     ['a buffer', () => new TextEncoder().encode('text=a').buffer, (body: ArrayBuffer) => new Uint8Array(body).fill(98)],
-  ])('sends what it was given: %s', async (_kind, make, change) => {
-    const world = newWorld();
+  ])('sends what it was given: %s', async ([_kind, make, change], { world }) => {
     const sent: string[] = [];
     const { tab, once } = world.open({
       fetch: async (_, init) => {

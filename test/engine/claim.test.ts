@@ -45,11 +45,10 @@ describe('while another tab holds the lock', () => {
     await world.end(one.tab, first);
   });
 
-  test.each([
+  test.for([
     [60 * SECOND, 10 * SECOND, 10 * SECOND],
     [8 * SECOND, 10 * SECOND, 4 * SECOND],
-  ])('a screen sees until when it is waited for: of %i ms in all and %i for an attempt, %i', async (totalMs, attemptMs, waited) => {
-    const world = newWorld();
+  ] as const)('a screen sees until when it is waited for: of %i ms in all and %i for an attempt, %i', async ([totalMs, attemptMs, waited], { world }) => {
     const [one, two] = [world.open(), world.open()];
     world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(one.once);
@@ -141,11 +140,10 @@ describe('locks that do not work', () => {
     expect(world.record()).toMatchObject({ state: 'retired' });
   });
 
-  test.each([
+  test.for([
     ['a page says once', ['insecure-origin'], false],
     ['a server says', [], true],
-  ])('without any %s %j', async (_, codes, server) => {
-    const world = newWorld();
+  ] as const)('without any %s %j', async ([_, codes, server], { world }) => {
     const { tab, once } = world.open({}, { locks: false, server });
     const told: unknown[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && told.push([event.code, event.key, event.message.includes('shop.example')]));
@@ -201,12 +199,10 @@ describe('the key', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test.each([
+  test.for([
     ['a named call', 'strict', { once: NAME }],
     ['an unnamed call', 'relaxed', {}],
-  ])('of %s is stored %s', async (_, durability, how) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('of %s is stored %s', async ([_, durability, how], { world, tab, once }) => {
     world.server.plays(answers(201));
     await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART), ...how }));
     expect(world.writes[0]?.durability).toBe(durability);
@@ -294,8 +290,7 @@ describe('a first write that failed', () => {
     expect(end).toMatchObject(store);
   });
 
-  test.each(['required', 'best-effort'] as const)('and may still come is nothing to go on from, under %s', async (durability) => {
-    const world = newWorld();
+  test.for(['required', 'best-effort'] as const)('and may still come is nothing to go on from, under %s', async (durability, { world }) => {
     const { tab, once } = world.open({ durability });
     const update: typeof tab.store.update = (_, change) => {
       change(undefined, world.clock.now());

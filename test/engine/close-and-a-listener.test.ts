@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { close, extend, type Once, settle, subscribe } from '../../src/entries/index.js';
 import { charged, hangs, lost } from '../support/server.js';
-import { NAME, newWorld, pay, rest, SECOND, test } from '../support/world.js';
+import { NAME, pay, rest, SECOND, test } from '../support/world.js';
 
 /** Settles the operation, by `by`, as soon as `once` tells that it is unknown; gives what became of that. */
 function settling(once: Once, effect: 'done' | 'none', also?: () => void, by = once): Promise<unknown> {
@@ -19,9 +19,7 @@ function settling(once: Once, effect: 'done' | 'none', also?: () => void, by = o
 }
 
 describe('settled in a listener of the end that close brings', () => {
-  test.each(['done', 'none'] as const)('%s: it is stored before the store is closed', async (effect) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(['done', 'none'] as const)('%s: it is stored before the store is closed', async (effect, { world, tab, once }) => {
     const word = settling(once, effect);
     world.server.plays(effect === 'done' ? charged(lost()) : lost());
     const call = pay(once);

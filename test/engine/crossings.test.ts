@@ -90,11 +90,10 @@ describe('done, and nobody knows with which payload', () => {
   const EDITED = { ...CART, amount: 20 };
   const status = () => new Response('{"state":"paid"}', { headers: { 'content-type': 'application/json' } });
 
-  test.each([
+  test.for([
     ['an answer that may be either', [answers(201)], {}],
     ["reconcile's Response", [answers(401)], { reconcile: async () => status() }],
-  ] as const)('by %s: later calls are told that it is done, and given no answer that may be another one', async (_, last, options) => {
-    const world = newWorld();
+  ] as const)('by %s: later calls are told that it is done, and given no answer that may be another one', async ([_, last, options], { world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 }, ...options });
     world.server.plays(idle(charged(lost())), ...last);
     await world.end(tab, pay(once, { reconcile: async () => 'unknown' }));
@@ -105,8 +104,7 @@ describe('done, and nobody knows with which payload', () => {
 });
 
 describe('another context ends it with an earlier payload while this one waits for its next attempt', () => {
-  test.each(['never', 'if-changed'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat) => {
-    const world = newWorld();
+  test.for(['never', 'if-changed'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat });
     // It is done and remembered here, but that could not be stored.
     world.server.plays(during(() => tab.faults.next('fail-before-commit'), charged(answers(201))));
@@ -137,8 +135,7 @@ test('another context ends it with an earlier payload while this one asks after 
 });
 
 describe('a corrected request after a refusal, where a fingerprint picks fields', () => {
-  test.each([401, 403, 422])('after a %i (none on a server) the new bytes go out, not the ones that were refused', async (status) => {
-    const world = newWorld();
+  test.for([401, 403, 422])('after a %i (none on a server) the new bytes go out, not the ones that were refused', async (status, { world }) => {
     const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } });
     world.server.plays(answers(status, { code: 'captcha' }), answers(201));
     expect((await world.end(tab, pay(once, { body: { ...CART, captcha: 'old' } }))).outcome).toMatchObject({ effect: 'none' });
@@ -148,8 +145,7 @@ describe('a corrected request after a refusal, where a fingerprint picks fields'
 });
 
 describe('a captcha that was wrong once', () => {
-  test.each([true, false])('can be put right (browser: %s)', async (resends) => {
-    const world = newWorld();
+  test.for([true, false])('can be put right (browser: %s)', async (resends, { world }) => {
     const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } }, { resends });
     world.server.otherwise = async (a, s) => ((await textOf(a)).includes('good') ? answers(201) : answers(403, { code: 'captcha' }))(a, s);
     const told: unknown[] = [];
@@ -159,8 +155,7 @@ describe('a captcha that was wrong once', () => {
 });
 
 describe('a payload whose caller was told none', () => {
-  test.each(['never', 'if-changed'] as const)('is not executed by the press of a corrected one (repeat: %s)', async (repeat) => {
-    const world = newWorld();
+  test.for(['never', 'if-changed'] as const)('is not executed by the press of a corrected one (repeat: %s)', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat, dialect: stripeV2() });
     const executed: string[] = [];
     world.server.plays(answers(400, { error: { code: 'insufficient_stock' } }));
@@ -185,8 +180,7 @@ describe('resume where the dialect depends on the request', () => {
     place: inHeader('Idempotency-Key'),
     answers: [{ status: 200, at: { status: 'DECLINED' }, means: 'refused', sticky: true }],
   });
-  test.each(['the client', 'the operation'])('a refusal inside a 200 is not done: resumed by %s', async (by) => {
-    const world = newWorld();
+  test.for(['the client', 'the operation'])('a refusal inside a 200 is not done: resumed by %s', async (by, { world }) => {
     const options = { namespace: () => 'u', keep: { request: true }, dialect: () => bank } as const;
     const { tab, once } = world.open(options);
     world.server.plays(lost());
@@ -242,9 +236,7 @@ describe('repeat if-changed in a browser', () => {
 });
 
 describe('an unnamed call where the store is full', () => {
-  test.each([false, true])('the same press takes up the lost one (full: %s)', async (full) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([false, true])('the same press takes up the lost one (full: %s)', async (full, { world, tab, once }) => {
     if (full) tab.faults.rate('full', 1);
     const post = () => {
       const p = once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(CART) });
@@ -293,11 +285,9 @@ describe('Stripe, a decline of a corrected request', () => {
 });
 
 describe('an ordinary refusal whose words have "already" in them', () => {
-  test.each(['This order has already been shipped', 'Payment method already attached to customer', 'Your order already contains this item'])(
+  test.for(['This order has already been shipped', 'Payment method already attached to customer', 'Your order already contains this item'])(
     '%s',
-    async (message) => {
-      const world = newWorld();
-      const { tab, once } = world.open();
+    async (message, { world, tab, once }) => {
       world.server.otherwise = answers(422, { code: 'order_shipped', message });
       expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
     },

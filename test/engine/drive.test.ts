@@ -16,7 +16,7 @@ const ONE = { limits: { attempts: 1 } } as const;
 const NONE = { type: 'rejected', effect: 'none', replayed: false } as const;
 
 describe('a record that changed between two attempts', () => {
-  test.each<[string, (record: OnceRecord) => unknown, object]>([
+  test.for<[string, (record: OnceRecord) => unknown, object]>([
     ['is gone', () => null, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { type: 'unknown', reason: 'busy' } }],
     ['is damaged', (record) => ({ ...record, key: 'x' }), { code: 'ERR_ONCE_CLAIM_LOST' }],
     ['has another driver', (record) => sealed({ ...record, revision: record.revision + 1 }), { code: 'ERR_ONCE_CLAIM_LOST' }],
@@ -42,9 +42,7 @@ describe('a record that changed between two attempts', () => {
       { code: 'ERR_ONCE_CLAIM_LOST' },
     ],
     ['is the same', (record) => record, { status: 201 }],
-  ])('because it %s, is not sent for again', async (_, change, expected) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('because it %s, is not sent for again', async ([_, change, expected], { world, tab, once }) => {
     world.server.plays(lost(), ...('status' in expected ? [answers(201)] : []));
     const call = pay(once);
     await rest();

@@ -58,11 +58,10 @@ describe('logTo', () => {
     for (const key of keys) expect(all).not.toContain(key);
   });
 
-  test.each([
+  test.for([
     ['a lock', {}, /^waits \d+\.\d s for another tab or process that is at it$/],
     ['a lease', { locks: false, server: true }, /^waits 1[45]\.\d s for another tab or process that is at it$/],
-  ])('says that it waits for another context, by %s', async (_, of, says) => {
-    const world = newWorld();
+  ] as const)('says that it waits for another context, by %s', async ([_, of, says], { world }) => {
     const first = world.open({ namespace: 'n' }, of);
     const second = world.open({ namespace: 'n' }, of);
     const { told, log } = lines();

@@ -7,7 +7,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { increase, repeatableRequests, stripe } from '../../src/entries/dialects.js';
 import { move, run as runOnce } from '../../src/entries/index.js';
 import { answers, charged, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { CART, NAME, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } };
 const EDITED = { ...CART, amount: 20 };
@@ -118,35 +118,32 @@ describe("repeat: 'if-changed', and a server that names what it made in place of
 });
 
 describe('a replay marker on an answer that says "still at work"', () => {
-  test.each<[string, object, Record<string, string>]>([
+  test.for<[string, object, Record<string, string>]>([
     ['in words', { title: 'A request is outstanding for this Idempotency-Key' }, {}],
     ['by a code', { code: 'idempotency_key_in_use' }, {}],
     ['in words about the first request', { error: 'conflict', message: 'The first request is still being processed' }, {}],
     ['by a code about a request', { code: 'REQUEST_IN_PROGRESS' }, {}],
     ['in words about the original request', { code: 'CONFLICT', message: 'The original request is still running' }, {}],
     ['by Retry-After', { code: 'order_locked' }, { 'retry-after': '1' }],
-  ])('%s does not make it a refusal', async (_, body, headers) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('%s does not make it a refusal', async ([_, body, headers], { world, tab, once }) => {
     world.server.plays(charged(lost()), idle(answers(409, body, { 'idempotent-replayed': 'true', ...headers })), replays());
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test.each(['A request with this idempotency key is in progress', 'The previous request is still being processed'])('%s: plain text, too', async (text) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const busy = () => new Response(text, { status: 409, headers: { 'idempotent-replayed': 'true' } });
-    world.server.plays(charged(lost()), idle(busy), replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
-  });
+  test.for(['A request with this idempotency key is in progress', 'The previous request is still being processed'])(
+    '%s: plain text, too',
+    async (text, { world, tab, once }) => {
+      const busy = () => new Response(text, { status: 409, headers: { 'idempotent-replayed': 'true' } });
+      world.server.plays(charged(lost()), idle(busy), replays());
+      expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
+    },
+  );
 
-  test.each<[string, (key: string) => object]>([
+  test.for<[string, (key: string) => object]>([
     ['in a member', (key) => ({ code: 'out_of_stock', message: 'Sold out', idempotencyKey: key })],
     ['beside other details', (key) => ({ error: { code: 'out_of_stock' }, request: { idempotency_key: key } })],
-  ])('a stored refusal that repeats the key %s is one, and is told at once', async (_, body) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('a stored refusal that repeats the key %s is one, and is told at once', async ([_, body], { world, tab, once }) => {
     const refuses = idle(({ key }) => Response.json(body(key ?? ''), { status: 409, headers: { 'idempotent-replayed': 'true' } }));
     world.server.plays(lost(), refuses);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none', attempts: 2 });
@@ -200,9 +197,7 @@ describe('move, where the app gave the guest and the user one key', () => {
 describe('retrying, and a plain call to the same URL', () => {
   const put = { method: 'PUT', body: 'old' };
 
-  test.each(['PUT', 'POST', 'DELETE'])('a %s with once: false is not undone by the attempt that waits', async (method) => {
-    const world = newWorld();
-    const tab = world.tab();
+  test.for(['PUT', 'POST', 'DELETE'])('a %s with once: false is not undone by the attempt that waits', async (method, { world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
     world.server.plays(answers(503), answers(200));
     const early = watched(once.fetch(URL_, put));

@@ -44,11 +44,10 @@ describe('retrying', () => {
     return { sent, fetch: async () => new Response(null, { status: statuses[sent.push(sent.length) - 1] ?? 200 }) };
   }
 
-  test.each([
+  test.for([
     ['with it a GET is sent again', [retrying()], 200, 2],
     ['without it a GET is sent once', [], 503, 1],
-  ] as const)('%s', async (_, use, status, times) => {
-    const world = newWorld();
+  ] as const)('%s', async ([_, use, status, times], { world }) => {
     const { sent, fetch } = busy(503);
     const { tab, once } = world.open({ use, fetch });
     expect(await world.end(tab, once.fetch(URL_))).toMatchObject({ status });
@@ -90,14 +89,13 @@ describe('reconciling', () => {
 describe('unnamed', () => {
   const post = (once: Once, more: OnceRequestInit = {}) => once.fetch(URL_, { method: 'POST', body: 'x', ...more });
 
-  test.each<[string, OnceRequestInit]>([
+  test.for<[string, OnceRequestInit]>([
     ['a POST', {}],
     ['a PATCH', { method: 'PATCH' }],
     ['one with options and no name', { once: { keep: { request: true } } }],
     ['one that is named by its content', { once: true }],
     ['a body that only fetch can make text of', { body: {} as never }],
-  ])('is asked for by %s, and nothing is sent', async (_, init) => {
-    const world = newWorld();
+  ])('is asked for by %s, and nothing is sent', async ([_, init], { world }) => {
     const { tab, once } = world.open(BARE);
     const { error } = await world.end(tab, post(once, init));
     expect(error).toBeInstanceOf(TypeError);

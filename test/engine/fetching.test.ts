@@ -263,7 +263,7 @@ describe('what came back', () => {
   });
 
   const own = new Error('of the hook');
-  test.each<[string, () => unknown, object, readonly unknown[]]>([
+  test.for<[string, () => unknown, object, readonly unknown[]]>([
     ['a word', () => 'rejected', { type: 'rejected' }, []],
     ['nothing', () => undefined, { type: 'rejected' }, []],
     ['nonsense', () => 'nonsense', { reason: 'not-a-verdict' }, []],
@@ -276,8 +276,7 @@ describe('what came back', () => {
       { reason: 'not-a-verdict' },
       [own],
     ],
-  ])('is read by its caller first: %s', async (_, verdict, outcome, reported) => {
-    const world = newWorld();
+  ])('is read by its caller first: %s', async ([_, verdict, outcome, reported], { world }) => {
     const { tab, once } = world.open({ verdict: verdict as never });
     world.server.plays(answers(402));
     const end = await world.end(tab, pay(once, ONE));
@@ -286,7 +285,7 @@ describe('what came back', () => {
     expect(tab.reported).toEqual(reported);
   });
 
-  test.each<[string, Record<string, string>, string, boolean]>([
+  test.for<[string, Record<string, string>, string, boolean]>([
     ['JSON by its look', {}, '{"a":1}', false],
     ['JSON by its type', { 'content-type': 'application/json' }, 'a', false],
     ['nothing of the kind', { 'content-type': 'text/plain' }, 'a', true],
@@ -295,9 +294,7 @@ describe('what came back', () => {
     ['anything, and wants any text', { accept: 'text/*', 'content-type': 'text/plain' }, 'a', true],
     ['anything, and wants anything', { accept: '*/*', 'content-type': 'text/plain' }, 'a', true],
     ['anything, and wants JSON', { accept: 'application/json', 'content-type': 'text/plain' }, 'a', false],
-  ])('a page of HTML to a call that sends %s is an answer, or none', async (_, headers, body, fine) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('a page of HTML to a call that sends %s is an answer, or none', async ([_, headers, body, fine], { world, tab, once }) => {
     world.server.plays(charged(answers(200, '<html>', { 'content-type': 'text/html' })));
     const call = watched(once.fetch(URL_, { method: 'POST', headers, body: new Blob([body]), once: NAME }));
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: fine ? 'done' : 'unknown' });

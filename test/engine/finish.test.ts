@@ -22,13 +22,12 @@ const kept = (tab: Tab): number =>
   tab.in(() => (globalThis as unknown as Record<symbol, { answers: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.answers.size ?? 0);
 
 describe('what is stored of an answer', () => {
-  test.each<[string, object, object, boolean]>([
+  test.for<[string, object, object, boolean]>([
     ['a page for a person', { namespace: 'ann' }, {}, true],
     ['a page for nobody', {}, {}, false],
     ['a server for nobody', {}, { server: true }, true],
     ['a server for a person', { namespace: 'ann' }, { server: true }, true],
-  ])('on %s: %j %j %s', async (_, options, of, stored) => {
-    const world = newWorld();
+  ])('on %s: %j %j %s', async ([_, options, of, stored], { world }) => {
     const { tab, once } = world.open({ ...options, keep: { response: 'disk' } }, of);
     world.server.plays(answers(201, { id: 'ch_1' }));
     await world.end(tab, pay(once));
@@ -56,13 +55,12 @@ describe('what is stored of an answer', () => {
 });
 
 describe('what stays in memory', () => {
-  test.each<[string, object, Parameters<typeof answers>, number]>([
+  test.for<[string, object, Parameters<typeof answers>, number]>([
     ['an answer', {}, [201, {}], 1],
     ['no answer, where none is to be kept', { keep: { response: false } }, [201, {}], 0],
     ['no answer that was too long to be read', { limits: { bodyBytes: 4 } }, [201, 'too long'], 0],
     ['no refusal', {}, [402], 0],
-  ])('is %s', async (_, options, answer, count) => {
-    const world = newWorld();
+  ])('is %s', async ([_, options, answer, count], { world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(answers(...answer));
     await world.end(tab, pay(once));

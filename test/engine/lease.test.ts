@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest';
 import { forget, operation as operationOf, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const ONE = { limits: { attempts: 1 } } as const;
@@ -88,8 +88,7 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test.each([MINUTE, -MINUTE, 365 * 24 * 60 * MINUTE])("A32: whose machine's clock is wrong by %i ms does not take a live lease", async (skewMs) => {
-    const world = newWorld();
+  test.for([MINUTE, -MINUTE, 365 * 24 * 60 * MINUTE])("A32: whose machine's clock is wrong by %i ms does not take a live lease", async (skewMs, { world }) => {
     const [one, two] = processes(world);
     two.tab.skewMs = skewMs;
     world.server.plays(delayed(5 * SECOND, answers(201)));

@@ -29,11 +29,10 @@ test('a log-out between a charge and a press that waits in another tab: the pres
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test.each<[string, number, number]>([
+test.for<[string, number, number]>([
   ['stands for calls that wait, and that time is over', 3, 0],
   ['was swept', 3, 1],
-])('a derived key, a charge and a log-out: what is left of it %s, and the name has the same key', async (_, minutes, sweeps) => {
-  const world = newWorld();
+])('a derived key, a charge and a log-out: what is left of it %s, and the name has the same key', async ([_, minutes, sweeps], { world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));

@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest';
 import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
+import { CART, NAME, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 
@@ -57,13 +57,11 @@ describe('operation.state', () => {
     for (const [index, state] of seen.entries()) if (index > 0) expect(state).not.toBe(seen[index - 1]);
   });
 
-  test.each<[string, Entry[], object]>([
+  test.for<[string, Entry[], object]>([
     ['unknown', [charged(lost())], { phase: 'unsettled', pending: { sent: 'maybe', resumable: true } }],
     ['refused', [answers(402)], { phase: 'settled', outcome: { type: 'rejected', effect: 'none' } }],
     ['done', [answers(201)], { phase: 'settled', outcome: { type: 'fresh', effect: 'done' } }],
-  ])('ends where the call does: %s', async (_, script, state) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('ends where the call does: %s', async ([_, script, state], { world, tab, once }) => {
     world.server.plays(...script);
     await world.end(tab, pay(once, ONE));
     expect(operationOf(once, NAME).state).toMatchObject(state);
@@ -83,12 +81,10 @@ describe('operation.state', () => {
     });
   });
 
-  test.each([
+  test.for([
     ['settled', [answers(201)], { phase: 'settled', outcome: { effect: 'done' } }],
     ['rejected', [answers(402)], { phase: 'idle' }],
-  ] as const)('after a reload: %s', async (_, script, state) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('after a reload: %s', async ([_, script, state], { world, tab, once }) => {
     world.server.plays(...script);
     await world.end(tab, pay(once));
     const operation = operationOf(tab.reload().once(), NAME);

@@ -66,13 +66,12 @@ describe('reconcile that gives', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: end.outcome?.key });
   });
 
-  test.each<[string, () => Response]>([
+  test.for<[string, () => Response]>([
     ['a 200', () => Response.json({ id: 'ch_1', status: 'pending' })],
     ['a 201', () => new Response('{}', { status: 201 })],
     ['a 204', () => new Response(null, { status: 204 })],
     ['a 200 behind a redirect', () => shaped(Response.json({ id: 'ch_1' }), { redirected: true })],
-  ])('%s is done, and it is the answer', async (_, said) => {
-    const world = newWorld();
+  ])('%s is done, and it is the answer', async ([_, said], { world }) => {
     const { tab, once } = world.open({ reconcile: async () => said() });
     const told = diagnostics(once);
     world.server.plays(charged(lost()), answers(401));

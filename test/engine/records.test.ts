@@ -210,12 +210,11 @@ describe('settle', () => {
     expect(world.record()).toMatchObject({ state: 'retired', ending: { type: 'rejected', effect: 'none' }, forgetAt: now + 2 * MINUTE });
   });
 
-  test.each([
+  test.for([
     { where: 'before it has the lock', of: {}, crossing: 1 },
     { where: 'with the lock, behind which nobody waits for ever', of: {}, crossing: 3 },
     { where: 'before its look, without locks', of: { server: true, locks: false }, crossing: 1 },
-  ])("'none' of a context that freezes $where says nothing of what another one has sent since", async ({ of, crossing }) => {
-    const world = newWorld();
+  ])("'none' of a context that freezes $where says nothing of what another one has sent since", async ({ of, crossing }, { world }) => {
     const [app, other] = [world.open({}, of), world.open({}, of)];
     world.server.plays(lost(), charged(lost()));
     await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }));
@@ -358,11 +357,10 @@ describe('a damaged record', () => {
 });
 
 describe('a time without an end', () => {
-  test.each([
+  test.for([
     ['limits.keyWindowMs', { limits: { keyWindowMs: Number.POSITIVE_INFINITY, attempts: 1 } }],
     ['keep.forMs', { keep: { forMs: Number.POSITIVE_INFINITY }, limits: { attempts: 1 } }],
-  ])('of %s: the operation goes on with its key, is remembered, and is settled and forgotten by hand', async (_, options) => {
-    const world = newWorld();
+  ] as const)('of %s: the operation goes on with its key, is remembered, and is settled and forgotten by hand', async ([_, options], { world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(charged(lost()), replays());
     const { outcome } = await world.end(tab, pay(once));

@@ -189,12 +189,10 @@ test("settled by hand as 'none', a key that stayed in use is used up: a press in
 });
 
 describe('pressed offline under a key that stayed in use, and the page closed before anything left', () => {
-  test.each([
+  test.for([
     ['the same payload', CART],
     ['another one', CARD_B],
-  ])('%s: the next press sends that key', async (_, body) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('%s: the next press sends that key', async ([_, body], { world, tab, once }) => {
     world.server.plays(code(422));
     const refused = await world.end(tab, pay(once));
     tab.connect(false);
@@ -232,9 +230,7 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
     expect(world.clock.now()).toBe(before);
   });
 
-  test.each([401, 404, 422])('a %i is no such word, however often it comes', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([401, 404, 422])('a %i is no such word, however often it comes', async (status, { world, tab, once }) => {
     world.server.plays(charged(lost()), code(status), code(status), replays());
     await world.end(tab, pay(once));
     await world.clock.advance(10 * MINUTE);

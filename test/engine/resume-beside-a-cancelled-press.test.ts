@@ -5,7 +5,7 @@
 import { expect } from 'vitest';
 import { type Once, type Outcome, resume } from '../../src/entries/index.js';
 import { answers, type Entry } from '../support/server.js';
-import { newWorld, pay, rest, test, type World, watched } from '../support/world.js';
+import { pay, rest, test, type World, watched } from '../support/world.js';
 
 const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
@@ -32,11 +32,10 @@ async function resumed({ once }: { readonly once: Once }): Promise<Outcome[]> {
   return ends;
 }
 
-test.each([
+test.for([
   ['done', answers(201)],
   ['refused', answers(402, { code: 'card_declined' })],
-] as const)('what was %s before is not told again', async (_, before) => {
-  const world = newWorld();
+] as const)('what was %s before is not told again', async ([_, before], { world }) => {
   const { first, cancelled } = await waitingPress(world, before);
   const resuming = resumed(world.open(OPTIONS));
   await rest();

@@ -167,13 +167,12 @@ describe('move', () => {
     expect(world.server.charged.size).toBe(1);
   });
 
-  test.each<[string, Partial<OnceRecord>, boolean, string[]]>([
+  test.for<[string, Partial<OnceRecord>, boolean, string[]]>([
     ['what the application refused', { keyInUse: undefined }, true, []],
     // The next press goes out under the user's key, and nobody would hear of the guest's.
     ["a key of the user's own that is in use", { keyInUse: true }, false, ['move-conflict']],
     ['what is done', { state: 'settled', keyInUse: undefined }, false, []],
-  ])('a key that stays in use takes the place of %s, or not', async (_, theirs, moves, says) => {
-    const world = newWorld();
+  ])('a key that stays in use takes the place of %s, or not', async ([_, theirs, moves, says], { world }) => {
     const { tab, guest, ann } = guestOf(world);
     const told: string[] = [];
     subscribe(ann, (event) => event.type === 'diagnostic' && void told.push(event.code));

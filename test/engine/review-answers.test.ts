@@ -39,7 +39,7 @@ test('a server that knows no keys: a rate limit that may have met the second cop
 describe.each([braintree(), shopify()])('$name: a 200 is not done', (dialect) => {
   const body = { query: 'mutation m($input: I!) { go(input: $input) { id userErrors { field } } }', variables: { input: {} } };
 
-  test.each<[string, unknown, string]>([
+  test.for<[string, unknown, string]>([
     ['with errors that have no message', { errors: [{ extensions: { errorClass: 'AUTHENTICATION' } }], data: null }, 'unknown'],
     ['with errors alone that have no message', { errors: [{ path: ['go'] }] }, 'none'],
     ['with an error that says nothing', { errors: [{}] }, 'unknown'],
@@ -48,35 +48,34 @@ describe.each([braintree(), shopify()])('$name: a 200 is not done', (dialect) =>
     ['with the error of a gateway', { message: 'no healthy upstream' }, 'unknown'],
     ['whose data is null', { data: null }, 'unknown'],
     ['that is empty', undefined, 'unknown'],
-  ])('%s', async (_, json, effect) => {
-    const world = newWorld();
+  ])('%s', async ([_, json, effect], { world }) => {
     const { tab, once } = world.open({ dialect });
     world.server.otherwise = idle(answers(200, json));
     expect((await world.end(tab, pay(once, { body }))).outcome).toMatchObject({ effect });
   });
 });
 
-test.each<[string, unknown, Record<string, string>]>([
+test.for<[string, unknown, Record<string, string>]>([
   ['as a page', '<html>This Deployment has been disabled. 402: PAYMENT_REQUIRED', { 'content-type': 'text/html; charset=utf-8' }],
   ['as a page in the charset that Apache has for its own', '<html>Account suspended', { 'content-type': 'text/html; charset=iso-8859-1' }],
   ['as JSON that repeats the phrase of the status', { error: 'Payment Required' }, {}],
   ['as text', 'Payment required\n\nDEPLOYMENT_DISABLED\n\nfra1::6zsv8', {}],
   ['as JSON', { message: 'Service for this project is restricted due to the following violations: exceed_db_size_quota.' }, {}],
-])('a host that answers 402 for its own bill, %s, is no card that was declined: it proves nothing of a lost answer', async (_, body, headers) => {
-  const world = newWorld();
-  const { tab, once } = world.open();
-  world.server.plays(charged(lost()), answers(402, body, headers), answers(402, body, headers), replays());
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
-  await world.clock.advance(3 * MINUTE);
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
-  expect(new Set(world.server.keys).size).toBe(1);
-});
+])(
+  'a host that answers 402 for its own bill, %s, is no card that was declined: it proves nothing of a lost answer',
+  async ([_, body, headers], { world, tab, once }) => {
+    world.server.plays(charged(lost()), answers(402, body, headers), answers(402, body, headers), replays());
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    await world.clock.advance(3 * MINUTE);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(new Set(world.server.keys).size).toBe(1);
+  },
+);
 
-test.each(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
+test.for(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
   'JSON that says %s is read, and kept byte for byte: a decline in a 200 is not done',
-  async (charset) => {
-    const world = newWorld();
+  async (charset, { world }) => {
     const { tab, once } = world.open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected' : undefined) });
     const body = new TextEncoder().encode('{"status":"declined","name":"?"}').map((byte) => (byte === 63 ? 0xe9 : byte));
     world.server.plays(() => new Response(body, { headers: { 'content-type': `application/json;charset=${charset}` } }));
@@ -86,14 +85,12 @@ test.each(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
   },
 );
 
-test.each<[string, Record<string, string>]>([
+test.for<[string, Record<string, string>]>([
   ['has no type', {}],
   ['is said to be plain text', { 'content-type': 'text/plain' }],
   ['is said to be plain text of another charset', { 'content-type': 'text/plain; charset=iso-8859-1' }],
   ['is said to be JSON', { 'content-type': 'application/json' }],
-])('a page in HTML that %s is no answer to JSON: a captive portal has charged nothing', async (_, headers) => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+])('a page in HTML that %s is no answer to JSON: a captive portal has charged nothing', async ([_, headers], { world, tab, once }) => {
   world.server.plays(
     idle(() => new Response(new TextEncoder().encode('\n<!DOCTYPE html><html>Log in to the network'), { headers })),
     replays(),

@@ -3,18 +3,17 @@ import { describe, expect } from 'vitest';
 import { clear, forget, move, type Once } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay, test } from '../support/world.js';
+import { CART, NAME, pay, test } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const CARD_C = { ...CART, card: 'C' };
 const REFUSED = charged(answers(400, { code: 'bad_card' }));
 
 describe('a browser sent a copy unseen, which charged, and the other one was refused', () => {
-  test.each([
+  test.for([
     ['the card of that press', CARD_B],
     ['yet another card', CARD_C],
-  ])('a press without a network, whose page dies, a log-out, a log-in, then %s: the same key', async (_, body) => {
-    const world = newWorld();
+  ] as const)('a press without a network, whose page dies, a log-out, a log-in, then %s: the same key', async ([_, body], { world }) => {
     const tab = world.tab({ resends: true });
     world.server.plays(REFUSED);
     const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'ann' })));
@@ -39,8 +38,7 @@ describe('a browser sent a copy unseen, which charged, and the other one was ref
     expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
   });
 
-  test.each([false, true])('forget of a press that never left leaves the key in use, unless it is forgotten for good: %s', async (evenIfUnknown) => {
-    const world = newWorld();
+  test.for([false, true])('forget of a press that never left leaves the key in use, unless it is forgotten for good: %s', async (evenIfUnknown, { world }) => {
     const tab = world.tab({ resends: true });
     world.server.plays(evenIfUnknown ? answers(400, { code: 'bad_card' }) : REFUSED);
     const { outcome } = await world.end(tab, pay(tab.once()));

@@ -36,13 +36,12 @@ describe('keys that are used up', () => {
 });
 
 describe('a caller who left while it waited for the claim', () => {
-  test.each<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
+  test.for<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
     ['nothing', () => {}, { type: 'unknown', sent: 'maybe' }],
     ['nothing any more', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unknown', sent: 'maybe' }],
     ['what nobody can read', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
     ['a store that cannot be read', (_, tab) => tab.faults.rate('look-fails', 1), { type: 'unknown', sent: 'maybe' }],
-  ])('is told what is there: %s', async (_, change, outcome) => {
-    const world = newWorld();
+  ])('is told what is there: %s', async ([_, change, outcome], { world }) => {
     const [one, two] = [world.open(), world.open()];
     world.server.plays(delayed(SECOND, answers(503)));
     void pay(one.once);
@@ -155,7 +154,7 @@ describe('an answer that is not here any more', () => {
     expect([world.server.arrivals.length, plain.world.server.arrivals.length]).toEqual([1, 1]);
   });
 
-  test.each<[string, (world: World, tab: Tab, once: Once) => Promise<unknown>]>([
+  test.for<[string, (world: World, tab: Tab, once: Once) => Promise<unknown>]>([
     ['by hand', (world, _, once) => world.run(settle(once, NAME, 'done'))],
     [
       'by reconcile',
@@ -164,8 +163,7 @@ describe('an answer that is not here any more', () => {
         return world.end(tab, pay(once, { reconcile: async () => 'done' }));
       },
     ],
-  ])('of what an app said is done, %s, is not asked for: its key may be new to the server', async (_, say) => {
-    const world = newWorld();
+  ])('of what an app said is done, %s, is not asked for: its key may be new to the server', async ([_, say], { world }) => {
     const { tab, once } = world.open(REPLAYING);
     world.server.plays(lost());
     await world.end(tab, pay(once, { limits: { attempts: 1 } }));

@@ -26,11 +26,10 @@ function at(once: Once, type: 'attempt' | 'wait' | 'unknown', act: () => Promise
 }
 
 describe('in a listener of its unknown end', () => {
-  test.each([
+  test.for([
     ['settled as none', (once: Once) => settle(once, NAME, 'none'), lost(), answers(201)],
     ['forgotten', (once: Once) => forget(once, NAME, { evenIfUnknown: true }), lost(), answers(201)],
-  ] as const)('it is %s, and the next press has another key', async (_, act, first, next) => {
-    const world = newWorld();
+  ] as const)('it is %s, and the next press has another key', async ([_, act, first, next], { world }) => {
     const { tab, once } = world.open(ONE);
     world.server.plays(first, next);
     const heard = at(once, 'unknown', () => act(once));
@@ -92,8 +91,7 @@ describe('in a listener of its unknown end', () => {
   });
 });
 
-test.each(['attempt', 'wait'] as const)('while it goes on, it is refused: in a listener of %s', async (type) => {
-  const world = newWorld();
+test.for(['attempt', 'wait'] as const)('while it goes on, it is refused: in a listener of %s', async (type, { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 2 } });
   world.server.plays(charged(lost()), answers(200, {}, { 'idempotent-replayed': 'true' }));
   const heard = at(once, type, () => settle(once, NAME, 'none'));

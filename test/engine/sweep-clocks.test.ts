@@ -48,8 +48,7 @@ async function stillThere(world: World, tab: Tab, keys: { readonly open: string 
 describe.each(SITES)('%s', (_, of) => {
   const open = (world: World) => world.open({ namespace: 'shop' }, of);
 
-  test.each([31 * DAY, 400 * DAY])('whose clock is fast by %i ms for one sweep removes nothing that matters', async (skewMs) => {
-    const world = newWorld();
+  test.for([31 * DAY, 400 * DAY])('whose clock is fast by %i ms for one sweep removes nothing that matters', async (skewMs, { world }) => {
     const keys = await two(world, open(world));
     const fast = open(world).tab;
     fast.skewMs = skewMs;

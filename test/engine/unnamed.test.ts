@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest';
 import { type OnceRequestInit, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf } from '../support/server.js';
-import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { DAY, HOUR, NAME, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const URL_ = 'https://shop.example/notes';
 const ONE = { limits: { attempts: 1 } } as const;
@@ -20,8 +20,7 @@ const post = (once: ReturnType<typeof open>['once'], body: unknown = { n: 1 }, i
   watched(once.fetch(url, { method: 'POST', body: JSON.stringify(body), ...init }));
 
 describe('a POST or PATCH without a name', () => {
-  test.each(['POST', 'PATCH'])('%s: one key over its attempts, and a record before the first', async (method) => {
-    const world = newWorld();
+  test.for(['POST', 'PATCH'])('%s: one key over its attempts, and a record before the first', async (method, { world }) => {
     const { tab, once } = open(world);
     world.server.plays(lost(), answers(503), answers(201));
     const end = await world.end(tab, post(once, {}, { method }));
@@ -161,7 +160,7 @@ describe('its limits', () => {
 
 describe('where keys may go', () => {
   const ELSEWHERE = 'https://api.other.example/notes';
-  test.each<[string, Parameters<typeof open>[1], string, boolean]>([
+  test.for<[string, Parameters<typeof open>[1], string, boolean]>([
     ["the page's own origin", {}, URL_, true],
     ['another origin, in a browser', {}, ELSEWHERE, false],
     ['another origin that is listed', { origins: ['https://api.other.example'] }, ELSEWHERE, true],
@@ -169,8 +168,7 @@ describe('where keys may go', () => {
     ["the page's own origin, when others are listed", { origins: ['https://api.other.example'] }, URL_, false],
     ['what a function allows', { origins: (url: string) => url.startsWith('https://api.') }, ELSEWHERE, true],
     ['nowhere', { origins: [] }, URL_, false],
-  ])('%s', async (_, options, url, keyed) => {
-    const world = newWorld();
+  ])('%s', async ([_, options, url, keyed], { world }) => {
     const { tab, once } = open(world, options);
     world.server.plays(answers(201));
     await world.end(tab, post(once, {}, {}, url));
@@ -246,8 +244,7 @@ describe('other words for once', () => {
 });
 
 describe('what HTTP itself calls idempotent', () => {
-  test.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s: sent again, without key, record or outcome', async (method) => {
-    const world = newWorld();
+  test.for(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s: sent again, without key, record or outcome', async (method, { world }) => {
     const { tab, once } = open(world);
     world.server.plays(lost(), answers(503), answers(429), answers(200));
     const end = await world.end(tab, watched(once.fetch(URL_, { method })));
@@ -256,8 +253,7 @@ describe('what HTTP itself calls idempotent', () => {
     expect(world.records).toEqual([]);
   });
 
-  test.each(['GET', 'PUT'])('%s: with limits of its own, and no name, still without key or record', async (method) => {
-    const world = newWorld();
+  test.for(['GET', 'PUT'])('%s: with limits of its own, and no name, still without key or record', async (method, { world }) => {
     const { tab, once } = open(world);
     world.server.plays(lost(), answers(503));
     const end = await world.end(tab, watched(once.fetch(URL_, { method, once: { limits: { attempts: 2 } } })));
@@ -272,8 +268,7 @@ describe('what HTTP itself calls idempotent', () => {
     expect((await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', once: { key: 'mine' } })))).outcome).toMatchObject({ type: 'fresh', key: 'mine' });
   });
 
-  test.each([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status) => {
-    const world = newWorld();
+  test.for([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status, { world }) => {
     const { tab, once } = open(world);
     world.server.plays(answers(status));
     expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status });

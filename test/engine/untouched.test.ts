@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, lost } from '../support/server.js';
-import { NAME, newWorld, test, type World, watched } from '../support/world.js';
+import { NAME, test, type World, watched } from '../support/world.js';
 
 const URL_ = 'https://shop.example/notes';
 
@@ -21,12 +21,11 @@ describe('a call that can bear no key', () => {
     (async function* () {
       yield new Uint8Array(3);
     })();
-  test.each<[string, () => unknown]>([
+  test.for<[string, () => unknown]>([
     ['a stream', stream],
     ['an async iterable', iterable],
     ['an object', () => ({ toString: () => 'mine' })],
-  ])('a body that is %s: handed on as it came, without key or record', async (_, make) => {
-    const world = newWorld();
+  ])('a body that is %s: handed on as it came, without key or record', async ([_, make], { world }) => {
     const { tab, once } = open(world, { limits: { bodyBytes: 1000 } });
     world.server.plays(lost());
     const body = make() as BodyInit;
@@ -35,11 +34,10 @@ describe('a call that can bear no key', () => {
     expect(world.records).toEqual([]);
   });
 
-  test.each<[string, Parameters<typeof open>[1]]>([
+  test.for<[string, Parameters<typeof open>[1]]>([
     ['', {}],
     [', where a hook gives no name', { operation: () => undefined }],
-  ])("mode 'no-cors'%s: a beacon leaves without a key", async (_, options) => {
-    const world = newWorld();
+  ])("mode 'no-cors'%s: a beacon leaves without a key", async ([_, options], { world }) => {
     const { tab, once } = open(world, options);
     world.server.plays(answers(204));
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 'x', mode: 'no-cors' })))).toMatchObject({ status: 204, outcome: undefined });
@@ -86,15 +84,14 @@ describe('a call that can bear no key', () => {
 });
 
 describe('a GET that fetch refuses', () => {
-  test.each<[string, string, RequestInit]>([
+  test.for<[string, string, RequestInit]>([
     ['a wrong address', 'http://[', {}],
     ['a scheme that is none', 'nowhere:x', {}],
     ['a password in the address', 'https://a:b@shop.example/', {}],
     ['a body', URL_, { body: 'x' }],
     ['a wrong header', URL_, { headers: { 'not a name': '1' } }],
     ['a wrong option', URL_, { redirect: 'elsewhere' as RequestRedirect }],
-  ])('for %s rejects at once, and is not tried again', async (_, url, init) => {
-    const world = newWorld();
+  ])('for %s rejects at once, and is not tried again', async ([_, url, init], { world }) => {
     let calls = 0;
     const own = new TypeError('mine');
     const fetch = () => {

@@ -11,12 +11,11 @@ import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '
 const always = (entry: Entry, times = 4): Entry[] => Array<Entry>(times).fill(entry);
 
 describe('backoff', () => {
-  test.each([
+  test.for([
     [0, [0, 0, 0, 0]],
     [0.5, [250, 500, 1000, 2000]],
     [0.999_999, [500, 1000, 2000, 4000]],
-  ])('is exponential with full jitter: random %d draws %j ms', async (random, gaps) => {
-    const world = newWorld();
+  ] as const)('is exponential with full jitter: random %d draws %j ms', async ([random, gaps], { world }) => {
     world.random = () => random;
     const { tab, once } = world.open();
     world.server.plays(...always(lost()), charged(lost()));
@@ -70,8 +69,7 @@ describe('Retry-After', () => {
     }
   });
 
-  test.each(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', date(-9000)])('%j is not: it backs off', async (garbage) => {
-    const world = newWorld();
+  test.for(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', date(-9000)])('%j is not: it backs off', async (garbage, { world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open();
     world.server.plays(answers(503, '', { 'retry-after': garbage }), answers(201));
@@ -139,14 +137,12 @@ describe('limits', () => {
     expect(await world.end(tab, call)).toMatchObject({ status: 429, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
   });
 
-  test.each<[string, Parameters<typeof pay>[1]]>([
+  test.for<[string, Parameters<typeof pay>[1]]>([
     ['a headers hook that never answers', { headers: () => new Promise(() => {}) }],
     ['a key strategy that never answers', { key: () => new Promise(() => {}) }],
     ['a body that never ends', { init: { body: new ReadableStream(), duplex: 'half' } as RequestInit }],
     ['a reconcile that never answers', { reconcile: () => new Promise(() => {}), limits: { attempts: 1 } }],
-  ])('%s does not hold a call beyond totalMs, and the name is free again', async (what, options) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('%s does not hold a call beyond totalMs, and the name is free again', async ([what, options], { world, tab, once }) => {
     if (what.includes('reconcile')) world.server.plays(answers(500, '', { 'idempotent-replayed': 'true' }));
     const begun = world.clock.now();
     const end = await world.end(tab, pay(once, options));

@@ -62,7 +62,7 @@ test('another query of the same path is another payload, not another place', asy
 
 const byAccount = defineDialect({ name: 'by-account', place: inHeader('Idempotency-Key'), scope: ['account'] });
 
-test.each([
+test.for([
   ['a dialect whose keys count for an account', byAccount, true],
   [
     'a dialect whose keys count for an endpoint',
@@ -70,8 +70,7 @@ test.each([
     false,
   ],
   ['a dialect of which nothing is known', generic(), false],
-] as const)('%s: another endpoint', async (_, dialect, sends) => {
-  const world = newWorld();
+] as const)('%s: another endpoint', async ([_, dialect, sends], { world }) => {
   const key = await world.interrupted(lost());
   const { tab, once } = world.open({ dialect });
   if (sends) world.server.plays(answers(201));

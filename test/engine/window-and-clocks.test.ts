@@ -84,8 +84,7 @@ test('a key that counts for one account is not sent for another one, though a ma
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test.each([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again as any other does', async (skewMs) => {
-  const world = newWorld();
+test.for([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again as any other does', async (skewMs, { world }) => {
   const { tab, once } = world.open({ limits: { keyWindowMs: 10 * MINUTE } }, { server: true });
   tab.skewMs = skewMs;
   world.server.plays(charged(lost()), answers(503), replays(201));

@@ -43,8 +43,7 @@ describe.each([409, 423])('a %i that means work in progress', (status) => {
   });
 });
 
-test.each([400, 409, 422])('a %i of another payload on a new key, which has no other payload, keeps the key', async (status) => {
-  const world = newWorld();
+test.for([400, 409, 422])('a %i of another payload on a new key, which has no other payload, keeps the key', async (status, { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 1, inProgressMs: 1 } }, { resends: true });
   world.server.plays(charged(answers(status, { message: 'Idempotency-Key was reused with a different payload' })), replays());
   const first = await world.end(tab, pay(once));
