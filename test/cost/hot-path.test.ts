@@ -231,8 +231,7 @@ function watchedEnds() {
 
 describe('what is left behind', () => {
   test('by a tab, after answers of every kind: no timer and no lock', async ({ world, tab, once }) => {
-    world.server.plays(answers(201), answers(402), lost(), replays());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201), answers(402), lost(), replays());
     await world.end(tab, once.fetch(URL_, post(['pay', 2])));
     await world.end(tab, once.fetch(URL_, post(['pay', 3])));
     expect(world.clock.pending).toBe(0);

@@ -12,8 +12,7 @@ const dialect = dwolla();
 test('a changed payload after a lost answer is not sent: under the same key it could be another transfer', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const changed = await world.end(tab, pay(once, { body: { ...CART, amount: 99 } }));
   expect(changed).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
   expect(world.server.arrivals).toHaveLength(1);
@@ -29,8 +28,7 @@ test('a 409 that keeps coming after a 500 proves nothing: unknown, until the key
   expect(world.server.arrivals.length).toBeGreaterThan(1);
   expect(world.record()).toMatchObject({ state: 'pending', key: open.outcome?.key });
   await world.clock.advance(HOUR);
-  world.server.plays(plays({ status: 201, headers: {} }, true));
-  const done = await world.end(tab, pay(once));
+  const done = await world.end(tab, pay(once), plays({ status: 201, headers: {} }, true));
   expect(done.outcome).toMatchObject({ effect: 'done', key: open.outcome?.key });
   expect(new Set(world.server.keys).size).toBe(1);
 });

@@ -16,8 +16,7 @@ test('the time of the first attempt never changes, over a reload two minutes lat
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
   const at = new Date(world.clock.now()).toUTCString();
-  world.server.plays(charged(lost()), lost(), ACCEPTED);
-  await world.end(tab, pay(once, { limits: { attempts: 2 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 2 } }), charged(lost()), lost(), ACCEPTED);
   await world.clock.advance(2 * MINUTE);
   const next = tab.reload();
   expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ outcome: { effect: 'done' } });
@@ -27,8 +26,7 @@ test('the time of the first attempt never changes, over a reload two minutes lat
 test('after five minutes nothing is sent any more', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   await world.clock.advance(5 * MINUTE);
   const next = tab.reload();
   expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
@@ -54,14 +52,12 @@ test('a clean 412, from a wrong clock, is a refusal', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
   tab.skewMs = -10 * MINUTE;
-  world.server.plays(plays(TOO_LATE));
-  expect(await world.end(tab, pay(once))).toMatchObject({ status: 412, outcome: { type: 'rejected', effect: 'none' } });
+  expect(await world.end(tab, pay(once), plays(TOO_LATE))).toMatchObject({ status: 412, outcome: { type: 'rejected', effect: 'none' } });
 });
 
 test('a 501 is not tried again', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(plays({ status: 501, headers: {} }));
-  const end = await world.end(tab, pay(once, { limits: { totalMs: 60 * SECOND } }));
+  const end = await world.end(tab, pay(once, { limits: { totalMs: 60 * SECOND } }), plays({ status: 501, headers: {} }));
   expect(end).toMatchObject({ status: 501, outcome: { type: 'rejected', attempts: 1 } });
 });

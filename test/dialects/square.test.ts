@@ -19,8 +19,7 @@ test.each([
 ])('%s goes out with the key first and every other byte as it was', async (body) => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(PAID);
-  const key = (await world.end(tab, pay(once, { body }))).outcome?.key;
+  const key = (await world.end(tab, pay(once, { body }), PAID)).outcome?.key;
   const sent = world.server.arrivals[0]?.body as string;
   expect(sent.replace(new RegExp(`"idempotency_key":"${key}",?`), '')).toBe(body);
   expect(JSON.parse(sent)).toEqual({ idempotency_key: key, ...(JSON.parse(body) as object) });
@@ -30,8 +29,7 @@ test('a body that came as bytes, or in a Request, gets its key too', async () =>
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
   const bytes = new TextEncoder().encode('{"amount":1}');
-  world.server.plays(PAID, PAID);
-  await world.end(tab, once.fetch(URL_, { method: 'POST', body: bytes, once: NAME }));
+  await world.end(tab, once.fetch(URL_, { method: 'POST', body: bytes, once: NAME }), PAID, PAID);
   await world.end(tab, once.fetch(new Request(URL_, { method: 'POST', body: bytes }), { once: [...NAME, 'again'] }));
   for (const arrival of world.server.arrivals) expect(JSON.parse(await textOf(arrival))).toEqual({ idempotency_key: arrival.key, amount: 1 });
 });
@@ -39,12 +37,10 @@ test('a body that came as bytes, or in a Request, gets its key too', async () =>
 test('the fingerprint is taken before the key is inserted, so the same body is the same operation', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const before = world.record();
   const next = tab.reload();
-  world.server.plays(PAID);
-  expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ outcome: { effect: 'done', changed: false } });
+  expect(await world.end(next, pay(next.once({ dialect })), PAID)).toMatchObject({ outcome: { effect: 'done', changed: false } });
   expect(world.record()?.payloads).toEqual(before?.payloads);
 });
 
@@ -69,8 +65,7 @@ describe('what can not bear a key is refused before anything is stored', () => {
 test('a record whose key belongs elsewhere is not sent without it', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const next = tab.reload();
   // Another dialect, which does not know how to put a key into a body.
   const end = await world.end(next, pay(next.once()));

@@ -12,8 +12,7 @@ const dialect = worldline();
 test('a changed payload after a lost answer is not sent under the same key', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const changed = await world.end(tab, pay(once, { body: { ...CART, amount: 99 } }));
   expect(changed).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
   expect(world.server.arrivals).toHaveLength(1);

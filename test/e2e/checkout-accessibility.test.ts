@@ -7,12 +7,7 @@ import { fitsAnybody } from './support/axe.ts';
 import { CheckoutPage } from './support/checkout.ts';
 import { Playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 const open = async (): Promise<CheckoutPage> => new CheckoutPage(await playground.visitor('/checkout/'));
 const break_ = (fault: string): Promise<void> => playground.breakNetwork(fault, undefined, 'default');

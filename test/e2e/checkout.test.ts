@@ -6,12 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CheckoutPage } from './support/checkout.ts';
 import { Playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 const open = async (): Promise<CheckoutPage> => new CheckoutPage(await playground.visitor('/checkout/'));
 

@@ -9,12 +9,7 @@ import { fitsAnybody } from './support/axe.ts';
 import { Playground } from './support/playground.ts';
 import { Tab } from './support/tab.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 const open = async (): Promise<Tab> => {
   const tab = new Tab(await playground.visitor('/?devtools'));

@@ -7,12 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
 import { Playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 const PAID = /^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/;
 const UNSURE = 'Not sure yet whether you have paid. Pay again: you will be charged once.';

@@ -7,12 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
 import { Playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 const charges = () => playground.shop.query("SELECT key FROM charges WHERE lane = 'outbox'");
 const goesWrong = (page: Page, what: string) => page.getByLabel('What goes wrong').selectOption({ label: what });

@@ -6,12 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 async function paidOnce(...tabs: Tab[]): Promise<void> {
   for (const tab of tabs) {

@@ -15,8 +15,7 @@ test.each([
 ])('%s', async (_, namespace, act: (once: Once) => Promise<unknown>, end) => {
   const world = newWorld();
   const { tab, once } = world.open({ namespace });
-  world.server.plays(charged(lost()), replays());
-  const { outcome } = await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  const { outcome } = await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()), replays());
   const { locks } = tab.platform;
   const late: (() => void)[] = [];
   let releases = 0;

@@ -98,8 +98,11 @@ describe('an abort after the send', () => {
 
   test('reaches the transport', async ({ world, tab, once }) => {
     const controller = new AbortController();
-    world.server.plays(during(() => controller.abort(REASON), hangs()));
-    await world.end(tab, pay(once, { signal: controller.signal }));
+    await world.end(
+      tab,
+      pay(once, { signal: controller.signal }),
+      during(() => controller.abort(REASON), hangs()),
+    );
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 

@@ -25,8 +25,7 @@ describe('around', () => {
       told.push(attempt);
       return send();
     });
-    world.server.plays(charged(lost()), replays());
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(lost()), replays());
     expect(end).toMatchObject({ outcome: { effect: 'done', attempts: 2 } });
     expect(told.map(({ operation, attempt, again }) => [operation, attempt, again])).toEqual([
       [['pay', 'c1'], 1, false],
@@ -41,8 +40,7 @@ describe('around', () => {
       again.push(attempt.again);
       return send();
     });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()), replays());
     await world.end(tab, pay(once, ONE));
     expect(again).toEqual([false, true]);
   });
@@ -52,8 +50,7 @@ describe('around', () => {
       headers.set('idempotency-key', 'mine');
       return send({ 'x-signature': 's', 'idempotency-key': 'stranger' });
     });
-    world.server.plays(charged(answers(201)));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(answers(201)));
     expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
     expect(world.server.keys).toEqual([end.outcome?.key]);
     expect(['mine', 'stranger']).not.toContain(end.outcome?.key);
@@ -80,8 +77,7 @@ describe('several hooks', () => {
     const world = newWorld();
     const { tab, once } = world.open({ use: [around(noting(notes, 'outer')), around(noting(notes, 'inner'))] });
     const more = extend(once, { use: [around(noting(notes, 'innermost'))] });
-    world.server.plays(charged(answers(201)));
-    const end = await world.end(tab, pay(more));
+    const end = await world.end(tab, pay(more), charged(answers(201)));
     expect(notes).toEqual(['outer finds nothing', 'inner finds outer', 'innermost finds inner', 'innermost is left', 'inner is left', 'outer is left']);
     expect(world.server.arrivals[0]?.headers.get('x-by')).toBe('innermost');
     expect(world.server.keys).toEqual([end.outcome?.key]);
@@ -117,8 +113,7 @@ describe('an attempt', () => {
     world.keyOf = ({ body }) => JSON.parse(String(body)).idempotency_key;
     const signs: Around = (_, send) => send({ 'x-signature': 's' });
     const { tab, once } = world.open({ use: [around(signs)], dialect: square() });
-    world.server.plays(charged(answers(200)));
-    const end = await world.end(tab, pay(once, { body: { amount: 1 } }));
+    const end = await world.end(tab, pay(once, { body: { amount: 1 } }), charged(answers(200)));
     expect(world.server.keys).toEqual([end.outcome?.key]);
     expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
   });
@@ -186,8 +181,7 @@ describe('nothing was sent', () => {
 
   test('where the transport says so and the hook passes that on', async () => {
     const { world, tab, once } = scene((_, send) => send());
-    world.server.plays(unreachable());
-    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { type: 'unsent', effect: 'none' } });
+    expect(await world.end(tab, pay(once, ONE), unreachable())).toMatchObject({ outcome: { type: 'unsent', effect: 'none' } });
   });
 
   test('by a send after the attempt has ended', async () => {
@@ -278,8 +272,7 @@ describe('it may have taken effect', () => {
     ],
   ])('where it %s', async (_, hook) => {
     const { world, tab, once } = scene(hook);
-    world.server.plays(charged(answers(201)));
-    const end = await world.end(tab, pay(once, ONE));
+    const end = await world.end(tab, pay(once, ONE), charged(answers(201)));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', attempts: 1 } });
     expect(world.server.arrivals).toHaveLength(1);
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true, key: end.outcome?.key });
@@ -290,14 +283,12 @@ describe('it may have taken effect', () => {
       await send();
       throw FAILED;
     });
-    world.server.plays(charged(answers(201)));
-    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', sent: 'yes' } });
+    expect(await world.end(tab, pay(once, ONE), charged(answers(201)))).toMatchObject({ outcome: { effect: 'unknown', sent: 'yes' } });
   });
 
   test('and a Response of its own in place of a lost answer proves nothing', async () => {
     const { world, tab, once } = scene((_, send) => send().catch(() => new Response('{}', { status: 402 })));
-    world.server.plays(charged(lost()));
-    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
+    expect(await world.end(tab, pay(once, ONE), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
   });
 
   test('after which the same key is sent again', async () => {
@@ -306,8 +297,7 @@ describe('it may have taken effect', () => {
       if (attempt === 1) throw FAILED;
       return response;
     });
-    world.server.plays(charged(answers(201)), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'done' } });
+    expect(await world.end(tab, pay(once), charged(answers(201)), replays())).toMatchObject({ outcome: { effect: 'done' } });
     expect(new Set(world.server.keys).size).toBe(1);
     expect(world.server.arrivals.length).toBe(2);
   });

@@ -33,12 +33,10 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
   test.each(Object.entries(UNSURE))('A1: %s, then a 401, keeps the key', async (_, unsure) => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(charged(unsure), answers(401));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), charged(unsure), answers(401));
     expect(refused).toMatchObject({ status: 401, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused-after-ambiguity', sent: 'yes' } });
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
-    world.server.plays(replays());
-    const paid = await world.end(tab, pay(once));
+    const paid = await world.end(tab, pay(once), replays());
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'replayed', effect: 'done', key: refused.outcome?.key } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
@@ -46,8 +44,7 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
   test.each(REFUSALS)('A1: a 504, then a %i, keeps the key', async (status) => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(charged(answers(504)), answers(status));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(answers(504)), answers(status));
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
   });
@@ -55,8 +52,7 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
   test('A1: a 504, a reload, then a 401, keeps the key', async ({ world }) => {
     const key = await world.interrupted(charged(answers(504)));
     const { tab, once } = world.open();
-    world.server.plays(answers(401));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { effect: 'unknown', key, resumed: true } });
+    expect(await world.end(tab, pay(once), answers(401))).toMatchObject({ status: 401, outcome: { effect: 'unknown', key, resumed: true } });
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
@@ -84,19 +80,16 @@ describe('A2: a refusal after ambiguity settles only when the server keeps it', 
   );
 
   test('A2: path B: a held first attempt, then a 402, sends the next card under the same key', async ({ world, tab, once }) => {
-    world.server.plays(hangs(), answers(402, { error: 'declined' }));
-    const declined = await world.end(tab, pay(once));
+    const declined = await world.end(tab, pay(once), hangs(), answers(402, { error: 'declined' }));
     expect(declined).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     // The first attempt may still arrive: only one of the two cards can be charged, because both have one key.
-    world.server.plays(answers(201));
-    const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }));
+    const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }), answers(201));
     expect(paid).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true, certain: false } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
   test('A2: a replayed refusal after a timeout is rejected, because a late copy gets it too', async ({ world, tab, once }) => {
-    world.server.plays(lost(), replays(402, { error: 'declined' }), answers(201));
-    const declined = await world.end(tab, pay(once));
+    const declined = await world.end(tab, pay(once), lost(), replays(402, { error: 'declined' }), answers(201));
     expect(declined).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none', replayed: true } });
     const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }));
     expect(paid.outcome).toMatchObject({ type: 'fresh', certain: true, changed: false });
@@ -120,8 +113,7 @@ describe('A2: a refusal after ambiguity settles only when the server keeps it', 
 
 describe('A3: a replayed 5xx is burnt, not rejected', () => {
   test.for([500, 502, 503])('A3: a replayed %i stops at once, keeps the key, and says unknown', async (status, { world, tab, once }) => {
-    world.server.plays(charged(lost()), replays(status, { error: 'handler crashed' }));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(lost()), replays(status, { error: 'handler crashed' }));
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'burnt', attempts: 2 } });
     expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
   });
@@ -155,8 +147,7 @@ describe('A4: whether a request left is not judged by its error', () => {
   test.for([true, false, undefined])('A4: in a browser a rejected fetch is ambiguous, with onLine %s', async (online, { world, tab, once }) => {
     tab.online = online;
     // A device that is offline makes no second attempt.
-    world.server.plays(charged(lost()), ...(online === false ? [] : [answers(401)]));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(lost()), ...(online === false ? [] : [answers(401)]));
     expect(end.outcome).toMatchObject({ effect: 'unknown', sent: online === false ? 'maybe' : 'yes' });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
@@ -197,8 +188,7 @@ describe('A4: whether a request left is not judged by its error', () => {
 
 describe('A25: the ends that had no rule', () => {
   test.for([409, 503, 429])('A25: the last attempt answered %i: it resolves with that answer', async (status, { world, tab, once }) => {
-    world.server.plays(answers(status));
-    expect(await world.end(tab, pay(once, { limits: { attempts: 1, inProgressMs: 0 } }))).toMatchObject({ status });
+    expect(await world.end(tab, pay(once, { limits: { attempts: 1, inProgressMs: 0 } }), answers(status))).toMatchObject({ status });
   });
 
   test('A25: the last attempt had no answer: it rejects, whatever came before', async ({ world, tab, once }) => {
@@ -231,8 +221,7 @@ describe('A25: the ends that had no rule', () => {
 
   test.for(['after ambiguity', 'clean'] as const)('A25: a 412 %s is not "already done"', async (when, { world, tab, once }) => {
     if (when === 'after ambiguity') world.server.plays(charged(lost()));
-    world.server.plays(answers(412));
-    const end = await world.end(tab, pay(once, { init: { method: 'PUT' } }));
+    const end = await world.end(tab, pay(once, { init: { method: 'PUT' } }), answers(412));
     expect(end).toMatchObject({ status: 412, outcome: { effect: when === 'clean' ? 'none' : 'unknown' } });
   });
 
@@ -253,13 +242,11 @@ describe('A25: the ends that had no rule', () => {
   });
 
   test('A25: a fresh 2xx after ambiguity on a server without a marker is done, but not certain', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), answers(201));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: false });
+    expect((await world.end(tab, pay(once), charged(lost()), answers(201))).outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: false });
   });
 
   test('A25: unknown does not settle: it is pending, and the next call may still settle it', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), answers(401), replays());
-    const unknown = await world.end(tab, pay(once));
+    const unknown = await world.end(tab, pay(once), charged(lost()), answers(401), replays());
     expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key: unknown.outcome?.key, sent: 'maybe' }]);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(await world.run(pending(once))).toEqual([]);

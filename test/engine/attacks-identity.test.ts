@@ -15,13 +15,11 @@ const ONE = { limits: { attempts: 1 } } as const;
 describe('A8: a log-out', () => {
   test('A8: after an unknown outcome keeps the key, returns the operation, and the same person goes on with it', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { request: true } });
-    world.server.plays(charged(lost()), answers(401));
-    const end = await world.end(tab, pay(once, { limits: { attempts: 2 }, meta: { total: '€42.00' } }));
+    const end = await world.end(tab, pay(once, { limits: { attempts: 2 }, meta: { total: '€42.00' } }), charged(lost()), answers(401));
     const { kept } = await world.run(clear(once));
     expect(kept).toMatchObject([{ name: NAME, key: end.outcome?.key, meta: undefined, resumable: false }]);
     expect(JSON.stringify(world.records)).not.toMatch(/€42|amount/);
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', key: end.outcome?.key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key: end.outcome?.key });
   });
 
   test('A8: stops the driver of another tab before its next attempt', async ({ world }) => {
@@ -37,8 +35,7 @@ describe('A8: a log-out', () => {
 
   test('A8: stops a driver that waits for its first attempt because the server asked an earlier page to', async ({ world }) => {
     const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
-    world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
-    await world.end(one.tab, pay(one.once, ONE));
+    await world.end(one.tab, pay(one.once, ONE), charged(answers(503, '', { 'retry-after': '60' })));
     const call = pay(one.once);
     await world.clock.advance(10 * SECOND);
     await world.run(clear(two.once));
@@ -59,22 +56,31 @@ describe('A8: a log-out', () => {
 
   test('A8: during an attempt: a 2xx that comes late is still given, and changes nothing', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(during(() => clear(once), answers(201)));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(
+      await world.end(
+        tab,
+        pay(once),
+        during(() => clear(once), answers(201)),
+      ),
+    ).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
   test('A8: during an attempt: a refusal that comes late is unknown', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(during(() => clear(once), answers(402)));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    expect(
+      await world.end(
+        tab,
+        pay(once),
+        during(() => clear(once), answers(402)),
+      ),
+    ).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
   test('A8: touches nothing of another namespace', async ({ world }) => {
     const [ann, bob] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'bob' })];
-    world.server.plays(lost(), answers(201));
-    await world.end(ann.tab, pay(ann.once, ONE));
+    await world.end(ann.tab, pay(ann.once, ONE), lost(), answers(201));
     await world.end(bob.tab, pay(bob.once, { operation: ['pay', 'c2'] }));
     await world.run(clear(bob.once, { unsettled: 'forget' }));
     expect(world.record()).toMatchObject({ state: 'pending', revision: 1 });
@@ -83,8 +89,7 @@ describe('A8: a log-out', () => {
 
   test("A8: 'forget' drops what has not settled, and returns it", async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(lost(), answers(201));
-    const end = await world.end(tab, pay(once, ONE));
+    const end = await world.end(tab, pay(once, ONE), lost(), answers(201));
     const { kept } = await world.run(clear(once, { unsettled: 'forget' }));
     expect(kept).toMatchObject([{ key: end.outcome?.key }]);
     expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(end.outcome?.key);
@@ -92,8 +97,7 @@ describe('A8: a log-out', () => {
 
   test('A8: the answers that this page remembers are gone', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(answers(201), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201), answers(201));
     await world.run(clear(once));
     expect(world.record()).toMatchObject({ state: 'settled', forgetAt: world.clock.now() + 2 * MINUTE });
     expect(operationOf(once, NAME).state).toEqual({ phase: 'idle' });
@@ -138,8 +142,7 @@ describe('A9: on a server', () => {
 
   test('A9: an unnamed call that failed is in pending', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'billing' }, { server: true, locks: false });
-    world.server.plays(lost(), lost(), lost(), lost(), lost());
-    const end = await world.end(tab, coupon(once, 'Ann'));
+    const end = await world.end(tab, coupon(once, 'Ann'), lost(), lost(), lost(), lost(), lost());
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(await world.run(pending(once))).toMatchObject([{ name: [], key: end.outcome?.key, sent: 'maybe' }]);
   });
@@ -178,8 +181,7 @@ describe('A12: the person changes while an operation is driven', () => {
       if (attempt === 2) user = 'bob';
       return { authorization: `Bearer ${user}` };
     };
-    world.server.plays(charged(lost()));
-    expect(await world.end(tab, pay(once, { headers }))).toMatchObject({ outcome: { effect: 'unknown', reason: 'identity' } });
+    expect(await world.end(tab, pay(once, { headers }), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown', reason: 'identity' } });
     expect(world.server.arrivals.map(({ headers: sent }) => sent.get('authorization'))).toEqual(['Bearer ann']);
   });
 
@@ -187,8 +189,7 @@ describe('A12: the person changes while an operation is driven', () => {
     let user = 'ann';
     const options = { namespace: () => user, dialect: { ...GENERIC, replays: true } };
     const { tab, once } = world.open(options);
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     const next = tab.reload();
     const headers = async () => {
       await rest();
@@ -212,8 +213,7 @@ describe('A12: the person changes while an operation is driven', () => {
   test('A12: the records of one are not seen by another', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
-    world.server.plays(charged(lost()), answers(201));
-    const ann = await world.end(tab, pay(once, ONE));
+    const ann = await world.end(tab, pay(once, ONE), charged(lost()), answers(201));
     user = 'bob';
     expect(await world.run(pending(once))).toEqual([]);
     expect(operationOf(once, NAME).state).not.toMatchObject({ phase: 'unsettled' });
@@ -245,8 +245,7 @@ describe('A12: the person changes while an operation is driven', () => {
 
   test('A12: without a namespace no request, answer or meta is written to disk in a browser', async ({ world }) => {
     const { tab, once } = world.open({ keep: { request: true, response: 'disk' } });
-    world.server.plays(lost(), answers(201, { secret: 'answer' }));
-    await world.end(tab, pay(once, { ...ONE, meta: { secret: 'meta' }, body: { secret: 'request' } }));
+    await world.end(tab, pay(once, { ...ONE, meta: { secret: 'meta' }, body: { secret: 'request' } }), lost(), answers(201, { secret: 'answer' }));
     await world.end(tab, pay(once, { operation: ['other'], meta: { secret: 'meta' }, body: { secret: 'request' } }));
     expect(world.records).toHaveLength(2);
     expect(JSON.stringify(world.records)).not.toContain('secret');
@@ -291,8 +290,7 @@ describe('A13: what was said not to have happened', () => {
 describe('A20: forget and settle', () => {
   test('A20: "order again", clicked twice, makes one effect', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
-    world.server.plays(answers(201), delayed(SECOND, answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201), delayed(SECOND, answers(201)));
     const click = watched(forget(once, operation.name).then(() => pay(once)));
     const again = watched(forget(once, operation.name).then(() => pay(once)));
     const ends = await world.all(tab, click, again);
@@ -364,8 +362,7 @@ describe('A20: forget and settle', () => {
     const { tab, once } = world.open();
     const operation = operationOf(once, NAME);
     await world.run(settle(once, operation.name, 'none'));
-    world.server.plays(lost());
-    const next = await world.end(tab, pay(once, ONE));
+    const next = await world.end(tab, pay(once, ONE), lost());
     expect(next.outcome?.key).not.toBe(key);
     await world.run(settle(once, operation.name, 'done'));
     expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
@@ -425,8 +422,7 @@ describe('A35: what is stored of a request', () => {
 
   test('A35: no digest in the store shows a name or a namespace as its id', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann@example.com' });
-    world.server.plays(lost());
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), lost());
     expect(world.record()?.id).toMatch(/^[0-9a-f]{32,64}$/);
     expect(JSON.stringify(world.records)).not.toContain('ann@');
   });
@@ -435,8 +431,7 @@ describe('A35: what is stored of a request', () => {
 describe('A38: a guest logs in', () => {
   test('A38: move brings the unsettled operation, key included', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(guest.tab, pay(guest.once, ONE));
+    const { outcome } = await world.end(guest.tab, pay(guest.once, ONE), charged(lost()), replays());
     const user = guest.tab.once({ namespace: 'ann' });
     await world.run(moveFrom(user, 'guest'));
     expect(await world.run(pending(guest.once))).toEqual([]);
@@ -456,8 +451,7 @@ describe('A38: a guest logs in', () => {
 
   test('A38: a move that died halfway and is made again does not open what has settled since then', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
-    world.server.plays(charged(lost()), replays());
-    await world.end(guest.tab, pay(guest.once, ONE));
+    await world.end(guest.tab, pay(guest.once, ONE), charged(lost()), replays());
     const user = guest.tab.once({ namespace: 'ann' });
     // To the list, to the lock, to the guest's record and to the new one, each time there and back.
     guest.tab.at(8, () => guest.tab.kill());
@@ -508,23 +502,20 @@ describe('A30, A31: keys that are not random', () => {
   });
 
   test('A30: after forget it rises too', async ({ world, tab, once }) => {
-    world.server.plays(lost(), answers(201));
-    await world.end(tab, pay(once, { ...ONE, key: derived }));
+    await world.end(tab, pay(once, { ...ONE, key: derived }), lost(), answers(201));
     await world.run(forget(once, NAME, { evenIfUnknown: true }));
     expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ key: 'order-c1-1' });
   });
 
   test('A30: a time bucket is no identity: the pending key wins over the one that is computed now', async ({ world, tab, once }) => {
     const bucket = ({ now }: { now: number }) => `pay-${Math.floor(now / MINUTE)}`;
-    world.server.plays(charged(lost()), replays());
-    const first = await world.end(tab, pay(once, { ...ONE, key: bucket }));
+    const first = await world.end(tab, pay(once, { ...ONE, key: bucket }), charged(lost()), replays());
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once, { key: bucket }))).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
   });
 
   test('A30: a literal key that differs from the pending one is a mismatch, and nothing is sent', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { ...ONE, key: 'mine-1' }));
+    await world.end(tab, pay(once, { ...ONE, key: 'mine-1' }), charged(lost()));
     expect(await world.end(tab, pay(once, { key: 'mine-2' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', key: 'mine-1' } });
   });
 
@@ -532,8 +523,7 @@ describe('A30, A31: keys that are not random', () => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.next('evict');
-    world.server.plays(answers(401), replays());
-    const refused = await world.end(tab, pay(once, { key: derived }));
+    const refused = await world.end(tab, pay(once, { key: derived }), answers(401), replays());
     expect(refused).toMatchObject({ status: 401, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ type: 'replayed', key: refused.outcome?.key });
   });

@@ -24,23 +24,20 @@ async function ends(once: Once): Promise<unknown[]> {
 
 async function interrupted(world: World, body: BodyInit): Promise<void> {
   const { tab, once } = world.open(OPTIONS);
-  world.server.plays(charged(lost()));
-  expect(await world.end(tab, send(once, body, 1))).toMatchObject({ outcome: { effect: 'unknown' } });
+  expect(await world.end(tab, send(once, body, 1), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown' } });
   tab.kill();
 }
 
 describe.each(Object.entries(BODIES))('JSON as %s, without a content type', (_, body) => {
   test('is not done because a page in HTML came', async ({ world }) => {
     const { tab, once } = world.open(OPTIONS);
-    world.server.plays(page());
-    expect(await world.end(tab, send(once, body))).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
+    expect(await world.end(tab, send(once, body), page())).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
   });
 
   test('nor where it is pressed again after a reload', async ({ world }) => {
     await interrupted(world, body);
     const { tab, once } = world.open(OPTIONS);
-    world.server.plays(page());
-    expect(await world.end(tab, send(once, body))).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
+    expect(await world.end(tab, send(once, body), page())).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
   });
 
   test('nor where it is resumed', async ({ world }) => {

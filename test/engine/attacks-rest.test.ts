@@ -16,8 +16,7 @@ const ONE = { limits: { attempts: 1 } } as const;
 describe('A23: a server that knows no keys', () => {
   test('A23: gets none, and what may have had its effect is not sent again', async ({ world }) => {
     const { tab, once } = world.open({ dialect: () => 'none' });
-    world.server.plays(charged(lost()));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', attempts: 1 } });
+    expect(await world.end(tab, pay(once), charged(lost()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', attempts: 1 } });
     expect(world.server.keys).toEqual([null]);
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(world.server.arrivals).toHaveLength(1);
@@ -25,20 +24,17 @@ describe('A23: a server that knows no keys', () => {
 
   test.for([500, 503, 408])('A23: not after a %i either', async (status, { world }) => {
     const { tab, once } = world.open({ dialect: () => 'none' });
-    world.server.plays(answers(status));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status, outcome: { effect: 'unknown', attempts: 1 } });
+    expect(await world.end(tab, pay(once), answers(status))).toMatchObject({ status, outcome: { effect: 'unknown', attempts: 1 } });
   });
 
   test('A23: what did not leave, or was refused without effect, is sent again', async ({ world }) => {
     const { tab, once } = world.open({ dialect: () => 'none' });
-    world.server.plays(unreachable(), answers(429), answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
+    expect(await world.end(tab, pay(once), unreachable(), answers(429), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
   });
 
   test('A23: the dialect may depend on the request', async ({ world }) => {
     const { tab, once } = world.open({ dialect: ({ url }) => (url.includes('/legacy') ? 'none' : (undefined as never)) });
-    world.server.plays(lost(), lost(), answers(201));
-    await world.end(tab, pay(once, { operation: ['a'], url: 'https://shop.example/legacy' }));
+    await world.end(tab, pay(once, { operation: ['a'], url: 'https://shop.example/legacy' }), lost(), lost(), answers(201));
     expect(await world.end(tab, pay(once, { operation: ['b'] }))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 });
@@ -155,8 +151,7 @@ describe('A27: a device that says it is offline', () => {
   test('A27: on a working network: the first attempt leaves after offlineWaitMs at the latest', async ({ world, tab, once }) => {
     tab.online = false;
     const begun = world.clock.now();
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(world.clock.now() - begun).toBe(3 * SECOND);
   });
 
@@ -231,16 +226,14 @@ describe('A36: the same bytes', () => {
   const typesOf = (world: ReturnType<typeof newWorld>) => new Set(world.server.arrivals.map(({ headers }) => headers.get('content-type')));
 
   test('A36: a form keeps its boundary over all attempts', async ({ world, tab, once }) => {
-    world.server.plays(lost(), lost(), answers(201));
-    expect(await world.end(tab, send(once, form('10')))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, send(once, form('10')), lost(), lost(), answers(201))).toMatchObject({ status: 201 });
     expect((await bytesOf(world)).size).toBe(1);
     expect(typesOf(world).size).toBe(1);
     expect([...typesOf(world)][0]).toMatch(/^multipart\/form-data; boundary=/);
   });
 
   test('A36: the same form in another call is the same payload, and goes out with the bytes of the first', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, send(once, form('10'), ONE));
+    await world.end(tab, send(once, form('10'), ONE), charged(lost()), replays());
     expect((await world.end(tab, send(once, form('10')))).outcome).toMatchObject({ type: 'replayed' });
     expect((await bytesOf(world)).size).toBe(1);
     expect(typesOf(world).size).toBe(1);
@@ -248,16 +241,14 @@ describe('A36: the same bytes', () => {
 
   test('A36: a form with another file is another payload', async ({ world }) => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
-    world.server.plays(lost());
-    await world.end(tab, send(once, form('10'), ONE));
+    await world.end(tab, send(once, form('10'), ONE), lost());
     expect(await world.end(tab, send(once, form('20')))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
   });
 
   test("A36: with a fingerprint that leaves out a timestamp, the stored bytes win over the new call's", async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true }, fingerprint: ({ body }: { body: unknown }) => (body as { cart: string }).cart };
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()), charged(lost()), replays());
-    await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 1 } }));
+    await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 1 } }), charged(lost()), charged(lost()), replays());
     await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 2 } }));
     tab.kill();
     const next = world.open(options);
@@ -329,8 +320,7 @@ describe('A41 to A45, A48: limits', () => {
   });
 
   test('A42: one that does not fit: one attempt at once', async ({ world, tab, once }) => {
-    world.server.plays(answers(503, '', { 'retry-after': '3600' }), answers(503));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(503, '', { 'retry-after': '3600' }), answers(503));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
     expect(world.server.gaps).toEqual([0]);
   });
@@ -338,16 +328,14 @@ describe('A41 to A45, A48: limits', () => {
   test('A43: attempts count from one in every call; resumed tells the rest', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ attempts: 1, resumed: true });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ attempts: 1, resumed: true });
   });
 
   test('A44: an origin on its knees does not keep a payment from its first retry', async ({ world, tab, once }) => {
     const noise = Array.from({ length: 20 }, (_, index) => pay(once, { ...ONE, operation: ['log', index] }));
     world.server.plays(...noise.map(() => answers(503)));
     await world.all(tab, ...noise);
-    world.server.plays(lost(), answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
+    expect(await world.end(tab, pay(once), lost(), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
   test('A44: nor what is resumed', async ({ world }) => {
@@ -371,8 +359,7 @@ describe('A41 to A45, A48: limits', () => {
     const once = tab.once({ fetch: tab.fetch });
     const ask = (query: string) =>
       watched(once.fetch('https://shop.example/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) }));
-    world.server.plays(answers(200, { data: {} }), answers(200, { data: {} }), answers(200, { data: {} }));
-    await world.end(tab, ask('query Cart { cart { id } }'));
+    await world.end(tab, ask('query Cart { cart { id } }'), answers(200, { data: {} }), answers(200, { data: {} }), answers(200, { data: {} }));
     await world.end(tab, ask('{ cart { id } }'));
     expect(world.records).toEqual([]);
     await world.end(tab, ask('mutation Pay { pay { id } }'));
@@ -402,8 +389,7 @@ describe('A51: small secrets', () => {
   const storedWith = async (options: object): Promise<string> => {
     const world = newWorld();
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { ...ONE, body: card }));
+    await world.end(tab, pay(once, { ...ONE, body: card }), charged(lost()));
     return JSON.stringify(world.records);
   };
 
@@ -421,15 +407,13 @@ describe('A51: small secrets', () => {
 describe('A53: the order of things', () => {
   test('A53: the key is not part of the fingerprint', async ({ world }) => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()), replays());
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
   });
 
   test('A53: headers are not part of it either', async ({ world }) => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once, { ...ONE, init: { headers: { authorization: 'Bearer old', traceparent: '00-1' } } }));
+    await world.end(tab, pay(once, { ...ONE, init: { headers: { authorization: 'Bearer old', traceparent: '00-1' } } }), charged(lost()), replays());
     expect(await world.end(tab, pay(once, { init: { headers: { authorization: 'Bearer new', traceparent: '00-2' } } }))).toMatchObject({ status: 201 });
     expect(world.server.arrivals[1]?.headers.get('authorization')).toBe('Bearer new');
   });
@@ -455,8 +439,7 @@ describe('A47, A49, A55: what can be looked up', () => {
     for (const [dialect, keyWindowMs] of cases) {
       const world = newWorld();
       const { tab, once } = world.open({ dialect, limits: { keyWindowMs } });
-      world.server.plays(lost());
-      await world.end(tab, pay(once, ONE));
+      await world.end(tab, pay(once, ONE), lost());
       windows.push((await world.run(pending(once)))[0]!.expiresAt - world.clock.now());
     }
     expect(windows).toEqual([24 * HOUR, HOUR, 2 * HOUR]);

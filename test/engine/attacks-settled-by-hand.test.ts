@@ -6,8 +6,7 @@ import { DAY, HOUR, NAME, pay, test } from '../support/world.js';
 
 test("settled as 'done' by hand, and forgotten before the server forgets: the next one has another key", async ({ world }) => {
   const { tab, once } = world.open({ keep: { forMs: HOUR }, limits: { attempts: 1 } });
-  world.server.plays(charged(lost()), answers(201));
-  await world.end(tab, pay(once, { repeat: 'always', key: derived }));
+  await world.end(tab, pay(once, { repeat: 'always', key: derived }), charged(lost()), answers(201));
   await world.run(settle(once, NAME, 'done'));
   const forgetAt = world.record()?.forgetAt ?? 0;
   expect(forgetAt - world.clock.now()).toBeGreaterThanOrEqual(DAY);
@@ -21,8 +20,7 @@ test.for([
   ['forgotten', (once: Once) => forget(once, NAME, { evenIfUnknown: true }), false],
 ] as const)('a derived key, and a fingerprint of some fields only: what is pressed after it was %s sends its own bytes', async ([_, end, stays], { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 1 }, fingerprint: ({ body }) => (body as { cart: string }).cart });
-  world.server.plays(lost(), lost(), answers(201));
-  await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }));
+  await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }), lost(), lost(), answers(201));
   // As long as nobody knows, the server must get the same bytes: it compares them.
   await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 2 } }));
   await world.run(end(once));
@@ -34,8 +32,7 @@ test.for([
 
 test('a derived key whose record was lost: the press sends the bytes that the server may hold', async ({ world }) => {
   const { tab, once } = world.open({ limits: { attempts: 1 }, fingerprint: ({ body }) => (body as { cart: string }).cart });
-  world.server.plays(charged(lost()), answers(201));
-  await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }));
+  await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }), charged(lost()), answers(201));
   world.medium.set(world.record()?.id ?? '', null);
   await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 2 } }));
   const sent = await Promise.all(world.server.arrivals.map(async (one) => (JSON.parse(await textOf(one)) as { token: number }).token));

@@ -33,8 +33,7 @@ describe('A5: could not look', () => {
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { type: 'unknown', effect: 'unknown', reason: 'store', sent: 'maybe' } });
     tab.faults.clear();
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
   });
 
   test('A5: even where a write would do, and durability is best-effort', async ({ world }) => {
@@ -48,8 +47,7 @@ describe('A5: could not look', () => {
     const world = newWorld();
     const key = 'order-1';
     const first = world.open();
-    world.server.plays(charged(lost()));
-    expect((await world.end(first.tab, pay(first.once, { key, ...ONE }))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(first.tab, pay(first.once, { key, ...ONE }), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     await world.clock.advance(DAY);
     const { tab } = world.open();
     const sent = world.server.arrivals.length;
@@ -84,16 +82,14 @@ describe('A5: could not look', () => {
       },
     } as typeof memory;
     const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => false }, noted]) });
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
   });
 
   test('a look that said absent and a write that failed: memory, with an event, and said in the outcome', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     tab.faults.next('fail-before-commit');
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
     expect(events).toContainEqual(expect.objectContaining({ type: 'diagnostic', code: 'store-degraded' }));
   });
 
@@ -108,19 +104,16 @@ describe('A5: could not look', () => {
     'a write that was stored although it %s is never followed by another key',
     async (fault, { world, tab, once }) => {
       tab.faults.next(fault);
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, ONE));
+      await world.end(tab, pay(once, ONE), charged(lost()));
       const next = world.open();
       tab.kill();
-      world.server.plays(replays());
-      await world.end(next.tab, pay(next.once));
+      await world.end(next.tab, pay(next.once), replays());
       expect(new Set(world.server.keys).size).toBe(1);
     },
   );
 
   test('a record that failed to be stored in place of an earlier one does not go to memory', async ({ world, tab, once }) => {
-    world.server.plays(answers(402));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(402));
     tab.faults.next('fail-before-commit');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
   });
@@ -166,13 +159,11 @@ describe('A6: forgotten too early, or too late', () => {
 
   test('A6: an unnamed order that was answered is not adopted by the same order tomorrow', async ({ world, tab, once }) => {
     const order = (of: typeof once) => of.fetch('https://shop.example/orders', { method: 'POST', body: '{"coffee":1}' });
-    world.server.plays(answers(201));
-    await world.end(tab, order(once));
+    await world.end(tab, order(once), answers(201));
     tab.kill();
     await world.clock.advance(20 * HOUR);
     const next = world.open();
-    world.server.plays(answers(201));
-    expect((await world.end(next.tab, order(next.once))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect((await world.end(next.tab, order(next.once), answers(201))).outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 });
@@ -183,8 +174,7 @@ describe('A7: tombstones', () => {
     ['25 hours, when the phone brings the tab back', 25 * HOUR],
     ['29 days', 29 * DAY],
   ] as const)('A7: %s after it was paid, on another page, nothing is sent', async ([_, ms], { world, tab, once }) => {
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     tab.kill();
     await world.clock.advance(ms);
     const next = world.open();
@@ -197,8 +187,7 @@ describe('A7: tombstones', () => {
   test('A7: a settled one is sent again only inside the window, and only to a server that replays', async ({ world }) => {
     const replaying = { ...GENERIC, replays: true };
     const { tab, once } = world.open({ dialect: replaying });
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    const first = await world.end(tab, pay(once));
+    const first = await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     tab.kill();
     const second = world.open({ dialect: replaying });
     await world.clock.advance(HOUR);
@@ -211,8 +200,7 @@ describe('A7: tombstones', () => {
   });
 
   test('A7: the memory of this page answers without sending', async ({ world, tab, once }) => {
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     const again = await world.end(tab, pay(once));
     expect(again).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'memory', effect: 'done' } });
     expect(await again.response?.json()).toEqual({ id: 'ch_1' });
@@ -223,8 +211,7 @@ describe('A7: tombstones', () => {
     await world.clock.advance(29 * DAY);
     const { tab, once } = world.open();
     // A settle of something else makes it sweep.
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once, { operation: ['other'] }));
+    await world.end(tab, pay(once, { operation: ['other'] }), answers(201));
     await rest();
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
@@ -235,8 +222,7 @@ describe('A7: tombstones', () => {
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once, { operation: ['other'] }));
+    await world.end(tab, pay(once, { operation: ['other'] }), answers(201));
     await rest();
     expect(world.record()).toMatchObject({ key });
     // One clock once is not enough: a second look comes a week later.
@@ -261,8 +247,7 @@ test('A7: what is touched between the look of a sweep and its removal stays', as
     return page;
   };
   const once = tab.once({ store: { ...tab.store, scan: touched } });
-  world.server.plays(answers(201));
-  await world.end(tab, pay(once, { operation: ['other'] }));
+  await world.end(tab, pay(once, { operation: ['other'] }), answers(201));
   await rest();
   expect(world.record()).toMatchObject({ key });
 });
@@ -273,8 +258,7 @@ describe('A10: the wire form of the key', () => {
   test('A10: is stored, and used by whoever drives it later, whatever its own dialect', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open({ dialect: quoting });
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ key });
     const { headers } = world.server.arrivals[1]!;
     expect(headers.get('idempotency-key')).toBe(key);
     expect(headers.get('x-idempotency-key')).toBeNull();
@@ -284,8 +268,7 @@ describe('A10: the wire form of the key', () => {
     ['the earlier one had the shorter window', 5 * MINUTE, undefined],
     ['the later one has the shorter window', undefined, 5 * MINUTE],
   ] as const)('A10: %s: it counts', async ([_, before, later], { world, tab, once }) => {
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { limits: { attempts: 1, keyWindowMs: before } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1, keyWindowMs: before } }), charged(lost()));
     tab.kill();
     await world.clock.advance(10 * MINUTE);
     const next = world.open();
@@ -294,8 +277,7 @@ describe('A10: the wire form of the key', () => {
 
   test('A10: a later page with a longer window does not stretch what an earlier one stored', async ({ world }) => {
     const first = world.open();
-    world.server.plays(charged(lost()), lost());
-    await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }));
+    await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }), charged(lost()), lost());
     await world.clock.advance(MINUTE);
     const second = first.tab.reload();
     await world.end(second, pay(second.once(), ONE));
@@ -307,16 +289,18 @@ describe('A10: the wire form of the key', () => {
   test('A10: another origin is another payload, even where a fingerprint hook looks at the body alone', async ({ world }) => {
     const fingerprint = ({ body }: { body: unknown }) => body;
     const { tab, once } = world.open({ fingerprint, whenChanged: 'refuse' });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await world.end(tab, pay(once, { url: 'https://eu.shop.example/api/payments' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
   });
 });
 
 describe('A21: the clock', () => {
   test('A21: a laptop that slept 26 hours in a backoff does not send again', async ({ world, tab, once }) => {
-    world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(
+      tab,
+      pay(once),
+      during(() => world.clock.jump(26 * HOUR), charged(lost())),
+    );
     expect(end).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
@@ -351,8 +335,13 @@ describe('A21: the clock', () => {
   });
 
   test('A21: a clock that goes back between two attempts stops the second', async ({ world, tab, once }) => {
-    world.server.plays(during(() => world.clock.jump(-HOUR), charged(lost())));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+    expect(
+      await world.end(
+        tab,
+        pay(once),
+        during(() => world.clock.jump(-HOUR), charged(lost())),
+      ),
+    ).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
   test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async ({ world, tab, once }) => {
@@ -363,8 +352,7 @@ describe('A21: the clock', () => {
     expect(world.record()).toMatchObject({ ambiguous: false });
     await world.clock.advance(25 * HOUR);
     const next = world.open();
-    world.server.plays(lost());
-    const end = await world.end(next.tab, pay(next.once, ONE));
+    const end = await world.end(next.tab, pay(next.once, ONE), lost());
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(world.record()).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at });
   });
@@ -384,8 +372,7 @@ describe('A21: the clock', () => {
     const key = await world.interrupted(lost());
     await world.clock.advance(25 * HOUR);
     const { tab, once } = world.open();
-    world.server.plays(answers(201));
-    const end = await world.end(tab, pay(once, { reconcile: async () => 'none' }));
+    const end = await world.end(tab, pay(once, { reconcile: async () => 'none' }), answers(201));
     expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(end.outcome?.key).not.toBe(key);
   });
@@ -418,8 +405,7 @@ describe('A22: stores without atomic update', () => {
 
   test('A22: such a key is never clean: a refusal keeps it', async ({ world }) => {
     const { tab, once } = world.open({}, { claims, locks: false });
-    world.server.plays(answers(402));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
@@ -447,8 +433,7 @@ describe('A22: stores without atomic update', () => {
   test('A22: clients without a store of their own share one memory per realm', async ({ world }) => {
     const tab = world.tab({ server: true });
     const [one, two] = [tab.once({ store: undefined }), tab.once({ store: undefined })];
-    world.server.plays(charged(lost()), replays());
-    const first = await world.end(tab, pay(one, ONE));
+    const first = await world.end(tab, pay(one, ONE), charged(lost()), replays());
     expect((await world.end(tab, pay(two))).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
   });
 });
@@ -458,8 +443,7 @@ describe('A28: versions', () => {
     const key = await world.interrupted(charged(lost()));
     world.damage((record) => ({ ...record, v: 7, invention: { of: 'version 7' } }));
     const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ key, resumed: true });
+    expect((await world.end(tab, pay(once, ONE), charged(lost()))).outcome).toMatchObject({ key, resumed: true });
     expect(world.record()).toMatchObject({ v: 7, invention: { of: 'version 7' } });
   });
 
@@ -491,15 +475,17 @@ describe('A28: versions', () => {
     await expect(world.run(settle(once, operation.name, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_RECORD' });
     expect(world.medium.get(id)).toEqual(damaged);
     await world.run(forget(once, operation.name, { evenIfUnknown: true }));
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201 });
   });
 });
 
 describe('A34: durable before the first byte', () => {
   test('A34: a named begin is strict, and so is every later mark that a request leaves', async ({ world, tab, once }) => {
-    world.server.plays(during(() => expect(world.writes.map(({ durability }) => durability)).toEqual(['strict']), answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(
+      tab,
+      pay(once),
+      during(() => expect(world.writes.map(({ durability }) => durability)).toEqual(['strict']), answers(201)),
+    );
     const offline = world.open();
     offline.tab.online = false;
     world.writes.length = 0;
@@ -524,8 +510,7 @@ test('A54: a change that the store runs three times mints one key', async ({ wor
       tab.store.update(id, (current, now) => [1, 2, 3].map(() => change(current, now))[2] as ReturnType<typeof change>, options),
   };
   const once = tab.once({ store: eager as typeof tab.store });
-  world.server.plays(charged(lost()), charged(hangs()), replays());
-  expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+  expect(await world.end(tab, pay(once), charged(lost()), charged(hangs()), replays())).toMatchObject({ status: 201 });
   expect(new Set(world.server.keys).size).toBe(1);
   expect(world.record()).toMatchObject({ state: 'settled', generation: 0 });
 });

@@ -21,18 +21,15 @@ async function degraded(world: World, tab: Tab, once: Once, options: Parameters<
 
 describe('move', () => {
   test("a guest's operation in memory does not hide the user's own on the disk, which may have charged", async ({ world, tab }) => {
-    world.server.plays(charged(lost()), lost());
-    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE));
+    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(lost()), lost());
     await degraded(world, tab, tab.once({ namespace: 'guest' }));
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
   });
 
   test('nor one that is done', async ({ world, tab }) => {
-    world.server.plays(charged(answers(201)), lost());
-    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE));
+    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(answers(201)), lost());
     await degraded(world, tab, tab.once({ namespace: 'guest' }));
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
@@ -45,8 +42,7 @@ describe('move', () => {
     const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE));
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   });
 });
 
@@ -89,12 +85,10 @@ describe('a name whose record in memory is gone', () => {
     world.server.plays(unreachable());
     const first = await degraded(world, tab, once);
     expect(first.outcome).toMatchObject({ type: 'unsent' });
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(tab, pay(once, ONE));
+    const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()));
     expect(outcome).toMatchObject({ effect: 'unknown', storedIn: 'disk' });
     const next = tab.reload();
-    world.server.plays(replays());
-    expect((await world.end(next, pay(next.once({ namespace: 'ann' })))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+    expect((await world.end(next, pay(next.once({ namespace: 'ann' })), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   });
 
   test('is not refused where it must be stored', async ({ world }) => {
@@ -112,8 +106,7 @@ describe('a name whose record in memory is gone', () => {
     await degraded(world, tab, once);
     if (byClear) await world.run(clear(once, { unsettled: 'forget' }));
     else await world.run(forget(once, ['pay', 'c1'], { evenIfUnknown: true }));
-    world.server.plays(charged(answers(201)));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', storedIn: byClear ? 'disk' : 'memory' });
+    expect((await world.end(tab, pay(once), charged(answers(201)))).outcome).toMatchObject({ effect: 'done', storedIn: byClear ? 'disk' : 'memory' });
   });
 
   test('does not hide what another tab has sent since, from forget and settle', async ({ world }) => {
@@ -121,8 +114,7 @@ describe('a name whose record in memory is gone', () => {
     world.server.plays(unreachable());
     await degraded(world, tab, once);
     const other = world.open({ namespace: 'ann' });
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(other.tab, pay(other.once, ONE));
+    const { outcome } = await world.end(other.tab, pay(other.once, ONE), charged(lost()));
     await expect(world.run(forget(once, NAME))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     await world.run(settle(once, NAME, 'done'));
     expect(world.record()).toMatchObject({ state: 'settled', key: outcome?.key });

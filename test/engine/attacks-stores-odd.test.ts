@@ -47,8 +47,7 @@ describe('in localStorage, whose records are JSON', () => {
       },
     };
     const open = (page: Tab): Once => page.once({ namespace: 'ann', store: noted, keep: { forMs: Number.POSITIVE_INFINITY } });
-    world.server.plays(charged(answers(201)));
-    const { outcome } = await world.end(tab, pay(open(tab)));
+    const { outcome } = await world.end(tab, pay(open(tab)), charged(answers(201)));
     await world.clock.advance(MINUTE);
     expect((await world.end(tab, pay(open(tab)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
     const next = tab.reload();
@@ -75,8 +74,7 @@ test.for(['insert', 'end'])('a store that rejects with what has no text, at the 
       return fails ? tab.store.update(id, refused, options).then(() => Promise.reject(Object.create(null))) : tab.store.update(id, change, options);
     },
   };
-  world.server.plays(charged(answers(201)));
-  expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })))).outcome).toMatchObject({ effect: 'done' });
+  expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })), charged(answers(201)))).outcome).toMatchObject({ effect: 'done' });
 });
 
 /** Stores what it is given, and rejects all the same; the number of the update says when. */
@@ -98,8 +96,7 @@ test.for([1, 2])(
   'a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored',
   async (times, { world, tab }) => {
     const once = tab.once({ namespace: 'ann', store: storing(tab, (update) => update <= times) });
-    world.server.plays(charged(answers(201)));
-    const first = await world.end(tab, pay(once));
+    const first = await world.end(tab, pay(once), charged(answers(201)));
     if (times > 1) {
       expect(first).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
       expect(world.server.arrivals).toHaveLength(0);
@@ -130,8 +127,7 @@ describe('a key in use that a press without a network took up, of which a bit ha
   /** The key that may have charged, and the page after the reload. */
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {
     const tab = world.tab({ resends: true });
-    world.server.plays(answers(400, { code: 'bad_card' }));
-    const { outcome } = await world.end(tab, pay(tab.once({ namespace })));
+    const { outcome } = await world.end(tab, pay(tab.once({ namespace })), answers(400, { code: 'bad_card' }));
     tab.online = false;
     const offline = tab.reload();
     pay(offline.once({ namespace }));
@@ -149,8 +145,7 @@ describe('a key in use that a press without a network took up, of which a bit ha
     const { key, tab } = await flipped(world, namespace);
     const ann = tab.once({ namespace: 'ann' });
     await world.run(Promise.allSettled([change(ann)]));
-    world.server.plays(unreachable());
-    await world.end(tab, pay(ann, ONE));
+    await world.end(tab, pay(ann, ONE), unreachable());
     expect(await world.end(tab, pay(ann, ONE))).toMatchObject({ code: 'ERR_ONCE_RECORD' });
     expect(new Set(world.server.keys)).toEqual(new Set([key]));
   });
@@ -170,8 +165,7 @@ test('a call that waits for a lease ends with its limits, though the clock is se
   expect(world.clock.now() - since).toBeLessThan(2 * MINUTE);
   second.skewMs = 0;
   await world.clock.advance(MINUTE);
-  world.server.plays(replays());
-  expect((await world.end(second, pay(second.once({ namespace: 'ann' })))).outcome).toMatchObject({ effect: 'done' });
+  expect((await world.end(second, pay(second.once({ namespace: 'ann' })), replays())).outcome).toMatchObject({ effect: 'done' });
 });
 
 test('a store that makes null of what is absent: the operation is listed, goes on with its key, and is cleared', async ({ world }) => {
@@ -189,8 +183,7 @@ test('a store that makes null of what is absent: the operation is listed, goes o
       );
     return page.once({ namespace: 'ann', store: { ...page.store, shared: 'context', update } });
   };
-  world.server.plays(charged(lost()), replays());
-  const { outcome } = await world.end(tab, pay(opened(tab), ONE));
+  const { outcome } = await world.end(tab, pay(opened(tab), ONE), charged(lost()), replays());
   expect(world.record()).toHaveProperty('lease', null);
   // A sweep looks twice.
   expect(afterSweep({ ...world.record(), dueAt: null } as unknown as OnceRecord, world.clock.now())).toMatchObject({ state: 'pending' });

@@ -166,8 +166,7 @@ describe('A15: an edited form after an unknown outcome', () => {
   async function edited(...then: readonly Entry[]) {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(lost(), ...then);
-    const first = await world.end(tab, pay(once, ONE));
+    const first = await world.end(tab, pay(once, ONE), lost(), ...then);
     return { world, tab, once, key: first.outcome?.key };
   }
 
@@ -227,8 +226,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     ['unmarked', answers(201)],
   ] as const)('A15: where the dialect answers mismatches, a %s 2xx belongs to the payload just sent', async ([_, answer], { world }) => {
     const { tab, once } = world.open({ dialect: { ...GENERIC, answersMismatch: true } });
-    world.server.plays(lost(), charged(answer));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), lost(), charged(answer));
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });
   });
 
@@ -275,8 +273,7 @@ describe('A15: an edited form after an unknown outcome', () => {
   test('A15: a mismatch to a resume, the earlier one rejected for good: it is told so, and nothing new is sent', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, answers(409, '', { 'retry-after': '3600' }));
     await world.end(tab, pay(once, { body: OTHER }));
-    world.server.plays(MISMATCH, replays(402));
-    const end = await world.end(tab, watched(resumeOne(once, NAME)));
+    const end = await world.end(tab, watched(resumeOne(once, NAME)), MISMATCH, replays(402));
     expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none', key } });
     expect(new Set(world.server.keys).size).toBe(1);
     expect(world.record()).toMatchObject({ state: 'retired' });
@@ -308,8 +305,7 @@ describe('A15: an edited form after an unknown outcome', () => {
   test('A15: a mismatch on a page that finds the earlier bytes in the store re-sends those', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()), MISMATCH, replays(201, { amount: 10 }));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()), MISMATCH, replays(201, { amount: 10 }));
     tab.kill();
     const next = world.open(options);
     expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
@@ -378,8 +374,7 @@ describe('A32, A33: what the other tab hears', () => {
 
   test('A33: a call that begins after the refusal is a new one', async ({ world }) => {
     const [one, two] = [world.open(), world.open()];
-    world.server.plays(answers(402), answers(201));
-    await world.end(one.tab, pay(one.once));
+    await world.end(one.tab, pay(one.once), answers(402), answers(201));
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'fresh' });
   });
 

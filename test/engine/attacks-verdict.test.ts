@@ -36,8 +36,7 @@ describe('A16: a plain 409', () => {
     ['with the title of the IETF draft', answers(409, { type: 'https://x.example/i', title: 'A request is outstanding for this Idempotency-Key' })],
     ['that is a 423', answers(423)],
   ])('A16: %s is work in progress: it waits and asks again with the same key', async ([_, answer], { world, tab, once }) => {
-    world.server.plays(charged(answer), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+    expect(await world.end(tab, pay(once), charged(answer), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
@@ -121,14 +120,12 @@ describe('A18: the order of the rows', () => {
   test('A18: a mismatch that comes as a 409 is not waited for', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } });
     const mismatch = answers(409, { name: 'invalid_idempotent_request', message: 'Same idempotency key used with a different request payload.' });
-    world.server.plays(charged(lost()), mismatch, replays());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), mismatch, replays());
     expect(await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { attempts: 2 } });
   });
 
   test('A18: a replayed 202 under the default is the answer, replayed', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), replays(202));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 202, outcome: { type: 'replayed' } });
+    expect(await world.end(tab, pay(once), charged(lost()), replays(202))).toMatchObject({ status: 202, outcome: { type: 'replayed' } });
   });
 
   test("A18: a replayed 202 under 'poll' is work that goes on", async ({ world }) => {
@@ -155,8 +152,7 @@ describe('A18: the order of the rows', () => {
     };
     const world = newWorld();
     const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(answers(409, { error: 'exists' })));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(answers(409, { error: 'exists' })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', error: { resource: 'PM123' }, outcome: { type: 'replayed', effect: 'done' } });
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'done' } });
   });
@@ -164,8 +160,7 @@ describe('A18: the order of the rows', () => {
 
 describe('A19: a 202', () => {
   test('A19: is the answer by default, job id and all', async ({ world, tab, once }) => {
-    world.server.plays(answers(202, { job: 1 }, { location: '/jobs/1', 'retry-after': '5' }));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), answers(202, { job: 1 }, { location: '/jobs/1', 'retry-after': '5' }));
     expect(end).toMatchObject({ status: 202, outcome: { type: 'fresh', effect: 'done' } });
     expect(await end.response?.json()).toEqual({ job: 1 });
   });
@@ -191,8 +186,7 @@ describe('A19: a 202', () => {
     void pay(once);
     await world.clock.advance(5 * SECOND);
     const next = world.open({ accepted: 'poll' });
-    world.server.plays(answers(200, { status: 'paid' }));
-    const end = await world.end(next.tab, pay(next.once));
+    const end = await world.end(next.tab, pay(next.once), answers(200, { status: 'paid' }));
     expect(end).toMatchObject({ status: 200, outcome: { effect: 'done', resumed: true } });
     expect(world.server.arrivals.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
   });
@@ -214,8 +208,7 @@ describe('A19: a 202', () => {
 
   test("A19: one that comes after another payload may be that one's: done, but not certain", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
-    world.server.plays(charged(lost()), ACCEPTED, answers(200, { status: 'paid' }));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()), ACCEPTED, answers(200, { status: 'paid' }));
     expect((await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
   });
 
@@ -228,8 +221,7 @@ describe('A19: a 202', () => {
 
   test('A19: a link that an earlier payload left behind is not that of the next one', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true }, limits: { inProgressMs: 0 } });
-    world.server.plays(ACCEPTED, answers(202), answers(200, { status: 'paid' }));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), ACCEPTED, answers(202), answers(200, { status: 'paid' }));
     const edited = await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
     expect(edited).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', type: 'replayed' } });
   });
@@ -238,8 +230,7 @@ describe('A19: a 202', () => {
     const dialect: Dialect = { ...GENERIC, polled: ({ json }) => ((json as { status?: string } | undefined)?.status === 'failed' ? 'failed' : undefined) };
     const world = newWorld();
     const { tab, once } = world.open({ accepted: 'poll', dialect });
-    world.server.plays(idle(ACCEPTED), answers(200, { status: 'failed' }), answers(201));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), idle(ACCEPTED), answers(200, { status: 'failed' }), answers(201));
     expect(end).toMatchObject({ status: 200, outcome: { type: 'rejected', effect: 'none' } });
     expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(end.outcome?.key);
   });
@@ -247,8 +238,7 @@ describe('A19: a 202', () => {
 
 describe('A37: DELETE and PUT', () => {
   test.for([404, 410])('A37: a named DELETE that may have worked, then a %i: only a 2xx would prove it', async (status, { world, tab, once }) => {
-    world.server.plays(charged(lost()), answers(status));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })));
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })), charged(lost()), answers(status));
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     world.server.plays(charged(answers(204, undefined, { 'idempotent-replayed': 'true' })));
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })))).toMatchObject({ outcome: { effect: 'done' } });
@@ -262,8 +252,7 @@ describe('A37: DELETE and PUT', () => {
   test('A37: an unkeyed PUT is sent again, but not over a later one', async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch, retry: { minDelayMs: 10 * SECOND } });
     const save = (text: string) => watched(once.fetch('https://shop.example/profile', { method: 'PUT', body: text }));
-    world.server.plays(lost(), answers(200), lost(), answers(200));
-    expect(await world.end(tab, save('v1'))).toMatchObject({ status: 200, outcome: undefined });
+    expect(await world.end(tab, save('v1'), lost(), answers(200), lost(), answers(200))).toMatchObject({ status: 200, outcome: undefined });
     const second = save('v2');
     await rest();
     const third = save('v3');
@@ -291,23 +280,20 @@ describe('A39: streams and large bodies', () => {
     for (const headers of [{ 'content-length': '5000' }, {}] as Record<string, string>[]) {
       const world = newWorld();
       const { tab, once } = world.open({ limits: { bodyBytes: 1000 } });
-      world.server.plays(answers(200, 'x'.repeat(5000), headers));
-      const end = await world.end(tab, pay(once));
+      const end = await world.end(tab, pay(once), answers(200, 'x'.repeat(5000), headers));
       expect(end).toMatchObject({ status: 200, outcome: { type: 'fresh' } });
       expect(await end.response?.text()).toHaveLength(5000);
     }
   });
 
   test('A39: a truncated body below the limit is sent again', async ({ world, tab, once }) => {
-    world.server.plays(charged(cut(201)), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+    expect(await world.end(tab, pay(once), charged(cut(201)), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
   });
 
   test('A39: a Blob is sent as it is, on every attempt, however large', async ({ world }) => {
     const { tab, once } = world.open({ limits: { bodyBytes: 10 } });
     const body = new Blob(['x'.repeat(5000)], { type: 'application/octet-stream' });
-    world.server.plays(lost(), answers(201));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body, once: NAME })));
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body, once: NAME })), lost(), answers(201));
     expect(end).toMatchObject({ status: 201 });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['x'.repeat(5000), 'x'.repeat(5000)]);
   });
@@ -372,6 +358,5 @@ describe('A40: in progress for ever', () => {
 });
 
 test('A46: one attempt is one call of the transport', async ({ world, tab, once }) => {
-  world.server.plays(delayed(SECOND, answers(201)));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ attempts: 1 });
+  expect((await world.end(tab, pay(once), delayed(SECOND, answers(201)))).outcome).toMatchObject({ attempts: 1 });
 });

@@ -152,8 +152,7 @@ test.each<[string, Entry | undefined]>([
 ])('a worker waits for a page, whose customer cancels before anything is sent: it tells nothing, as before it there was %s', async (_, before) => {
   const { world, page, inMs, worker, told } = scene();
   if (before) {
-    world.server.plays(before);
-    await world.end(page.tab, pay(page.once));
+    await world.end(page.tab, pay(page.once), before);
   }
   page.tab.online = false;
   const cancel = new AbortController();
@@ -179,8 +178,7 @@ test('nor does it tell the end of what the customer pressed after that, without 
   cancel.abort(new Error('cancelled'));
   await world.end(page.tab, press);
   page.tab.online = true;
-  world.server.plays(answers(201));
-  await world.end(page.tab, pay(page.once));
+  await world.end(page.tab, pay(page.once), answers(201));
   expect(await world.run(going)).toEqual({ open: 0 });
   expect(told).toEqual([]);
 });

@@ -23,8 +23,7 @@ function scene(options: OnceOptions = {}) {
   const inMs = (ms: number) => ({ background: { untilMs: world.clock.now() + ms } });
   /** The page pays, its one answer is lost after the effect, and it dies. */
   const die = async (more: PayOptions = {}) => {
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(page.tab, pay(page.once, { ...inMs(10 * MINUTE), ...ONE, ...more }));
+    const { outcome } = await world.end(page.tab, pay(page.once, { ...inMs(10 * MINUTE), ...ONE, ...more }), charged(lost()));
     expect(outcome).toMatchObject({ effect: 'unknown' });
     page.tab.kill();
     return outcome?.key;
@@ -81,15 +80,13 @@ describe('the option', () => {
 
   test('whose time is over already is no consent', async () => {
     const { world, page, inMs } = scene();
-    world.server.plays(lost());
-    await world.end(page.tab, pay(page.once, { ...inMs(-1), ...ONE }));
+    await world.end(page.tab, pay(page.once, { ...inMs(-1), ...ONE }), lost());
     expect(world.record()?.request).toBeUndefined();
   });
 
   test('leaves nothing behind when the operation has ended', async () => {
     const { world, page, inMs } = scene();
-    world.server.plays(answers(201));
-    await world.end(page.tab, pay(page.once, inMs(MINUTE)));
+    await world.end(page.tab, pay(page.once, inMs(MINUTE)), answers(201));
     expect(JSON.stringify(world.record())).not.toMatch(/consent|amount/);
   });
 });
@@ -148,8 +145,7 @@ describe('its time', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
     expect(world.record()?.request).toBeUndefined();
     const next = world.open(all);
-    world.server.plays(replays());
-    expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'replayed', key });
+    expect((await world.end(next.tab, pay(next.once), replays())).outcome).toMatchObject({ type: 'replayed', key });
   });
 
   test('leaves a request that the app keeps anyway', async () => {
@@ -265,8 +261,7 @@ describe('a page that is at it', () => {
     const pressed = watched(pay(worker.tab.once(all)));
     await rest();
     page.tab.kill();
-    world.server.plays(replays());
-    expect((await world.end(worker.tab, pressed)).outcome).toMatchObject({ type: 'replayed' });
+    expect((await world.end(worker.tab, pressed, replays())).outcome).toMatchObject({ type: 'replayed' });
     expect(await world.run(asked)).toEqual(NOTHING);
     expect(world.server.gaps[0]).toBeLessThan(SECOND);
   });
@@ -284,8 +279,7 @@ describe('a second call of the name', () => {
     await die();
     const before = world.record()?.request?.consent;
     const next = world.open(all);
-    world.server.plays(lost());
-    await world.end(next.tab, pay(next.once, { ...ONE, ...more, ...(more.background && inMs(30 * MINUTE)) }));
+    await world.end(next.tab, pay(next.once, { ...ONE, ...more, ...(more.background && inMs(30 * MINUTE)) }), lost());
     next.tab.kill();
     return { world, goOn, before, after: world.record()?.request?.consent };
   };

@@ -246,8 +246,7 @@ describe('keys', () => {
 
   test("'none' is a server without keys", async ({ world }) => {
     const { tab, once } = world.open({ dialect: 'none' });
-    world.server.plays(charged(lost()));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
+    expect(await world.end(tab, pay(once), charged(lost()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
     expect(world.server.keys).toEqual([null]);
   });
 
@@ -261,8 +260,7 @@ describe('keys', () => {
       fc.asyncProperty(fc.array(fc.oneof(text(1, 40), number, fc.bigInt()), { minLength: 1, maxLength: 4 }), async (operation) => {
         const world = newWorld();
         const { tab, once } = world.open();
-        world.server.plays(charged(lost()), answers(201));
-        const { outcome } = await world.end(tab, pay(once, { operation }));
+        const { outcome } = await world.end(tab, pay(once, { operation }), charged(lost()), answers(201));
         expect(outcome).toMatchObject({ effect: 'done', operation });
         for (const { headers } of world.server.arrivals) expect([...headers.keys()].sort()).toEqual(['content-type', 'idempotency-key']);
       }),
@@ -287,8 +285,7 @@ describe('requests that no attempt could send', () => {
     named(error, 'url', TypeError);
     expect(world.records).toEqual([]);
     const page = world.open();
-    world.server.plays(answers(201));
-    await world.end(page.tab, pay(page.once, { url: '/api/payments#top' }));
+    await world.end(page.tab, pay(page.once, { url: '/api/payments#top' }), answers(201));
     expect(world.server.arrivals[0]?.url).toBe('https://shop.example/api/payments');
   });
 

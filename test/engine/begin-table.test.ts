@@ -158,8 +158,7 @@ describe('a pending record wins', () => {
   test('over a key that a strategy would make now', async ({ world }) => {
     const { tab: before, key } = await bring(world, 'ambiguous', {});
     const tab = before.reload();
-    world.server.plays(answers(201));
-    expect((await world.end(tab, pay(tab.once(), { key: () => 'computed' }))).outcome).toMatchObject({ key });
+    expect((await world.end(tab, pay(tab.once(), { key: () => 'computed' }), answers(201))).outcome).toMatchObject({ key });
   });
 
   test('over a strategy that fails or hangs', async () => {
@@ -167,8 +166,7 @@ describe('a pending record wins', () => {
       const world = newWorld();
       const { tab: before, key } = await bring(world, 'ambiguous', {});
       const tab = before.reload();
-      world.server.plays(answers(201));
-      expect((await world.end(tab, pay(tab.once(), { key: strategy }))).outcome).toMatchObject({ effect: 'done', key });
+      expect((await world.end(tab, pay(tab.once(), { key: strategy }), answers(201))).outcome).toMatchObject({ effect: 'done', key });
     }
   });
 });
@@ -185,8 +183,7 @@ describe('repeat', () => {
 
   test("'if-changed': a B that never left does not make A new", async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed', limits: { totalMs: 2000 } });
-    world.server.plays(answers(200));
-    await world.end(tab, pay(once, { body: '{"name":"A"}' }));
+    await world.end(tab, pay(once, { body: '{"name":"A"}' }), answers(200));
     tab.online = false;
     expect((await world.end(tab, pay(once, { body: '{"name":"B"}' }))).outcome).toMatchObject({ type: 'unsent' });
     tab.online = true;
@@ -203,8 +200,7 @@ describe('repeat', () => {
   });
 
   test("'never' answers another payload with ERR_ONCE_ALREADY_SETTLED, and the outcome of the first", async ({ world, tab, once }) => {
-    world.server.plays(answers(201));
-    const first = await world.end(tab, pay(once));
+    const first = await world.end(tab, pay(once), answers(201));
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({
       code: 'ERR_ONCE_ALREADY_SETTLED',
       outcome: { effect: 'done', key: first.outcome?.key },
@@ -213,8 +209,7 @@ describe('repeat', () => {
 
   test('a tombstone older than keep.forMs does not answer any more, swept or not', async ({ world }) => {
     const { tab, once } = world.open({ keep: { forMs: 2 * HOUR } });
-    world.server.plays(answers(201), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201), answers(201));
     await world.clock.advance(HOUR);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
     await world.clock.advance(2 * HOUR);

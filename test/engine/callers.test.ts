@@ -186,8 +186,7 @@ describe('a body that can not be read', () => {
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' } });
     expect(String(end.error)).toMatch(says(/: body must be text.*, got number/, /: body: body, got number/));
     expect(String(end.error)).not.toMatch(/once: .*once: /);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     const again = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(again).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
   });
@@ -240,8 +239,7 @@ describe('who waits for another payload of a name', () => {
 
   test('gives its claim back when its record can not be begun', async ({ world }) => {
     const dying = world.open();
-    world.server.plays(charged(lost()));
-    await world.end(dying.tab, extend(dying.once, ONE).fetch(URL_, { method: 'POST', body: '{}' }));
+    await world.end(dying.tab, extend(dying.once, ONE).fetch(URL_, { method: 'POST', body: '{}' }), charged(lost()));
     dying.tab.kill();
     const { tab, once } = world.open();
     tab.faults.next('none', 'none', 'look-fails');
@@ -288,8 +286,7 @@ describe('a namespace', () => {
     ] as const) {
       const world = newWorld();
       const { tab, once } = world.open(options);
-      world.server.plays(answers(201));
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), answers(201));
       const digest = (parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
       expect(world.records).toMatchObject([{ id: digest([own, operation]), ns: digest([own]) }]);
     }
@@ -297,8 +294,7 @@ describe('a namespace', () => {
 
   test('is no more than a digest in the store', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect((world.records as OnceRecord[]).map(({ id, ns }) => [id.length, ns.length])).toEqual([[32, 32]]);
   });
 });

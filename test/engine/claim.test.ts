@@ -116,8 +116,7 @@ describe('while another tab holds the lock', () => {
   });
 
   test('a record that had settled before the wait is no answer to it', async ({ world, tab, once }) => {
-    world.server.plays(answers(201, { id: 'ch_1' }), answers(201, { id: 'ch_2' }));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201, { id: 'ch_1' }), answers(201, { id: 'ch_2' }));
     const dying = await holder(world);
     const other = world.open();
     const again = pay(other.once, { repeat: 'always' });
@@ -132,8 +131,7 @@ describe('locks that do not work', () => {
   test('where the manager refuses, a call goes on, and settle and forget do, too', async ({ world }) => {
     vi.spyOn(world.locks, 'acquire').mockRejectedValue(new DOMException('denied', 'SecurityError'));
     const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(once, ONE), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     await world.run(settle(once, NAME, 'done'));
     expect(world.record()).toMatchObject({ state: 'settled' });
     await world.run(forget(once, NAME));
@@ -147,8 +145,7 @@ describe('locks that do not work', () => {
     const { tab, once } = world.open({}, { locks: false, server });
     const told: unknown[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && told.push([event.code, event.key, event.message.includes('shop.example')]));
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect(told).toEqual(codes.map((code) => [code, '', true]));
   });
 });
@@ -156,8 +153,7 @@ describe('locks that do not work', () => {
 describe('a store that chooses', () => {
   test("is asked for its choice first, so that 'required' is judged by what it chose", async ({ world, tab }) => {
     const once = tab.once({ store: firstAvailable([tab.store]), durability: 'required' });
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'disk' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'disk' } });
   });
 
   test('and can not yet, ends the call before anything is decided', async ({ world, tab }) => {
@@ -179,8 +175,7 @@ describe('a store that chooses', () => {
 describe('the key', () => {
   test('of an unnamed call is random even on a store that is not atomic', async ({ world }) => {
     const { tab, once } = world.open({}, { claims: { atomic: false } });
-    world.server.plays(answers(201));
-    const end = await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART) }));
+    const end = await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART) }), answers(201));
     expect(end.outcome).toMatchObject({ type: 'fresh', key: expect.stringMatching(/^00000000-/) });
   });
 
@@ -191,8 +186,7 @@ describe('the key', () => {
       world.damage((record) => sealed({ ...record, generation: record.generation + 1 }));
       return `key-of-generation-${generation}`;
     };
-    world.server.plays(answers(402));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(402));
     expect(await world.end(tab, pay(once, { key }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(asked.length).toBeGreaterThan(1);
     expect(asked.length).toBeLessThan(6);
@@ -203,8 +197,7 @@ describe('the key', () => {
     ['a named call', 'strict', { once: NAME }],
     ['an unnamed call', 'relaxed', {}],
   ] as const)('of %s is stored %s', async ([_, durability, how], { world, tab, once }) => {
-    world.server.plays(answers(201));
-    await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART), ...how }));
+    await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART), ...how }), answers(201));
     expect(world.writes[0]?.durability).toBe(durability);
   });
 });
@@ -212,8 +205,7 @@ describe('the key', () => {
 describe('the record', () => {
   test('says where it goes, and bears no lease where nobody shares it', async ({ world }) => {
     const { tab, once } = world.open({}, { locks: false, claims: { shared: 'context' } });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(world.writes.map(({ next }) => (next as OnceRecord).lease)).toEqual(world.writes.map(() => undefined));
     expect(world.record()).toMatchObject({ origin: 'https://shop.example', carrier: 'header:Idempotency-Key' });
   });
@@ -221,8 +213,7 @@ describe('the record', () => {
   test('of a server that answers no mismatch takes no other payload', async ({ world }) => {
     const dialect = { ...GENERIC, answersMismatch: false };
     const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await world.end(tab, pay(once, { body: { ...CART, amount: 11 } }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
     expect(world.server.arrivals).toHaveLength(1);
   });

@@ -20,8 +20,7 @@ const retryAtOf = (outcome: Outcome | undefined) => (outcome as { retryAt?: numb
 async function declined() {
   const world = newWorld();
   const { tab, once } = world.open();
-  world.server.plays(lost(), DECLINE);
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+  expect((await world.end(tab, pay(once), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
   return { world, tab, once };
 }
 
@@ -30,8 +29,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
     const { world, tab, once } = await declined();
     world.clock.jump(HOUR);
     await world.clock.advance(10 * SECOND);
-    world.server.plays(DECLINE, DECLINE);
-    const early = await world.end(tab, pay(once));
+    const early = await world.end(tab, pay(once), DECLINE, DECLINE);
     expect(early.outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE - 1 });
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
@@ -39,8 +37,15 @@ describe('the same decline again, after the clock was set forward by an hour', (
 
   test('while the second attempt is on its way, is no proof', async () => {
     const { world, tab, once } = await declined();
-    world.server.plays(during(() => world.clock.jump(HOUR), DECLINE));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+    expect(
+      (
+        await world.end(
+          tab,
+          pay(once),
+          during(() => world.clock.jump(HOUR), DECLINE),
+        )
+      ).outcome,
+    ).toMatchObject(UNSURE);
   });
 
   test('is no proof to a page that was loaded since: it has seen no time pass', async () => {
@@ -49,8 +54,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
     world.clock.jump(HOUR);
     const once = next.once();
     await world.clock.advance(MINUTE);
-    world.server.plays(DECLINE, DECLINE);
-    const early = await world.end(next, pay(once));
+    const early = await world.end(next, pay(once), DECLINE, DECLINE);
     expect(early.outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + MINUTE });
     await world.clock.advance(MINUTE);
     expect((await world.end(next, pay(once))).outcome).toMatchObject(NONE);
@@ -69,8 +73,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
   test('does not say either how another card has ended', async () => {
     const { world, tab, once } = await declined();
     world.clock.jump(HOUR);
-    world.server.plays(MISMATCH, DECLINE);
-    const end = await world.end(tab, pay(once, { body: CARD_B }));
+    const end = await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE);
     expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
     expect(retryAtOf(end.outcome)).toBe(world.clock.now() + 2 * MINUTE - 1);
   });
@@ -80,8 +83,7 @@ test('set back by some minutes, the clock proves no more than it would', async (
   const { world, tab, once } = await declined();
   world.clock.jump(-4 * MINUTE);
   await world.clock.advance(3 * MINUTE);
-  world.server.plays(DECLINE, DECLINE);
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+  expect((await world.end(tab, pay(once), DECLINE, DECLINE)).outcome).toMatchObject(UNSURE);
   await world.clock.advance(4 * MINUTE);
   expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
 });
@@ -91,8 +93,7 @@ test('a tab that was open all the time takes the word of a page that is gone', a
   tab.kill();
   const other = world.open();
   await world.clock.advance(2 * MINUTE);
-  world.server.plays(DECLINE);
-  expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject(NONE);
+  expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(NONE);
 });
 
 describe("where the store is a server, its clock counts, and a machine's does not", () => {
@@ -100,20 +101,20 @@ describe("where the store is a server, its clock counts, and a machine's does no
 
   test('a machine whose clock was an hour slow when the first decline came', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } }, PROCESS);
-    world.server.plays(lost());
-    await world.end(tab, pay(once));
-    world.server.plays(during(() => void (tab.skewMs = -HOUR), DECLINE));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), lost());
+    await world.end(
+      tab,
+      pay(once),
+      during(() => void (tab.skewMs = -HOUR), DECLINE),
+    );
     const other = world.open({}, PROCESS);
     await world.clock.advance(MINUTE);
-    world.server.plays(DECLINE);
-    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject(UNSURE);
+    expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(UNSURE);
   });
 
   test('a process that began a moment ago takes the word of another one', async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), () => world.open({}, PROCESS)];
-    world.server.plays(lost(), DECLINE, DECLINE);
-    await world.end(one.tab, pay(one.once));
+    await world.end(one.tab, pay(one.once), lost(), DECLINE, DECLINE);
     await world.clock.advance(2 * MINUTE);
     const { tab, once } = other();
     expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
@@ -151,8 +152,7 @@ test('settle as none by a tab that hangs, while another one sends and the clock 
   const world = newWorld();
   const ONE = { limits: { attempts: 1 } };
   const [app, other] = [world.open(), world.open(ONE)];
-  world.server.plays(lost(), charged(lost()));
-  await world.end(other.tab, pay(other.once));
+  await world.end(other.tab, pay(other.once), lost(), charged(lost()));
   app.tab.at(1, () => app.tab.freeze());
   const word = watched(settle(app.once, NAME, 'none'));
   world.clock.jump(-MINUTE);
@@ -174,13 +174,11 @@ describe('a server', () => {
   test('counts from its first call on, whatever that was', async ({ world }) => {
     const PROCESS = { server: true, locks: false } as const;
     const one = world.open({}, PROCESS);
-    world.server.plays(lost(), DECLINE, answers(201));
-    await world.end(one.tab, pay(one.once));
+    await world.end(one.tab, pay(one.once), lost(), DECLINE, answers(201));
     const { tab, once } = world.open({}, PROCESS);
     await world.end(tab, pay(once, { operation: ['pay', 'c2'] }));
     await world.clock.advance(2 * MINUTE);
-    world.server.plays(DECLINE);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+    expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 });
 

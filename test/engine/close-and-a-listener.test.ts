@@ -50,8 +50,7 @@ test('a listener that closes the client and settles, both at once', async ({ wor
   const word = settling(once, 'done', () => {
     closed = close(once);
   });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), charged(lost()));
   await world.run(closed as Promise<void>);
   expect(await word).toBe('stored');
 });

@@ -23,8 +23,7 @@ const HINTS: [string, Connectivity][] = [
 describe.each(HINTS)('one %s', (_, connectivity) => {
   test('lets a call go on after a lost answer, and is reported', async ({ world }) => {
     const { tab, once } = world.open({ connectivity });
-    world.server.plays(charged(lost()), replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', attempts: 2 });
+    expect((await world.end(tab, pay(once), charged(lost()), replays())).outcome).toMatchObject({ effect: 'done', attempts: 2 });
     expect(tab.reported.length).toBeGreaterThan(0);
   });
 

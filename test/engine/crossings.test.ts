@@ -15,12 +15,10 @@ describe('the two minutes of a refusal that came again', () => {
   test('they count from the last attempt that may have had an effect, not from when the refusal first came', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attemptMs: 5000 } });
     const decline = answers(402, { error: 'declined' });
-    world.server.plays(lost(), decline);
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), lost(), decline);
     await world.clock.advance(3 * MINUTE);
     // The customer has topped up the account. This copy is held up on its way, and charges when it arrives.
-    world.server.plays(hangs(), decline);
-    const second = await world.end(tab, pay(once));
+    const second = await world.end(tab, pay(once), hangs(), decline);
     expect(world.server.arrivals).toHaveLength(4);
     expect(second.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   });
@@ -48,8 +46,7 @@ describe('two processes on one store', () => {
     const [one, other] = [world.open({}, PROCESS), world.open({}, PROCESS)];
     other.tab.skewMs = 3 * MINUTE;
     const decline = answers(402, { error: 'declined' });
-    world.server.plays(lost(), decline, decline, decline);
-    await world.end(one.tab, pay(one.once));
+    await world.end(one.tab, pay(one.once), lost(), decline, decline, decline);
     expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(one.tab, pay(one.once))).outcome).toMatchObject({ effect: 'none' });
@@ -95,8 +92,7 @@ describe('done, and nobody knows with which payload', () => {
     ["reconcile's Response", [answers(401)], { reconcile: async () => status() }],
   ] as const)('by %s: later calls are told that it is done, and given no answer that may be another one', async ([_, last, options], { world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 }, ...options });
-    world.server.plays(idle(charged(lost())), ...last);
-    await world.end(tab, pay(once, { reconcile: async () => 'unknown' }));
+    await world.end(tab, pay(once, { reconcile: async () => 'unknown' }), idle(charged(lost())), ...last);
     expect((await world.end(tab, pay(once, { body: EDITED }))).outcome).toMatchObject({ effect: 'done' });
     for (const body of [CART, EDITED])
       expect(await world.end(tab, pay(once, { body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', attempts: 0 } });
@@ -107,8 +103,15 @@ describe('another context ends it with an earlier payload while this one waits f
   test.for(['never', 'if-changed'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat });
     // It is done and remembered here, but that could not be stored.
-    world.server.plays(during(() => tab.faults.next('fail-before-commit'), charged(answers(201))));
-    expect((await world.end(tab, pay(once))).status).toBe(201);
+    expect(
+      (
+        await world.end(
+          tab,
+          pay(once),
+          during(() => tab.faults.next('fail-before-commit'), charged(answers(201))),
+        )
+      ).status,
+    ).toBe(201);
     const [first = ''] = world.record()?.payloads ?? [];
     const ends = (record: OnceRecord): OnceRecord =>
       sealed({ ...record, state: 'settled', ending: replayed('server'), payloads: [first], revision: record.revision + 1 });
@@ -122,8 +125,7 @@ describe('another context ends it with an earlier payload while this one waits f
 
 test('another context ends it with an earlier payload while this one asks after its work: it is told that, and not as its own', async ({ world }) => {
   const { tab, once } = world.open({ accepted: 'poll' });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const [first = ''] = world.record()?.payloads ?? [];
   const ends = (record: OnceRecord): OnceRecord =>
     sealed({ ...record, state: 'settled', ending: fresh(true, false), payloads: [first], revision: record.revision + 1 });
@@ -158,8 +160,7 @@ describe('a payload whose caller was told none', () => {
   test.for(['never', 'if-changed'] as const)('is not executed by the press of a corrected one (repeat: %s)', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat, dialect: stripeV2() });
     const executed: string[] = [];
-    world.server.plays(answers(400, { error: { code: 'insufficient_stock' } }));
-    const refused = await world.end(tab, pay(once, { body: { ...CART, amount: 100 } }));
+    const refused = await world.end(tab, pay(once, { body: { ...CART, amount: 100 } }), answers(400, { error: { code: 'insufficient_stock' } }));
     expect(refused.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
     // Stripe v2: another payload under the key is a mismatch, and the same one goes on with what failed.
     world.server.otherwise = async (arrival, server) => {
@@ -183,8 +184,7 @@ describe('resume where the dialect depends on the request', () => {
   test.for(['the client', 'the operation'])('a refusal inside a 200 is not done: resumed by %s', async (by, { world }) => {
     const options = { namespace: () => 'u', keep: { request: true }, dialect: () => bank } as const;
     const { tab, once } = world.open(options);
-    world.server.plays(lost());
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     const next = tab.reload();
     const again = next.once(options);
     world.server.otherwise = idle(answers(200, { status: 'DECLINED' }));
@@ -205,8 +205,7 @@ describe('resume where the dialect depends on the request', () => {
     world.keyOf = ({ body }) => (JSON.parse(String(body)) as { k: string }).k;
     const options = { namespace: () => 'u', keep: { request: true }, dialect: () => defineDialect({ name: 'in-body', place: inBody('k') }) } as const;
     const { tab, once } = world.open(options);
-    world.server.plays(lost());
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     const next = tab.reload();
     world.server.otherwise = answers(201);
     expect((await world.end(next, resumeOne(next.once(options), NAME))).outcome).toMatchObject({ effect: 'done' });
@@ -226,8 +225,7 @@ test('repeat if-changed: an earlier payload is done, and that could not be store
 describe('repeat if-changed in a browser', () => {
   test("a replay that may be another payload's lets the present one go on under a new key", async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
-    world.server.plays(charged(lost()), replays(), answers(201, { v: 2 }));
-    await world.end(tab, pay(once, { body: { v: 1 }, limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { body: { v: 1 }, limits: { attempts: 1 } }), charged(lost()), replays(), answers(201, { v: 2 }));
     const saved = await world.end(tab, pay(once, { body: { v: 2 } }));
     expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
     expect(await saved.response?.json()).toEqual({ v: 2 });
@@ -243,8 +241,7 @@ describe('an unnamed call where the store is full', () => {
       p.catch(() => {});
       return p;
     };
-    world.server.plays(charged(lost()), charged(lost()), charged(lost()), charged(lost()), charged(lost()));
-    await world.end(tab, post());
+    await world.end(tab, post(), charged(lost()), charged(lost()), charged(lost()), charged(lost()), charged(lost()));
     world.server.otherwise = replays();
     await world.end(tab, post());
     expect(new Set(world.server.keys).size).toBe(1);
@@ -302,8 +299,7 @@ describe('an unnamed call that is taken up again', () => {
       p.catch(() => {});
       return p;
     };
-    world.server.plays(answers(401));
-    expect((await world.end(tab, post())).status).toBe(401);
+    expect((await world.end(tab, post(), answers(401))).status).toBe(401);
     world.server.otherwise = replays(401);
     const end = await world.end(tab, post());
     expect(end.status).toBe(401);
@@ -313,8 +309,7 @@ describe('an unnamed call that is taken up again', () => {
 describe('repeat if-changed, a payload that was only ever refused', () => {
   test('is not told done because another one was (401 in a browser: the session was over)', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
-    world.server.plays(answers(401));
-    await world.end(tab, pay(once, { body: { name: 'A' } }));
+    await world.end(tab, pay(once, { body: { name: 'A' } }), answers(401));
     world.server.otherwise = answers(200);
     await world.end(tab, pay(once, { body: { name: 'B' } }));
     await world.end(tab, pay(once, { body: { name: 'A' } }));
@@ -323,8 +318,7 @@ describe('repeat if-changed, a payload that was only ever refused', () => {
 
   test('nor where its caller was told none (422), and the other one took two attempts', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
-    world.server.plays(answers(422, { code: 'name_taken' }), charged(lost()), answers(200));
-    const refused = await world.end(tab, pay(once, { body: { name: 'A' } }));
+    const refused = await world.end(tab, pay(once, { body: { name: 'A' } }), answers(422, { code: 'name_taken' }), charged(lost()), answers(200));
     expect(refused.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
     await world.end(tab, pay(once, { body: { name: 'B' } }));
     world.server.otherwise = answers(200);

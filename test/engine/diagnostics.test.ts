@@ -17,8 +17,7 @@ function listening(once: Once): Extract<OnceEvent, { type: 'diagnostic' }>[] {
 describe('a diagnostic', () => {
   test('move-conflict: both namespaces have an unsettled operation of one name', async ({ world, tab }) => {
     const [guest, user] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
-    world.server.plays(charged(lost()), lost());
-    await world.end(tab, pay(guest, ONE));
+    await world.end(tab, pay(guest, ONE), charged(lost()), lost());
     await world.end(tab, pay(user, ONE));
     const told = listening(user);
     await world.run(move(user, 'guest'));
@@ -26,8 +25,7 @@ describe('a diagnostic', () => {
   });
 
   test('unsettled-forgotten: nobody settled it for thirty days', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), answers(201, { id: 'ch_2' }), answers(201, { id: 'ch_3' }));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()), answers(201, { id: 'ch_2' }), answers(201, { id: 'ch_3' }));
     await world.clock.advance(32 * DAY);
     await world.end(tab, pay(once, { operation: ['pay', 'another'] }));
     await world.clock.advance(8 * DAY);
@@ -83,8 +81,7 @@ describe('what an answer or its absence gives away', () => {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { attempts: entries.length, inProgressMs: 1 } });
     const told = listening(once);
-    world.server.plays(...entries);
-    await world.end(tab, pay(once, { url }));
+    await world.end(tab, pay(once, { url }), ...entries);
     return told.map(({ code, key }) => [code, key === world.server.keys[0]]);
   }
 
@@ -130,8 +127,7 @@ describe('what an answer or its absence gives away', () => {
     Object.assign(tab.platform, { origin: undefined });
     const once = tab.once({ limits: { attempts: 2 } });
     const told = listening(once);
-    world.server.plays(lost(), lost());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), lost(), lost());
     expect(told).toEqual([]);
   });
 

@@ -68,8 +68,7 @@ describe('a wait', () => {
     ] as const) {
       const world = newWorld();
       const { tab, once } = world.open();
-      world.server.plays(charged(answers(503, '', { 'retry-after': '9' })), replays());
-      await world.end(tab, pay(once, ONE));
+      await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '9' })), replays());
       const until = world.clock.now() + 9 * SECOND;
       await world.clock.advance(later);
       const next = tab.reload().once();
@@ -104,8 +103,7 @@ describe('a wait', () => {
     ] as const) {
       const world = newWorld();
       const { tab, once } = world.open({ limits: { inProgressMs: SECOND } });
-      world.server.plays(charged(answers(409, '', { 'retry-after': '2' })));
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), charged(answers(409, '', { 'retry-after': '2' })));
       await world.clock.advance(later);
       const before = world.server.arrivals.length;
       world.server.otherwise = answers(409, '', { 'retry-after-ms': '600' });
@@ -191,8 +189,7 @@ describe('reconcile', () => {
     const asked = await asking(async (world, options) => {
       const { tab, once } = world.open({ ...options, dialect: keyless });
       world.keyHeader = 'none';
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, { ...ONE, reconcile: undefined }));
+      await world.end(tab, pay(once, { ...ONE, reconcile: undefined }), charged(lost()));
       await world.end(tab, pay(once));
       expect(world.server.arrivals).toHaveLength(1);
     });
@@ -213,8 +210,11 @@ describe('reconcile', () => {
     expect(await logout).toEqual([]);
     const store = asking(async (world, options) => {
       const { tab, once } = world.open(options);
-      world.server.plays(during(() => tab.faults.next('look-fails'), charged(lost())));
-      await world.end(tab, pay(once));
+      await world.end(
+        tab,
+        pay(once),
+        during(() => tab.faults.next('look-fails'), charged(lost())),
+      );
     });
     expect(await store).toEqual([]);
   });

@@ -37,8 +37,7 @@ describe('logTo', () => {
   test('warns of what nobody knows, and says what to do', async ({ world, tab, once }) => {
     const { told, log } = lines();
     subscribe(once, logTo(log));
-    world.server.plays(lost());
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     expect(told().at(-1)).toBe(
       'warn once: pay c1 (key): unknown after 1 attempt. It may have taken effect: no attempt was answered within the limits. Call again with the same name: it goes on with the same key.',
     );
@@ -50,8 +49,7 @@ describe('logTo', () => {
     const log = { info: (line: string) => void told.push(line), warn: (line: string) => void told.push(line) };
     subscribe(once, logTo(log));
     subscribe(once, ({ key }) => void keys.add(key));
-    world.server.plays(lost(), answers(402, '{"secret":"answer"}'));
-    await world.end(tab, pay(once, { body: { secret: 'request' } }));
+    await world.end(tab, pay(once, { body: { secret: 'request' } }), lost(), answers(402, '{"secret":"answer"}'));
     const all = told.join('\n');
     expect(told.length).toBeGreaterThan(3);
     expect(all).not.toMatch(/secret|https?:/);
@@ -95,8 +93,7 @@ describe('explain', () => {
   const of = async (options: Parameters<typeof pay>[1], ...script: Entry[]): Promise<Explanation> => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(...script);
-    const { outcome } = await world.end(tab, pay(once, options));
+    const { outcome } = await world.end(tab, pay(once, options), ...script);
     return explain(outcome as Outcome);
   };
 

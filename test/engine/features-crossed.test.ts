@@ -49,8 +49,7 @@ describe('run', () => {
 
 test('a server that says it ignores the key is not asked for the stored answer, though its dialect replays', async ({ world }) => {
   const { tab, once } = world.open({ dialect: stripe(), keep: { response: false } });
-  world.server.plays(answers(201, '{}', { 'idempotency-status': 'ignored' }));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), answers(201, '{}', { 'idempotency-status': 'ignored' }));
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   expect(world.server.arrivals).toHaveLength(1);
 });
@@ -102,16 +101,14 @@ describe("repeat: 'if-changed', and a server that names what it made in place of
 
   test('an earlier payload is done: the change is made under a new key', async ({ world }) => {
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()), TAKEN, answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), TAKEN, answers(201));
     expect(await world.end(tab, pay(once, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual([CART, EDITED, EDITED].map((body) => JSON.stringify(body)));
   });
 
   test('where an answer to the change was lost, too, it may be that one: it is told done, and not made twice', async ({ world }) => {
     const { tab, once } = world.open(options);
-    world.server.plays(lost(), charged(lost()), TAKEN);
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), lost(), charged(lost()), TAKEN);
     await world.end(tab, pay(once, { body: EDITED }));
     expect(await world.end(tab, pay(once, { body: EDITED }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
   });
@@ -135,8 +132,7 @@ describe('a replay marker on an answer that says "still at work"', () => {
     '%s: plain text, too',
     async (text, { world, tab, once }) => {
       const busy = () => new Response(text, { status: 409, headers: { 'idempotent-replayed': 'true' } });
-      world.server.plays(charged(lost()), idle(busy), replays());
-      expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
+      expect((await world.end(tab, pay(once), charged(lost()), idle(busy), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
     },
   );
 
@@ -145,8 +141,7 @@ describe('a replay marker on an answer that says "still at work"', () => {
     ['beside other details', (key) => ({ error: { code: 'out_of_stock' }, request: { idempotency_key: key } })],
   ])('a stored refusal that repeats the key %s is one, and is told at once', async ([_, body], { world, tab, once }) => {
     const refuses = idle(({ key }) => Response.json(body(key ?? ''), { status: 409, headers: { 'idempotent-replayed': 'true' } }));
-    world.server.plays(lost(), refuses);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none', attempts: 2 });
+    expect((await world.end(tab, pay(once), lost(), refuses)).outcome).toMatchObject({ type: 'rejected', effect: 'none', attempts: 2 });
   });
 
   test('a stored refusal is one, whatever it says of its order', async ({ world, tab, once }) => {
@@ -157,8 +152,7 @@ describe('a replay marker on an answer that says "still at work"', () => {
 
 test("a later client with dialect 'none' does not send again what an earlier one sent under a key", async ({ world }) => {
   const { tab, once } = world.open({ ...ONE });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), charged(lost()));
   const next = tab.reload();
   expect((await world.end(next, pay(next.once({ dialect: 'none' })))).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
   expect(world.server.arrivals).toHaveLength(1);
@@ -168,8 +162,7 @@ describe('move, where the app gave the guest and the user one key', () => {
   const options = { key: 'order-42', ...ONE };
 
   test("the user's press that never left does not hide the guest's that may have charged", async ({ world, tab }) => {
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(tab.once({ namespace: 'guest' }), options));
+    await world.end(tab, pay(tab.once({ namespace: 'guest' }), options), charged(lost()));
     tab.online = false;
     void pay(tab.once({ namespace: 'ann' }), { ...options, body: EDITED });
     await rest();
@@ -185,8 +178,7 @@ describe('move, where the app gave the guest and the user one key', () => {
 
   test('the answer under it is not told as the one to what the user sent, where it may be the other one', async ({ world, tab }) => {
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
-    world.server.plays(charged(lost()), lost(), replays());
-    await world.end(tab, pay(guest, options));
+    await world.end(tab, pay(guest, options), charged(lost()), lost(), replays());
     await world.end(tab, pay(ann, { ...options, body: EDITED }));
     await world.run(move(ann, 'guest'));
     expect((world.records as OnceRecord[]).map(({ payloads }) => payloads.length)).toEqual([2]);

@@ -26,8 +26,7 @@ describe('polling', () => {
 
   test('of an earlier page: a link that this one cannot ask at leaves the operation open, and nothing is sent twice', async ({ world }) => {
     const first = world.open({ accepted: 'poll', limits: { inProgressMs: 1 } });
-    world.server.plays(ACCEPTED, answers(200, { status: 'running' }));
-    await world.end(first.tab, pay(first.once));
+    await world.end(first.tab, pay(first.once), ACCEPTED, answers(200, { status: 'running' }));
     expect(world.record()).toMatchObject({ link: 'https://shop.example/jobs/1' });
     const sent = world.server.arrivals.length;
     const { tab, once } = world.open(BARE);
@@ -120,13 +119,11 @@ describe('unnamed', () => {
 
   test('of an earlier page: one that was left open is listed without it, and goes on with it', async ({ world }) => {
     const first = world.open({ use: [unnamed()], limits: { attempts: 1 } });
-    world.server.plays(lost());
-    await world.end(first.tab, post(first.once));
+    await world.end(first.tab, post(first.once), lost());
     const bare = world.open(BARE);
     expect(await bare.tab.in(() => pending(bare.once))).toHaveLength(1);
     const { tab, once } = world.open({ use: [unnamed()] });
-    world.server.plays(replays());
-    expect((await world.end(tab, post(once))).status).toBe(201);
+    expect((await world.end(tab, post(once), replays())).status).toBe(201);
     expect(new Set(world.server.keys).size).toBe(1);
   });
 });
@@ -137,8 +134,7 @@ describe('insecureOrigins', () => {
     expect((await world.end(bare.tab, pay(bare.once))).error).toMatchObject({ message: expect.stringContaining('needs insecureOrigins()') });
     expect(world.server.arrivals).toHaveLength(0);
     const { tab, once } = world.open({ use: [insecureOrigins()], store: { ...world.tab().store, atomic: false } });
-    world.server.plays(replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201 });
   });
 });
 

@@ -170,8 +170,7 @@ describe('the headers hook', () => {
         return { 'x-hook': String(question.attempt) };
       },
     });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), replays());
     expect(asked).toMatchObject([
       { attempt: 1, resumed: false, method: 'POST', url: URL_, body: JSON.stringify(CART) },
       { attempt: 2, resumed: false },
@@ -230,8 +229,7 @@ describe('the headers hook', () => {
     let reads = 0;
     const { read } = tab.store;
     Object.assign(tab.store, { read: (id: string) => read(id).finally(() => reads++) });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect(reads).toBe(0);
   });
 });
@@ -257,8 +255,7 @@ describe('what came back', () => {
   test('waits for work in progress as long as the dialect knows it to take, for nothing else', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open({ dialect: { ...GENERIC, inProgressAfterMs: 3000 } });
-    world.server.plays(answers(409), answers(503), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(409), answers(503), answers(201));
     expect(world.server.gaps).toEqual([3000, 0]);
   });
 
@@ -278,8 +275,7 @@ describe('what came back', () => {
     ],
   ])('is read by its caller first: %s', async ([_, verdict, outcome, reported], { world }) => {
     const { tab, once } = world.open({ verdict: verdict as never });
-    world.server.plays(answers(402));
-    const end = await world.end(tab, pay(once, ONE));
+    const end = await world.end(tab, pay(once, ONE), answers(402));
     await rest();
     expect(end.outcome).toMatchObject(outcome);
     expect(tab.reported).toEqual(reported);
@@ -302,7 +298,6 @@ describe('what came back', () => {
 });
 
 test('bytes go out as they are', async ({ world, tab, once }) => {
-  world.server.plays(answers(201));
-  await world.end(tab, pay(once, { body: 'plain' }));
+  await world.end(tab, pay(once, { body: 'plain' }), answers(201));
   expect(await textOf(world.server.arrivals[0] as never)).toBe('plain');
 });

@@ -29,15 +29,13 @@ describe('what is stored of an answer', () => {
     ['a server for a person', { namespace: 'ann' }, { server: true }, true],
   ])('on %s: %j %j %s', async ([_, options, of, stored], { world }) => {
     const { tab, once } = world.open({ ...options, keep: { response: 'disk' } }, of);
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     expect(world.record()?.answer !== undefined).toBe(stored);
   });
 
   test('is nothing without being asked for, or of a refusal', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(answers(201), answers(402));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201), answers(402));
     expect(world.record()?.answer).toBeUndefined();
     const operation = ['pay', 'refused'];
     await world.end(tab, pay(once, { operation, keep: { response: 'disk' } }));
@@ -46,8 +44,7 @@ describe('what is stored of an answer', () => {
 
   test('that belongs to an earlier payload is nothing: it is not the answer to this one', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { response: 'disk' } });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()), replays());
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server' } });
     expect(world.record()).toMatchObject({ state: 'settled', answer: undefined });
     expect(kept(tab)).toBe(0);
@@ -62,8 +59,7 @@ describe('what stays in memory', () => {
     ['no refusal', {}, [402], 0],
   ])('is %s', async ([_, options, answer, count], { world }) => {
     const { tab, once } = world.open(options);
-    world.server.plays(answers(...answer));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(...answer));
     expect(kept(tab)).toBe(count);
   });
 });
@@ -91,8 +87,11 @@ describe('an end without effect', () => {
   });
 
   test('that can not be stored is none', async ({ world, tab, once }) => {
-    world.server.plays(during(() => tab.faults.next('fail-before-commit'), unreachable()));
-    const end = await world.end(tab, pay(once, ONE));
+    const end = await world.end(
+      tab,
+      pay(once, ONE),
+      during(() => tab.faults.next('fail-before-commit'), unreachable()),
+    );
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'store' } });
     expect(causeOf(end.error)).toBeInstanceOf(Error);
   });
@@ -111,22 +110,18 @@ test('a refusal by an effect that can not be stored is unknown, because of what 
 
 describe('an unknown end', () => {
   test('by silence speaks of no other payload', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()));
-    expect(String((await world.end(tab, pay(once, ONE))).error)).not.toMatch(/another payload/);
+    expect(String((await world.end(tab, pay(once, ONE), charged(lost()))).error)).not.toMatch(/another payload/);
   });
 
   test('writes nothing more than its attempt did, unless there is something to say', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(world.writes).toHaveLength(1);
-    world.server.plays(charged(answers(503, '', { 'retry-after': '9' })));
-    await world.end(tab, pay(once, { ...ONE, operation: ['later'] }));
+    await world.end(tab, pay(once, { ...ONE, operation: ['later'] }), charged(answers(503, '', { 'retry-after': '9' })));
     expect(world.writes).toHaveLength(3);
   });
 
   test('by a store that fails between two attempts is that of the store', async ({ world, tab, once }) => {
-    world.server.plays(charged(during(() => tab.faults.next('look-fails'), lost())));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(during(() => tab.faults.next('look-fails'), lost())));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
     expect(causeOf(end.error)).toMatchObject({ reason: 'io' });
   });
@@ -134,8 +129,7 @@ describe('an unknown end', () => {
   test('by another payload under the key never says that nothing was sent', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
-    world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }));
-    const end = await world.end(tab, pay(once, { body: OTHER }));
+    const end = await world.end(tab, pay(once, { body: OTHER }), answers(422, { title: 'Idempotency-Key is already used' }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'mismatch', key } });
     expect(String(end.error)).not.toMatch(/nothing was sent/);
     expect((end.error as { response?: Response }).response?.status).toBe(422);
@@ -162,8 +156,7 @@ describe('the other payload under a key', () => {
 
   test('is not sent to a caller who left', async ({ world, tab, once }) => {
     const controller = new AbortController();
-    world.server.plays(charged(lost()), idle(during(() => controller.abort(), MISMATCH)));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()), idle(during(() => controller.abort(), MISMATCH)));
     await world.end(tab, pay(once, { body: OTHER, signal: controller.signal }));
     await rest();
     expect(world.server.arrivals).toHaveLength(2);
@@ -174,8 +167,7 @@ describe('the other payload under a key', () => {
 describe('work that goes on behind a link', () => {
   test('until all waiting is over is told with what was accepted, and noted as waited for', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND } });
-    world.server.plays(charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'in-progress' } });
     expect((end.error as { response?: Response }).response?.status).toBe(202);
     expect(world.record()).toMatchObject({ spentAt: world.clock.now() });
@@ -198,8 +190,7 @@ describe('work that goes on behind a link', () => {
 
   test('for a changed payload is certain where a mismatch would have been answered', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true } });
-    world.server.plays(charged(lost()), ACCEPTED, answers(200, {}));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()), ACCEPTED, answers(200, {}));
     expect((await world.end(tab, pay(once, { body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: true, changed: true });
   });
 });
@@ -214,8 +205,7 @@ describe('reconcile', () => {
     const { asked, reconcile } = asking('none');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile });
-    world.server.plays(answers(201), answers(402));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, pay(once), answers(201), answers(402))).outcome).toMatchObject({ type: 'fresh' });
     expect((await world.end(tab, pay(once, { operation: ['other'] }))).outcome).toMatchObject({ type: 'rejected' });
     expect(asked).toEqual([]);
   });
@@ -249,8 +239,7 @@ describe('reconcile', () => {
       const { asked, reconcile } = asking(said);
       const world = newWorld();
       const { tab, once } = world.open({ reconcile });
-      world.server.plays(charged(lost()), answers(201));
-      await world.end(tab, pay(once, ONE));
+      await world.end(tab, pay(once, ONE), charged(lost()), answers(201));
       const { outcome } = await world.end(tab, pay(once, { body: OTHER }));
       expect(asked).toMatchObject([{ reason: 'mismatch' }]);
       expect(outcome).toMatchObject(typeof said === 'object' ? { type: 'replayed', from: 'reconcile' } : { type: 'fresh', certain: false, changed: true });
@@ -279,8 +268,7 @@ describe('reconcile', () => {
           return 'done';
         },
       });
-      world.server.plays(charged(lost()), answers(401));
-      const end = await world.end(tab, pay(once));
+      const end = await world.end(tab, pay(once), charged(lost()), answers(401));
       expect(end).toMatchObject({ code, outcome });
       expect((end.error as { response?: Response }).response?.status).toBe(401);
     }
@@ -293,14 +281,12 @@ describe('reconcile', () => {
         return 'none';
       },
     });
-    world.server.plays(lost(), answers(401));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'unknown', reason: 'store' } });
+    expect(await world.end(tab, pay(once), lost(), answers(401))).toMatchObject({ status: 401, outcome: { type: 'unknown', reason: 'store' } });
   });
 
   test("'none' after a refusal gives that refusal; its key may be used again only if it was not burnt", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
-    world.server.plays(lost(), answers(402));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
+    expect(await world.end(tab, pay(once), lost(), answers(402))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
     expect(world.record()).toMatchObject({ state: 'retired', sticky: false });
     expect(world.server.arrivals).toHaveLength(2);
   });
@@ -359,8 +345,7 @@ describe('reconcile', () => {
 
   test('that answered leaves no timer', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'unknown' });
-    world.server.plays(charged(lost()), answers(401));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), answers(401));
     expect(world.clock.pending).toBe(0);
   });
 });

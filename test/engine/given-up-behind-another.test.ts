@@ -130,7 +130,6 @@ test('without locks: who gives up what a page that is gone has begun, and never 
   expect(world.record()?.lease).toBeUndefined();
   const next = world.open({}, { locks: false });
   const at = world.clock.now();
-  world.server.plays(answers(201));
-  expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'fresh' });
+  expect((await world.end(next.tab, pay(next.once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   expect(world.clock.now()).toBe(at);
 });

@@ -118,8 +118,7 @@ describe('an operation that is moved to another namespace while an attempt is on
 
   test('is not busy where nobody drives it', async ({ world }) => {
     const guest = open(world, { namespace: 'guest' });
-    world.server.plays(charged(lost()));
-    await world.end(guest.tab, pay(guest.once, { limits: { attempts: 1 } }));
+    await world.end(guest.tab, pay(guest.once, { limits: { attempts: 1 } }), charged(lost()));
     const user = open(world, { namespace: 'ann' });
     await world.run(move(user.once, 'guest'));
     await world.run(settle(user.once, NAME, 'done'));

@@ -228,8 +228,7 @@ test('a failing beat costs the lease at most, never the key', async ({ world }) 
 
 test('a settled or unknown operation bears no lease that would keep the next process waiting', async ({ world }) => {
   const [one, two] = processes(world);
-  world.server.plays(charged(lost()), replays(), answers(201));
-  await world.end(one.tab, pay(one.once, ONE));
+  await world.end(one.tab, pay(one.once, ONE), charged(lost()), replays(), answers(201));
   const at = world.clock.now();
   await world.end(two.tab, pay(two.once));
   await world.end(two.tab, watched(pay(two.once, { operation: ['other'] })));

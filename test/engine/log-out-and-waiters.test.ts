@@ -46,12 +46,10 @@ test.for<[string, number, number]>([
 
 test('a copy that the browser sent unseen charges, the other one is refused, and a log-out: the next press has the same key', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann' }, { resends: true });
-  world.server.plays(charged(answers(400, { code: 'bad_card' })));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
+  expect((await world.end(tab, pay(once), charged(answers(400, { code: 'bad_card' })))).outcome).toMatchObject({ effect: 'none' });
   await world.run(clear(once));
   const left = world.record();
-  world.server.plays(replays());
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: left?.key });
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: left?.key });
   expect(world.server.charged.size).toBe(1);
   expect(world.records).toHaveLength(1);
 });
@@ -115,8 +113,7 @@ describe('a derived key after a log-out, and another payload', () => {
 
 test('a derived key under which one of two payloads was done: what the server repeats later is for certain of neither', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
-  world.server.plays(charged(lost()), answers(201), replays());
-  await world.end(tab, pay(once, { key: derived }));
+  await world.end(tab, pay(once, { key: derived }), charged(lost()), answers(201), replays());
   expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: false });
   await world.clock.advance(2 * DAY);
   expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
@@ -133,8 +130,7 @@ test('a key of your own after the time of another one: the server knows nothing 
 
 test('a derived key that stands for a second operation: the answer to the first one is not given for it', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
-  world.server.plays(answers(201, { id: 'ch_1' }), charged(lost()));
-  await world.end(tab, pay(once, { key: derived }));
+  await world.end(tab, pay(once, { key: derived }), answers(201, { id: 'ch_1' }), charged(lost()));
   await world.clock.advance(2 * DAY);
   expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ effect: 'unknown' });
   await world.run(settle(once, ['pay', 'c1'], 'done'));
@@ -144,8 +140,7 @@ test('a derived key that stands for a second operation: the answer to the first 
 
 test("a log-out with unsettled: 'forget' holds nothing at all", async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
-  world.server.plays(answers(201));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), answers(201));
   await world.run(clear(once, { unsettled: 'forget' }));
   expect(world.records).toEqual([]);
 });
@@ -168,8 +163,7 @@ test('a process that sleeps between its record and its first attempt looks again
 describe('a write that a store makes only after its caller has been told', () => {
   test('of a log-out removes nothing that settled since', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     await world.clock.advance(10 * MINUTE);
     const held = holdUpdates(tab);
     await expect(world.run(clear(once))).rejects.toThrow('did not answer');
@@ -178,16 +172,14 @@ describe('a write that a store makes only after its caller has been told', () =>
     held.makeIt();
     await rest();
     expect(world.record()).toEqual(before);
-    world.server.plays(answers(201, { other: 1 }));
-    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }));
+    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }), answers(201, { other: 1 }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(world.server.arrivals).toHaveLength(2);
   });
 
   test('begins nothing', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
-    world.server.plays(answers(200), answers(200));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(200), answers(200));
     const changed = { ...CART, amount: 12 };
     const held = holdUpdates(tab);
     // The second payload is to be saved, and the store is silent.

@@ -50,8 +50,7 @@ describe('operation.state', () => {
     const operation = operationOf(once, NAME);
     const seen: OperationState[] = [];
     operation.subscribe(() => seen.push(operation.state));
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     // Twice the same answer from memory: nothing that a screen shows has changed.
     await world.end(tab, pay(once));
     for (const [index, state] of seen.entries()) if (index > 0) expect(state).not.toBe(seen[index - 1]);
@@ -62,15 +61,13 @@ describe('operation.state', () => {
     ['refused', [answers(402)], { phase: 'settled', outcome: { type: 'rejected', effect: 'none' } }],
     ['done', [answers(201)], { phase: 'settled', outcome: { type: 'fresh', effect: 'done' } }],
   ])('ends where the call does: %s', async ([_, script, state], { world, tab, once }) => {
-    world.server.plays(...script);
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), ...script);
     expect(operationOf(once, NAME).state).toMatchObject(state);
   });
 
   test('shows what an earlier page left, with meta where there is a namespace', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(lost());
-    const { outcome } = await world.end(tab, pay(once, { ...ONE, meta: { total: '€42.00' } }));
+    const { outcome } = await world.end(tab, pay(once, { ...ONE, meta: { total: '€42.00' } }), lost());
     const next = tab.reload();
     const operation = operationOf(next.once({ namespace: 'ann' }), NAME);
     void operation.state;
@@ -85,8 +82,7 @@ describe('operation.state', () => {
     ['settled', [answers(201)], { phase: 'settled', outcome: { effect: 'done' } }],
     ['rejected', [answers(402)], { phase: 'idle' }],
   ] as const)('after a reload: %s', async ([_, script, state], { world, tab, once }) => {
-    world.server.plays(...script);
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), ...script);
     const operation = operationOf(tab.reload().once(), NAME);
     void operation.state;
     await rest();
@@ -95,8 +91,7 @@ describe('operation.state', () => {
 
   test('does not stick at loading after a call that could not look', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     tab.faults.rate('look-fails', 1);
     await world.end(tab, pay(once));
     tab.faults.clear();
@@ -145,8 +140,7 @@ describe('operation.state', () => {
     subscribe(once, () => {
       throw fault;
     });
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201 });
     expect(new Set(tab.reported)).toEqual(new Set([fault]));
   });
 
@@ -158,8 +152,7 @@ describe('operation.state', () => {
     await rest();
     first();
     calls = 0;
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     const once1 = calls;
     expect(once1).toBeGreaterThan(0);
     second();
@@ -193,8 +186,7 @@ describe('events', () => {
     subscribe(once, (event) => heard.push(['pay', event.type]), { prefix: ['pay'] });
     subscribe(once, (event) => heard.push(['pay 4', event.type]), { prefix: ['pay', 4] });
     subscribe(once, (event) => heard.push(['pa', event.type]), { prefix: ['pa'] });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once, { operation: ['pay', 42] }));
+    await world.end(tab, pay(once, { operation: ['pay', 42] }), answers(201));
     expect(heard).toEqual([
       ['pay', 'attempt'],
       ['pay', 'settled'],
@@ -208,8 +200,7 @@ describe('events', () => {
     subscribe(once, () => heard++, { signal: AbortSignal.abort() });
     subscribe(once, () => heard++)();
     controller.abort();
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect(heard).toBe(0);
   });
 
@@ -273,8 +264,7 @@ describe('onOutcome', () => {
   test('is called for refusals, unknown ends and errors of ours, too', async ({ world, tab, once }) => {
     const told: unknown[] = [];
     const onOutcome = ({ type }: Outcome) => told.push(type);
-    world.server.plays(answers(402), lost());
-    await world.end(tab, pay(once, { onOutcome }));
+    await world.end(tab, pay(once, { onOutcome }), answers(402), lost());
     await world.end(tab, pay(once, { ...ONE, onOutcome }));
     tab.faults.next('look-fails');
     await world.end(tab, pay(once, { onOutcome }));
@@ -298,8 +288,7 @@ describe('pending', () => {
   test('lists what has not settled, in the order of names, page by page', async ({ world, tab, once }) => {
     const ids = ['c3', 'c1', 'c2', 'c5', 'c4'];
     for (const id of ids) {
-      world.server.plays(lost());
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', id] }));
+      await world.end(tab, pay(once, { ...ONE, operation: ['pay', id] }), lost());
     }
     const all = await world.run(pending(once));
     expect(all.map(({ name }) => name[1])).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
@@ -316,8 +305,7 @@ describe('pending', () => {
 
   test('takes a prefix of whole parts', async ({ world, tab, once }) => {
     for (const operation of [['pay', 4], ['pay', 42], ['pay', '4'], ['pay'], ['payout', 4], ['pay', 4, 'x']]) {
-      world.server.plays(lost());
-      await world.end(tab, pay(once, { ...ONE, operation }));
+      await world.end(tab, pay(once, { ...ONE, operation }), lost());
     }
     const names = async (prefix: (string | number)[]) => (await world.run(pending(once, { prefix }))).map(({ name }) => JSON.stringify(name)).sort();
     expect(await names(['pay', 4])).toEqual(['["pay",4,"x"]', '["pay",4]']);
@@ -327,8 +315,7 @@ describe('pending', () => {
 
   test('lists what could only be kept in memory', async ({ world, tab, once }) => {
     tab.faults.next('fail-before-commit');
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(tab, pay(once, ONE));
+    const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key: outcome?.key }]);
   });
 
@@ -358,8 +345,7 @@ describe('resume', () => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
     for (let cart = 0; cart < 6; cart++) {
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }));
+      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }), charged(lost()));
     }
     const next = tab.reload().once(options);
     let busy = 0;
@@ -385,8 +371,7 @@ describe('resume', () => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
     for (const cart of [1, 2]) {
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }));
+      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }), charged(lost()));
     }
     const next = tab.reload().once(options);
     world.server.plays(replays(), answers(503, '', { 'retry-after': '5' }));
@@ -420,8 +405,7 @@ describe('resume', () => {
   });
 
   test('of what is done gives the answer that is remembered; of nothing, ERR_ONCE_UNKNOWN', async ({ world, tab, once }) => {
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(await world.end(tab, watched(resumeOne(once, ['never'])))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   });

@@ -14,8 +14,7 @@ const gone = (tab: { connect(online: boolean): void }): Entry => during(() => ta
 describe('a device that goes offline in the middle of a call', () => {
   test('tells its customer within seconds: unknown, because it is offline', async ({ world, tab, once }) => {
     const begun = world.clock.now();
-    world.server.plays(gone(tab));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), gone(tab));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'offline', attempts: 1, sent: 'maybe' } });
     expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
     expect(world.record()).toMatchObject({ state: 'pending' });
@@ -28,8 +27,7 @@ describe('a device that goes offline in the middle of a call', () => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     const begun = world.clock.now();
-    world.server.plays(gone(tab));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), gone(tab));
     expect(events.find(({ type, ...event }) => type === 'wait' && (event as { why?: string }).why === 'offline')).toMatchObject({
       at: begun,
       until: begun + 3 * SECOND,
@@ -40,8 +38,7 @@ describe('a device that goes offline in the middle of a call', () => {
     for (const next of ['press', 'resume'] as const) {
       const world = newWorld();
       const { tab, once } = world.open();
-      world.server.plays(gone(tab), lost(), lost(), replays());
-      const first = await world.end(tab, pay(once));
+      const first = await world.end(tab, pay(once), gone(tab), lost(), lost(), replays());
       await world.clock.advance(HOUR);
       tab.connect(true);
       const call = next === 'press' ? pay(once) : watched(resumeOne(once, NAME));
@@ -93,8 +90,7 @@ describe('a device that is offline from the start', () => {
   test('makes one attempt, in case it is wrong, and tells its customer', async ({ world, tab, once }) => {
     tab.online = false;
     const begun = world.clock.now();
-    world.server.plays(lost());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'offline', attempts: 1 });
+    expect((await world.end(tab, pay(once), lost())).outcome).toMatchObject({ effect: 'unknown', reason: 'offline', attempts: 1 });
     expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
   });
 });
@@ -102,8 +98,7 @@ describe('a device that is offline from the start', () => {
 describe('a device that says that it is offline, and is not', () => {
   test('is not believed where the server answers: a 503 is tried again like any other', async ({ world, tab, once }) => {
     tab.online = false;
-    world.server.plays(answers(503), answers(503), answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
+    expect(await world.end(tab, pay(once), answers(503), answers(503), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
   });
 });
 

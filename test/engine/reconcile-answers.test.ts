@@ -56,8 +56,7 @@ describe('reconcile that gives', () => {
     const world = newWorld();
     const { tab, once } = world.open({ reconcile: (async () => said()) as never });
     const told = diagnostics(once);
-    world.server.plays(charged(lost()), answers(401), replays());
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(lost()), answers(401), replays());
     expect(end).toMatchObject({ status: 401, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     expect(told).toMatchObject([
       { code: 'reconcile-unproven', key: end.outcome?.key, message: expect.stringContaining('docs/diagnostics.md#reconcile-unproven') },
@@ -74,8 +73,7 @@ describe('reconcile that gives', () => {
   ])('%s is done, and it is the answer', async ([_, said], { world }) => {
     const { tab, once } = world.open({ reconcile: async () => said() });
     const told = diagnostics(once);
-    world.server.plays(charged(lost()), answers(401));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(lost()), answers(401));
     expect(end).toMatchObject({ status: said().status, outcome: { type: 'replayed', from: 'reconcile' } });
     expect(await end.response?.text()).toBe(await said().text());
     expect(told).toEqual([]);
@@ -83,8 +81,7 @@ describe('reconcile that gives', () => {
 
   test('an answer has it for the next press, too', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }) });
-    world.server.plays(charged(lost()), answers(401));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), answers(401));
     const again = await world.end(tab, pay(once));
     expect(again).toMatchObject({ status: 200, outcome: { type: 'replayed', from: 'memory' } });
     expect(await again.response?.json()).toEqual({ id: 'ch_1' });
@@ -95,8 +92,7 @@ describe('reconcile that gives', () => {
       const world = newWorld();
       const { tab, once } = world.open({ reconcile: async () => said });
       const told = diagnostics(once);
-      world.server.plays(charged(lost()), answers(401));
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), charged(lost()), answers(401));
       expect(told).toEqual([]);
       expect(tab.reported).toEqual([]);
     }
@@ -104,8 +100,7 @@ describe('reconcile that gives', () => {
 
   test('no proof of whose a 2xx is leaves it the answer that it was', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => new Response(null, { status: 404 }) });
-    world.server.plays(charged(lost()), answers(201));
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()), answers(201));
     expect(await world.end(tab, pay(once, { body: { cart: 'c1', amount: 20 } }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: false } });
   });
 });

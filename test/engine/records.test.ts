@@ -35,12 +35,10 @@ interface Tables {
 const tables = (tab: Tab): Tables => tab.in(() => (globalThis as unknown as Record<symbol, Tables>)[Symbol.for('oncefetch')] as Tables);
 
 async function left(world: World, { tab, once }: { tab: Tab; once: Once }, operation: OperationName = NAME): Promise<void> {
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { ...ONE, operation }));
+  await world.end(tab, pay(once, { ...ONE, operation }), charged(lost()));
 }
 async function done(world: World, { tab, once }: { tab: Tab; once: Once }, operation: OperationName = NAME): Promise<void> {
-  world.server.plays(answers(201, {}));
-  await world.end(tab, pay(once, { operation }));
+  await world.end(tab, pay(once, { operation }), answers(201, {}));
 }
 
 /** Copies of the one record there is, under other names. */
@@ -75,8 +73,7 @@ describe('pending', () => {
   test('says of each whether its request is here, named or not', async ({ world }) => {
     const scene = world.open();
     await left(world, scene);
-    world.server.plays(charged(lost()));
-    await world.end(scene.tab, extend(scene.once, ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }));
+    await world.end(scene.tab, extend(scene.once, ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }), charged(lost()));
     expect((await world.run(pending(scene.once))).map(({ resumable }) => resumable)).toEqual([true, true]);
     const next = world.open();
     expect((await world.run(pending(next.once))).map(({ resumable }) => resumable)).toEqual([false, false]);
@@ -105,8 +102,7 @@ describe('clear', () => {
     const scene = world.open({ ...ANN, keep: { request: true, response: 'disk' } });
     const [unsettled, settled] = [operationOf(scene.once, NAME), operationOf(scene.once, ['done'])];
     void [unsettled.state, settled.state];
-    world.server.plays(charged(answers(503, '', { 'retry-after': '9' })));
-    await world.end(scene.tab, pay(scene.once, { ...ONE, meta: { total: 5 } }));
+    await world.end(scene.tab, pay(scene.once, { ...ONE, meta: { total: 5 } }), charged(answers(503, '', { 'retry-after': '9' })));
     await done(world, scene, ['done']);
     const before = world.record() as OnceRecord;
     const { kept } = await world.run(clear(scene.once));
@@ -216,8 +212,7 @@ describe('settle', () => {
     { where: 'before its look, without locks', of: { server: true, locks: false }, crossing: 1 },
   ])("'none' of a context that freezes $where says nothing of what another one has sent since", async ({ of, crossing }, { world }) => {
     const [app, other] = [world.open({}, of), world.open({}, of)];
-    world.server.plays(lost(), charged(lost()));
-    await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }));
+    await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }), lost(), charged(lost()));
     app.tab.at(crossing, () => app.tab.freeze());
     const word = watched(settle(app.once, NAME, 'none'));
     await world.clock.advance(2 * SECOND);
@@ -250,8 +245,7 @@ describe('settle', () => {
   test("'none' of what was never begun here, or is none already, is nothing", async ({ world, tab, once }) => {
     await world.run(settle(once, NAME, 'none'));
     expect(world.record()).toBeUndefined();
-    world.server.plays(answers(402));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(402));
     const before = world.record();
     await world.clock.advance(SECOND);
     await world.run(settle(once, NAME, 'none'));
@@ -326,8 +320,7 @@ describe('forget', () => {
 
   test('of what came to nothing leaves its key to the next one, so that lost storage leads back to it', async ({ world, tab, once }) => {
     const options: PayOptions = { operation: ['derived'], key: ({ generation }) => `order-7-${generation}` };
-    world.server.plays(answers(402), answers(201));
-    await world.end(tab, pay(once, options));
+    await world.end(tab, pay(once, options), answers(402), answers(201));
     await world.run(settle(once, ['derived'], 'none'));
     await world.run(forget(once, ['derived']));
     await world.end(tab, pay(once, options));
@@ -362,8 +355,7 @@ describe('a time without an end', () => {
     ['keep.forMs', { keep: { forMs: Number.POSITIVE_INFINITY }, limits: { attempts: 1 } }],
   ] as const)('of %s: the operation goes on with its key, is remembered, and is settled and forgotten by hand', async ([_, options], { world }) => {
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, pay(once));
+    const { outcome } = await world.end(tab, pay(once), charged(lost()), replays());
     await world.clock.advance(MINUTE);
     const next = tab.reload();
     const reloaded = next.once(options);

@@ -22,31 +22,26 @@ describe('in a browser, where a copy may have gone out unseen', () => {
 
   test.each(IN_FRONT)('a silent copy charges, the other one meets a %i in front: unknown, and the next press sends the same key', async (status) => {
     const { world, tab, once } = browser();
-    world.server.plays(charged(code(status)));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), charged(code(status)));
     expect(refused).toMatchObject({ status, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused' } });
     expect(await pending(once)).toMatchObject([{ name: NAME, sent: 'maybe' }]);
-    world.server.plays(replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', key: refused.outcome?.key } });
+    expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', key: refused.outcome?.key } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
   test('the same after a reload, in an HTML page of a proxy, and with another card', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(charged(answers(400, '<html>Bad Request</html>', { 'content-type': 'text/html' })));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), charged(answers(400, '<html>Bad Request</html>', { 'content-type': 'text/html' })));
     expect(refused.outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
     const next = tab.reload();
-    world.server.plays(replays());
-    const paid = await world.end(next, pay(next.once(), { body: CARD_B }));
+    const paid = await world.end(next, pay(next.once(), { body: CARD_B }), replays());
     // It may be the answer to a copy of this very request: nothing tells whose it is.
     expect(paid).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true, key: refused.outcome?.key } });
   });
 
   test('a refusal of the application behind its key layer says none: it has looked the key up', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(answers(402, { error: 'declined' }), answers(201));
-    const declined = await world.end(tab, pay(once));
+    const declined = await world.end(tab, pay(once), answers(402, { error: 'declined' }), answers(201));
     expect(declined.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
     const paid = await world.end(tab, pay(once, { body: CARD_B }));
     expect(paid.outcome).toMatchObject({ type: 'fresh', certain: true, changed: false });
@@ -55,15 +50,13 @@ describe('in a browser, where a copy may have gone out unseen', () => {
 
   test('a login in front, then a decline by the application: none', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(answers(401), answers(402));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(401), answers(402));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
   });
 
   test('a refusal in front that the server kept all the same: by its mark the call goes on under a new key', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(answers(401), replays(401), answers(201));
-    const first = await world.end(tab, pay(once));
+    const first = await world.end(tab, pay(once), answers(401), replays(401), answers(201));
     const paid = await world.end(tab, pay(once));
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
     expect(paid.outcome?.key).not.toBe(first.outcome?.key);
@@ -71,8 +64,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
 
   test('a refusal in front after a press that got no connection is not taken for nothing', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(charged(answers(401)), unreachable());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(401)), unreachable());
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
@@ -80,8 +72,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
   test('reconcile is asked, and its none settles', async () => {
     const { world, tab, once } = browser();
     const asked: unknown[] = [];
-    world.server.plays(answers(403));
-    const end = await world.end(tab, pay(once, { reconcile: saying(asked, 'none') }));
+    const end = await world.end(tab, pay(once, { reconcile: saying(asked, 'none') }), answers(403));
     expect(end).toMatchObject({ status: 403, outcome: { type: 'rejected', effect: 'none' } });
     expect(asked).toMatchObject([{ reason: 'refused' }]);
   });
@@ -104,8 +95,7 @@ describe('where nothing is sent unseen', () => {
   test.each([...IN_FRONT, ...OF_THE_APPLICATION])('a %i is none, and the next call sends the same key', async (status) => {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(code(status), answers(201));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), code(status), answers(201));
     expect(refused).toMatchObject({ status, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
     expect(await pending(once)).toEqual([]);
     const paid = await world.end(tab, pay(once, { body: CARD_B }));
@@ -114,16 +104,14 @@ describe('where nothing is sent unseen', () => {
   });
 
   test('a refusal that the server marks as kept gives way to a new key within the call', async ({ world, tab, once }) => {
-    world.server.plays(answers(422, { code: 'no_stock' }), replays(422, { code: 'no_stock' }), answers(201));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), answers(422, { code: 'no_stock' }), replays(422, { code: 'no_stock' }), answers(201));
     const paid = await world.end(tab, pay(once));
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
   });
 
   test('a refusal that the server keeps without a mark: the very same one again gives way to a new key', async ({ world, tab, once }) => {
-    world.server.plays(answers(422, { code: 'no_stock' }), answers(422, { code: 'no_stock' }), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(422, { code: 'no_stock' }), answers(422, { code: 'no_stock' }), answers(201));
     expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(new Set(world.server.keys).size).toBe(2);
   });
@@ -131,14 +119,12 @@ describe('where nothing is sent unseen', () => {
   test('a server that compares payloads and keeps its refusals: the corrected form goes on under a new key', async ({ world, tab, once }) => {
     const refusal = answers(422, { code: 'bad_address' });
     // The first form is not sent again: its caller was told that it came to nothing.
-    world.server.plays(refusal, answers(422, { title: 'Idempotency-Key is already used' }), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), refusal, answers(422, { title: 'Idempotency-Key is already used' }), answers(201));
     expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });
 
   test('past its window a refused key is not sent again', async ({ world, tab, once }) => {
-    world.server.plays(answers(422, { code: 'no' }), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(422, { code: 'no' }), answers(201));
     await world.clock.advance(DAY);
     await world.end(tab, pay(once));
     expect(new Set(world.server.keys).size).toBe(2);
@@ -157,8 +143,7 @@ describe('where nothing is sent unseen', () => {
   test("two tabs at once on a key that stayed in use: 'always' makes one effect of them", async ({ world }) => {
     const [one, two] = [world.tab(), world.tab()];
     const first = one.once();
-    world.server.plays(code(422), answers(201));
-    await world.end(one, pay(first));
+    await world.end(one, pay(first), code(422), answers(201));
     const calls = [pay(first, { repeat: 'always' }), pay(two.once(), { repeat: 'always' })] as const;
     expect((await world.end(one, calls[0])).outcome).toMatchObject({ type: 'fresh' });
     expect((await world.end(two, calls[1])).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
@@ -166,8 +151,7 @@ describe('where nothing is sent unseen', () => {
   });
 
   test('a call that is given up before it leaves puts the refused one back', async ({ world, tab, once }) => {
-    world.server.plays(code(422));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), code(422));
     tab.connect(false);
     const abort = new AbortController();
     const call = pay(once, { signal: abort.signal });
@@ -179,8 +163,7 @@ describe('where nothing is sent unseen', () => {
 });
 
 test("settled by hand as 'none', a key that stayed in use is used up: a press in another tab sends a new one", async ({ world, tab, once }) => {
-  world.server.plays(answers(401), answers(201));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), answers(401), answers(201));
   expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
   await world.run(settle(once, NAME, 'none'));
   const other = world.open();
@@ -193,8 +176,7 @@ describe('pressed offline under a key that stayed in use, and the page closed be
     ['the same payload', CART],
     ['another one', CARD_B],
   ] as const)('%s: the next press sends that key', async ([_, body], { world, tab, once }) => {
-    world.server.plays(code(422));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), code(422));
     tab.connect(false);
     void pay(once);
     await world.clock.advance(100);
@@ -212,8 +194,7 @@ describe('pressed offline under a key that stayed in use, and the page closed be
 describe('a decline whose answer was lost, at a server that marks no replay', () => {
   test('two minutes later the same decline again is the same one: none', async ({ world, tab, once }) => {
     const decline = answers(402, { error: 'declined' });
-    world.server.plays(lost(), decline, decline, decline);
-    const unsure = await world.end(tab, pay(once));
+    const unsure = await world.end(tab, pay(once), lost(), decline, decline, decline);
     expect(unsure.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
     expect((unsure.outcome as { retryAt?: number }).retryAt).toBe(world.clock.now() + 2 * MINUTE);
     // A copy of the lost attempt may still be under way.
@@ -223,16 +204,14 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
   });
 
   test('a press with another card does not wait for that', async ({ world, tab, once }) => {
-    world.server.plays(lost(), answers(402), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), lost(), answers(402), answers(201));
     const before = world.clock.now();
     expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'done' });
     expect(world.clock.now()).toBe(before);
   });
 
   test.for([401, 404, 422])('a %i is no such word, however often it comes', async (status, { world, tab, once }) => {
-    world.server.plays(charged(lost()), code(status), code(status), replays());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), code(status), code(status), replays());
     await world.clock.advance(10 * MINUTE);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
@@ -244,20 +223,17 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
     const declinedUnseen = async () => {
       const world = newWorld();
       const { tab, once } = world.open();
-      world.server.plays(lost(), DECLINE);
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), lost(), DECLINE);
       return { world, tab, once, twoMinutesLater: world.clock.now() + 2 * MINUTE };
     };
 
     test('is told until when it has to wait, and goes on under a new key then', async () => {
       const { world, tab, once, twoMinutesLater } = await declinedUnseen();
       await world.clock.advance(1000);
-      world.server.plays(MISMATCH, DECLINE);
-      const early = await world.end(tab, pay(once, { body: CARD_B }));
+      const early = await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE);
       expect(early).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { reason: 'mismatch', retryAt: twoMinutesLater } });
       await world.clock.advance(2 * MINUTE);
-      world.server.plays(MISMATCH, DECLINE, charged(answers(201)));
-      const paid = await world.end(tab, pay(once, { body: CARD_B }));
+      const paid = await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE, charged(answers(201)));
       expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
       expect(paid.outcome?.key).not.toBe(early.outcome?.key);
       expect(world.server.charged.size).toBe(1);
@@ -265,8 +241,7 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
 
     test('does not wait for that time by itself: the next press asks at once', async () => {
       const { world, tab, once } = await declinedUnseen();
-      world.server.plays(MISMATCH, DECLINE, MISMATCH, charged(replays()));
-      await world.end(tab, pay(once, { body: CARD_B }));
+      await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE, MISMATCH, charged(replays()));
       const before = world.clock.now();
       expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
       expect(world.clock.now()).toBe(before);
@@ -287,12 +262,10 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
     test('an attempt for the second card that got no answer counts from then on', async () => {
       const { world, tab, once } = await declinedUnseen();
       await world.clock.advance(10 * MINUTE);
-      world.server.plays(lost(), MISMATCH, DECLINE);
-      const end = await world.end(tab, pay(once, { body: CARD_B }));
+      const end = await world.end(tab, pay(once, { body: CARD_B }), lost(), MISMATCH, DECLINE);
       expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { retryAt: world.clock.now() + 2 * MINUTE } });
       await world.clock.advance(2 * MINUTE);
-      world.server.plays(MISMATCH, DECLINE, answers(201));
-      expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ outcome: { type: 'fresh' } });
+      expect(await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE, answers(201))).toMatchObject({ outcome: { type: 'fresh' } });
     });
   });
 });

@@ -20,8 +20,7 @@ test.for([365 * DAY, Number.POSITIVE_INFINITY])(
     for (const days of [31, 8]) {
       await world.clock.advance(days * DAY);
       const other = world.open(options, { server: true });
-      world.server.plays(answers(201));
-      await world.end(other.tab, pay(other.once, { operation: ['other', days] }));
+      await world.end(other.tab, pay(other.once, { operation: ['other', days] }), answers(201));
       await rest();
     }
     await world.clock.advance(DAY);

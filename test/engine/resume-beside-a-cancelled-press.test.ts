@@ -12,8 +12,7 @@ const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } 
 /** A page whose second press waits for the network, after a first one that ended. */
 async function waitingPress(world: World, before: Entry) {
   const page = world.open(OPTIONS);
-  world.server.plays(before);
-  const first = (await world.end(page.tab, pay(page.once))).outcome;
+  const first = (await world.end(page.tab, pay(page.once), before)).outcome;
   page.tab.online = false;
   const cancel = new AbortController();
   const press = watched(pay(page.once, { signal: cancel.signal }));

@@ -23,8 +23,7 @@ describe('resume', () => {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'ann', ...KEPT });
     for (const name of names) {
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, { operation: [name] }));
+      await world.end(tab, pay(once, { operation: [name] }), charged(lost()));
     }
     const next = tab.reload();
     return { world, once: next.once({ namespace: 'ann', ...KEPT, ...options }) };
@@ -60,8 +59,7 @@ describe('resume', () => {
 
   test('without the lock: a `dialect` that throws leaves no lease behind, and the outcome says that nobody knows', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'shop', ...KEPT }, { locks: false });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { operation: ['a'] }));
+    await world.end(tab, pay(once, { operation: ['a'] }), charged(lost()));
     const thrown = new Error('a bug of the app');
     const broken = () => {
       throw thrown;
@@ -109,21 +107,18 @@ describe('move', () => {
 
   test('brings an operation with its key, for good, and stops who drives it', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(tab, pay(guest));
+    const { outcome } = await world.end(tab, pay(guest), charged(lost()));
     const [before] = records(world);
     await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ key: outcome?.key, revision: (before?.revision ?? 0) + 2, windowEndsAt: before?.windowEndsAt, state: 'pending' }]);
     expect(world.writes.map(({ durability }) => durability)).toEqual(['strict', 'strict', 'strict', 'strict']);
     expect(await world.run(pending(guest))).toEqual([]);
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
   test('of keys that count for one account: the new one has never seen them', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world, { dialect: { ...GENERIC, perAccount: true } });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(guest));
+    await world.end(tab, pay(guest), charged(lost()));
     await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ windowEndsAt: world.clock.now() }]);
     expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
@@ -140,8 +135,7 @@ describe('move', () => {
     for (const [what, change, moves] of states) {
       const world = newWorld();
       const { tab, guest, ann } = guestOf(world);
-      world.server.plays(charged(lost()), charged(lost()));
-      await world.end(tab, pay(guest));
+      await world.end(tab, pay(guest), charged(lost()), charged(lost()));
       const [own] = records(world);
       await world.end(tab, pay(ann));
       const theirs = records(world).find(({ key }) => key !== own?.key) as OnceRecord;
@@ -155,15 +149,13 @@ describe('move', () => {
   test('brings a key that stays in use after a refusal: a copy that the browser sent unseen may have charged under it', async ({ world }) => {
     const tab = world.tab({ resends: true });
     const [guest, ann] = ['guest', 'ann'].map((namespace) => tab.once({ namespace })) as [Once, Once];
-    world.server.plays(charged(answers(400, { code: 'bad_card' })));
-    const { outcome } = await world.end(tab, pay(guest));
+    const { outcome } = await world.end(tab, pay(guest), charged(answers(400, { code: 'bad_card' })));
     expect(outcome).toMatchObject({ effect: 'none' });
     await world.run(move(ann, 'guest'));
     await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ key: outcome?.key, state: 'retired', keyInUse: true, lease: undefined }]);
     expect(await world.run(pending(ann))).toEqual([]);
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
     expect(world.server.charged.size).toBe(1);
   });
 
@@ -176,8 +168,7 @@ describe('move', () => {
     const { tab, guest, ann } = guestOf(world);
     const told: string[] = [];
     subscribe(ann, (event) => event.type === 'diagnostic' && void told.push(event.code));
-    world.server.plays(answers(400, { code: 'bad_card' }), answers(400, { code: 'bad_card' }));
-    const { outcome } = await world.end(tab, pay(guest));
+    const { outcome } = await world.end(tab, pay(guest), answers(400, { code: 'bad_card' }), answers(400, { code: 'bad_card' }));
     const own = records(world)[0]?.id;
     await world.end(tab, pay(ann));
     const there = records(world).find(({ id }) => id !== own) as OnceRecord;
@@ -190,8 +181,7 @@ describe('move', () => {
 
   test('leaves what has become another operation meanwhile', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(guest));
+    await world.end(tab, pay(guest), charged(lost()));
     const [own] = records(world) as [OnceRecord];
     const { update } = tab.store;
     let updates = 0;
@@ -208,8 +198,7 @@ describe('move', () => {
   test('brings what has no name where it is, and only as long as it is unsettled', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     const post = { method: 'POST', body: '{"cart":1}' };
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, guest.fetch(URL_, post));
+    const { outcome } = await world.end(tab, guest.fetch(URL_, post), charged(lost()), replays());
     const [own] = records(world) as [OnceRecord];
     const { update } = tab.store;
     Object.assign(tab.store, {
@@ -232,8 +221,7 @@ describe('move', () => {
   test('brings what could only be kept in memory', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     tab.faults.next('fail-before-commit');
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, pay(guest));
+    const { outcome } = await world.end(tab, pay(guest), charged(lost()), replays());
     await world.run(move(ann, 'guest'));
     expect(await world.run(pending(ann))).toMatchObject([{ name: NAME, key: outcome?.key }]);
     expect(await world.run(pending(guest))).toEqual([]);
@@ -242,8 +230,7 @@ describe('move', () => {
 
   test('from where one is already moves nothing', async ({ world }) => {
     const { tab, guest } = guestOf(world);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(guest));
+    await world.end(tab, pay(guest), charged(lost()));
     const writes = world.writes.length;
     await world.run(move(guest, 'guest'));
     expect(world.writes).toHaveLength(writes);

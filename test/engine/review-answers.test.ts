@@ -8,8 +8,7 @@ import { answers, charged, idle, lost, replays } from '../support/server.js';
 import { MINUTE, newWorld, pay, test } from '../support/world.js';
 
 test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async ({ world, tab }) => {
-  world.server.plays(answers(201));
-  await world.end(tab, pay(tab.once({ namespace: 'ann' })));
+  await world.end(tab, pay(tab.once({ namespace: 'ann' })), answers(201));
   const next = tab.reload();
   const end = await world.end(next, pay(next.once({ namespace: 'ann', dialect: paypal() })));
   expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
@@ -20,8 +19,7 @@ test('an edited form after a refusal that may hide an effect: a mismatch that lo
   const { tab, once } = world.open({ dialect: telnyx() }, { resends: true });
   const edited = { body: { cart: 'c1', amount: 20 } };
   // The browser's first copy was charged, and its second one met an expired login.
-  world.server.plays(charged(answers(401)));
-  const { outcome } = await world.end(tab, pay(once));
+  const { outcome } = await world.end(tab, pay(once), charged(answers(401)));
   expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   world.server.otherwise = answers(422, { errors: [{ title: 'Unprocessable Entity' }] });
   for (let press = 1; press < 4; press++) expect((await world.end(tab, pay(once, edited))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
@@ -78,8 +76,7 @@ test.for(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
   async (charset, { world }) => {
     const { tab, once } = world.open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected' : undefined) });
     const body = new TextEncoder().encode('{"status":"declined","name":"?"}').map((byte) => (byte === 63 ? 0xe9 : byte));
-    world.server.plays(() => new Response(body, { headers: { 'content-type': `application/json;charset=${charset}` } }));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), () => new Response(body, { headers: { 'content-type': `application/json;charset=${charset}` } }));
     expect(end.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
     expect(new Uint8Array((await end.response?.arrayBuffer()) as ArrayBuffer)).toEqual(body);
   },
@@ -113,7 +110,6 @@ test.each([
   for (const status of [400, 409, 422]) {
     const world = newWorld();
     const { tab, once } = world.open({}, { resends: true });
-    world.server.plays(charged(answers(status, { code })));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+    expect((await world.end(tab, pay(once), charged(answers(status, { code })))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   }
 });

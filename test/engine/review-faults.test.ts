@@ -11,8 +11,7 @@ for (const fault of FAULTS)
   for (const open of [false, true])
     test.for([1, 2, 3, 4, 5, 6])(`move: ${fault}, a press without a network ${open}, the %ith`, async (count, { world }) => {
       let tab = world.tab({ resends: true });
-      world.server.plays(REFUSED);
-      const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' })));
+      const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' })), REFUSED);
       if (open) {
         tab.online = false;
         tab = tab.reload();
@@ -34,7 +33,6 @@ for (const fault of FAULTS)
       updates = 100;
       await world.run(move(ann, 'guest'));
       await world.run(clear(ann));
-      world.server.plays(replays());
-      await world.end(tab, pay(ann, { body: { card: 'C' } }));
+      await world.end(tab, pay(ann, { body: { card: 'C' } }), replays());
       expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
     });

@@ -11,13 +11,11 @@ const ONE = { limits: { attempts: 1 } };
 test("a user's press that never left does not keep out a guest's payment that may have charged", async ({ world }) => {
   const tab = world.tab({ resends: true });
   const before = await pressOffline(tab, (page) => pay(page.once({ namespace: 'ann' })));
-  world.server.plays(charged(lost()));
-  const { outcome } = await world.end(before, pay(before.once({ namespace: 'guest' }), ONE));
+  const { outcome } = await world.end(before, pay(before.once({ namespace: 'guest' }), ONE), charged(lost()));
   const next = before.reload();
   const ann = next.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
-  world.server.plays(replays());
-  expect((await world.end(next, pay(ann))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+  expect((await world.end(next, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
@@ -26,25 +24,21 @@ test("nor does it while the user's call still waits for the network in another t
   waiting.online = false;
   const late = pay(waiting.once({ namespace: 'ann' }));
   await rest();
-  world.server.plays(charged(lost()));
-  const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE));
+  const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE), charged(lost()));
   const ann = tab.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
   waiting.connect(true);
   expect((await world.end(waiting, late)).outcome).toMatchObject({ effect: 'unknown' });
-  world.server.plays(replays());
-  expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
 test('what an operation stood for before comes back under the name that it was moved to', async ({ world, tab }) => {
-  world.server.plays(answers(400, { code: 'bad_card' }));
-  const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' })));
+  const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' })), answers(400, { code: 'bad_card' }));
   const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'guest' })));
   const ann = next.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
   const [moved] = world.records as OnceRecord[];
-  world.server.plays(unreachable());
-  expect((await world.end(next, pay(ann, ONE))).outcome).toMatchObject({ type: 'unsent' });
+  expect((await world.end(next, pay(ann, ONE), unreachable())).outcome).toMatchObject({ type: 'unsent' });
   expect(world.records).toMatchObject([{ id: moved?.id, ns: moved?.ns, state: 'retired', keyInUse: true, key: outcome?.key }]);
 });

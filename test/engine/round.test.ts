@@ -19,16 +19,14 @@ const kept = (tab: Tab): number =>
 describe('keys that are used up', () => {
   test('give way to three at most', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
-    world.server.plays(BURNT, BURNT, BURNT);
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), BURNT, BURNT, BURNT);
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'unavailable', sent: 'maybe' } });
     expect(new Set(world.server.keys).size).toBe(3);
   });
 
   test("and are the caller's own are told so", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
-    world.server.plays(BURNT);
-    const end = await world.end(tab, pay(once, { key: 'my-own' }));
+    const end = await world.end(tab, pay(once, { key: 'my-own' }), BURNT);
     expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none', sent: 'maybe' } });
     expect(world.server.keys).toEqual(['my-own']);
     expect(await world.end(tab, pay(once, { key: 'my-own' }))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', replayed: true } });
@@ -62,16 +60,14 @@ describe('a caller who left while it waited for the claim', () => {
 
 describe('what was to be sent', () => {
   test('is kept as long as it may have to be sent again', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), replays(), answers(402));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()), replays(), answers(402));
     expect(kept(tab)).toBe(1);
     await world.end(tab, pay(once));
     expect(kept(tab)).toBe(0);
     await world.end(tab, pay(once, { operation: ['declined'] }));
     expect(kept(tab)).toBe(0);
     // Its key stays in use, so the server may have to be asked what became of it.
-    world.server.plays(answers(422));
-    await world.end(tab, pay(once, { operation: ['refused'] }));
+    await world.end(tab, pay(once, { operation: ['refused'] }), answers(422));
     expect(kept(tab)).toBe(1);
   });
 
@@ -98,8 +94,7 @@ describe('an answer that is not here any more', () => {
   async function settled(options: object = REPLAYING) {
     const world = newWorld();
     const first = world.open(options);
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    const { outcome } = await world.end(first.tab, pay(first.once));
+    const { outcome } = await world.end(first.tab, pay(first.once), answers(201, { id: 'ch_1' }));
     await world.clock.advance(HOUR);
     return { world, key: outcome?.key, next: (more: object = {}) => world.open({ ...options, ...more }), firstSentAt: outcome?.firstSentAt ?? 0 };
   }
@@ -165,8 +160,7 @@ describe('an answer that is not here any more', () => {
     ],
   ])('of what an app said is done, %s, is not asked for: its key may be new to the server', async ([_, say], { world }) => {
     const { tab, once } = world.open(REPLAYING);
-    world.server.plays(lost());
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     await say(world, tab, once);
     const sent = world.server.arrivals.length;
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
@@ -187,8 +181,7 @@ describe('an answer that is not here any more', () => {
   test('is here in memory, and on disk where it was put there', async ({ world }) => {
     const options = { namespace: 'ann', keep: { response: 'disk' } } as const;
     const { tab, once } = world.open(options);
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ from: 'memory' });
     const next = world.open(options);
     const end = await world.end(next.tab, pay(next.once));
@@ -203,16 +196,14 @@ describe('what drives nothing', () => {
       code: 'ERR_ONCE_UNKNOWN',
       outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME },
     });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     world.damage((record) => ({ ...record, key: 'x' }));
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
   });
 
   test('says of another payload or key under a name what is pending there', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     for (const more of [{ body: { ...CART, amount: 20 }, whenChanged: 'refuse' }, { key: 'my-own' }] as const) {
       const end = await world.end(tab, pay(once, more));
       expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { type: 'unknown', reason: 'mismatch', sent: 'maybe', resumed: true } });

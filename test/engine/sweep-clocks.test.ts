@@ -21,8 +21,7 @@ const PAID = ['pay', 'c2'] as const;
 
 /** One operation whose end nobody knows, and one that is done. */
 async function two(world: World, { tab, once }: { tab: Tab; once: Once }): Promise<{ readonly open: string; readonly done: string }> {
-  world.server.plays(charged(lost()), charged(answers(201)));
-  const open = await world.end(tab, pay(once, ONE));
+  const open = await world.end(tab, pay(once, ONE), charged(lost()), charged(answers(201)));
   const done = await world.end(tab, pay(once, { operation: [...PAID] }));
   return { open: open.outcome?.key ?? '', done: done.outcome?.key ?? '' };
 }
@@ -31,8 +30,7 @@ let others = 0;
 /** Enough settles for one sweep, by a client of its own. */
 async function sweep(world: World, tab: Tab): Promise<void> {
   const once = tab.once({ namespace: 'shop' });
-  world.server.plays(answers(201));
-  await world.end(tab, pay(once, { operation: ['other', others++] }));
+  await world.end(tab, pay(once, { operation: ['other', others++] }), answers(201));
   await rest();
 }
 
@@ -85,8 +83,7 @@ describe.each(SITES)('%s', (_, of) => {
     await world.clock.advance(2 * DAY);
     const last = open(world);
     subscribe(last.once, (event) => event.type === 'diagnostic' && told.push([event.code, event.operation]));
-    world.server.plays(answers(201));
-    await world.end(last.tab, pay(last.once, { operation: ['last'] }));
+    await world.end(last.tab, pay(last.once, { operation: ['last'] }), answers(201));
     await rest();
     expect([world.record(), world.record([...PAID])]).toEqual([undefined, undefined]);
     expect(told).toEqual([['unsettled-forgotten', NAME]]);
@@ -98,8 +95,7 @@ describe.each(SITES)('%s', (_, of) => {
     await world.clock.advance(30 * DAY + HOUR);
     await sweep(world, first.tab);
     expect(world.record()?.dueAt).toBeDefined();
-    world.server.plays(charged(lost()));
-    await world.end(first.tab, pay(first.once, ONE));
+    await world.end(first.tab, pay(first.once, ONE), charged(lost()));
     expect(world.record()?.dueAt).toBeUndefined();
     await world.clock.advance(8 * DAY);
     await sweep(world, open(world).tab);
@@ -110,8 +106,7 @@ describe.each(SITES)('%s', (_, of) => {
     const world = newWorld();
     const { tab, once } = open(world);
     const brief = { keep: { forMs: HOUR } };
-    world.server.plays(charged(answers(201)), charged(answers(201)));
-    await world.end(tab, pay(once, brief));
+    await world.end(tab, pay(once, brief), charged(answers(201)), charged(answers(201)));
     await world.clock.advance(HOUR + SECOND);
     await sweep(world, tab);
     expect(world.record()).toMatchObject({ state: 'settled' });

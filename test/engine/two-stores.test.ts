@@ -53,8 +53,7 @@ function open({ full = true, of, own = {} }: { full?: boolean; of?: TabOptions; 
 describe('two stores of one process, both full, with equal namespace and name', () => {
   test('each have a key and an effect of their own', async () => {
     const { world, tab, one, two } = open();
-    world.server.plays(charged(answers(201)), charged(answers(201)));
-    const first = await world.end(tab, pay(one.once));
+    const first = await world.end(tab, pay(one.once), charged(answers(201)), charged(answers(201)));
     const second = await world.end(tab, pay(two.once));
     expect([first.outcome, second.outcome]).toMatchObject([
       { type: 'fresh', storedIn: 'memory' },
@@ -66,8 +65,7 @@ describe('two stores of one process, both full, with equal namespace and name', 
 
   test('do not go on with the key that the other one lost', async () => {
     const { world, tab, one, two } = open();
-    world.server.plays(charged(lost()), charged(answers(201)));
-    const first = await world.end(tab, pay(one.once, ONE));
+    const first = await world.end(tab, pay(one.once, ONE), charged(lost()), charged(answers(201)));
     expect(first.outcome).toMatchObject({ effect: 'unknown', storedIn: 'memory' });
     const second = await world.end(tab, pay(two.once));
     expect(second.outcome).toMatchObject({ type: 'fresh', resumed: false });
@@ -78,8 +76,7 @@ describe('two stores of one process, both full, with equal namespace and name', 
 
   test('clients of the same store find what it could not take', async () => {
     const { world, tab, one } = open();
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(tab, pay(one.once, ONE));
+    const { outcome } = await world.end(tab, pay(one.once, ONE), charged(lost()));
     const same = tab.once({ namespace: 'billing', store: one.store });
     expect(await world.run(pending(same))).toMatchObject([{ key: outcome?.key }]);
   });
@@ -96,16 +93,14 @@ describe('two stores of one process, both full, with equal namespace and name', 
     await world.run(clear(one.once));
     // The answer of the other one is still there, and nothing is sent for it.
     expect((await world.end(tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed', from: 'memory' });
-    world.server.plays(charged(answers(201)));
-    expect((await world.end(tab, pay(one.once))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, pay(one.once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
   });
 });
 
 describe('two stores of one page that are sound', () => {
   test('a log-out of one leaves the request that the other one has on the wire', async () => {
     const { world, tab, one, two } = open({ full: false });
-    world.server.plays(charged(lost()));
-    expect((await world.end(tab, pay(two.once, ONE))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(two.once, ONE), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     expect(await world.run(pending(two.once))).toMatchObject([{ resumable: true }]);
     await world.run(clear(one.once));
     expect(await world.run(pending(two.once))).toMatchObject([{ resumable: true }]);

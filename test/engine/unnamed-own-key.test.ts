@@ -25,8 +25,7 @@ describe.each(SITES)('%s', (_, of) => {
 
   test('shows neither namespace nor key in an id', async ({ world }) => {
     const { tab, once } = open(world);
-    world.server.plays(charged(lost()));
-    await world.end(tab, call(once));
+    await world.end(tab, call(once), charged(lost()));
     expect(stored(world).map(({ id }) => id)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
     await world.run(clear(once));
     expect(JSON.stringify(stored(world))).not.toContain('ann@shop.example');
@@ -34,8 +33,7 @@ describe.each(SITES)('%s', (_, of) => {
 
   test('goes on with what its key left behind, and with nothing of another key or another namespace', async ({ world }) => {
     const first = open(world);
-    world.server.plays(charged(lost()), replays(), charged(answers(201)), charged(answers(201)));
-    await world.end(first.tab, call(first.once));
+    await world.end(first.tab, call(first.once), charged(lost()), replays(), charged(answers(201)), charged(answers(201)));
     const next = open(world);
     expect((await world.end(next.tab, call(next.once))).outcome).toMatchObject({ type: 'replayed', key: OWN, resumed: true });
     expect((await world.end(next.tab, call(next.once, 'order-4712'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
@@ -45,8 +43,7 @@ describe.each(SITES)('%s', (_, of) => {
 
   test('is found after a move', async ({ world }) => {
     const guest = open(world, 'guest');
-    world.server.plays(charged(lost()), replays());
-    await world.end(guest.tab, call(guest.once));
+    await world.end(guest.tab, call(guest.once), charged(lost()), replays());
     const user = open(world);
     await world.run(move(user.once, 'guest'));
     expect((await world.end(user.tab, call(user.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });

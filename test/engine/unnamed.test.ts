@@ -22,8 +22,7 @@ const post = (once: ReturnType<typeof open>['once'], body: unknown = { n: 1 }, i
 describe('a POST or PATCH without a name', () => {
   test.for(['POST', 'PATCH'])('%s: one key over its attempts, and a record before the first', async (method, { world }) => {
     const { tab, once } = open(world);
-    world.server.plays(lost(), answers(503), answers(201));
-    const end = await world.end(tab, post(once, {}, { method }));
+    const end = await world.end(tab, post(once, {}, { method }), lost(), answers(503), answers(201));
     expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', operation: undefined, attempts: 3 } });
     expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));
   });
@@ -61,12 +60,10 @@ describe('a POST or PATCH without a name', () => {
 
   test('one that ended unknown is taken up by the same call, key and all', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    world.server.plays(charged(lost()), replays());
-    const first = await world.end(tab, post(once));
+    const first = await world.end(tab, post(once), charged(lost()), replays());
     expect(first).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(await world.end(tab, post(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true, key: first.outcome?.key } });
-    world.server.plays(answers(201));
-    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, post(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
   test('one whose tab died is taken up after a reload; the oldest first', async ({ world }) => {
@@ -80,22 +77,19 @@ describe('a POST or PATCH without a name', () => {
       keys.push(world.server.keys[page]);
     }
     const { tab, once } = open(world);
-    world.server.plays(replays());
-    expect((await world.end(tab, post(once))).outcome).toMatchObject({ key: keys[0], resumed: true });
+    expect((await world.end(tab, post(once), replays())).outcome).toMatchObject({ key: keys[0], resumed: true });
   });
 
   test('another body, URL or method takes up nothing', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    world.server.plays(lost(), answers(201), answers(201), answers(201));
-    const first = await world.end(tab, post(once));
+    const first = await world.end(tab, post(once), lost(), answers(201), answers(201), answers(201));
     for (const call of [post(once, { n: 2 }), post(once, { n: 1 }, {}, `${URL_}/2`), post(once, { n: 1 }, { method: 'PATCH' })])
       expect((await world.end(tab, call)).outcome?.key).not.toBe(first.outcome?.key);
   });
 
   test('one that is past its window is not taken up, and stays in pending', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    world.server.plays(charged(lost()), answers(201));
-    const first = await world.end(tab, post(once));
+    const first = await world.end(tab, post(once), charged(lost()), answers(201));
     await world.clock.advance(25 * HOUR);
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh' });
     expect(await world.run(pending(once))).toMatchObject([{ name: [], key: first.outcome?.key }]);
@@ -104,16 +98,14 @@ describe('a POST or PATCH without a name', () => {
   test('one of another person is not taken up', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = open(world, { ...ONE, namespace: () => user });
-    world.server.plays(charged(lost()), answers(201));
-    await world.end(tab, post(once));
+    await world.end(tab, post(once), charged(lost()), answers(201));
     user = 'bob';
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh', resumed: false });
   });
 
   test('a refusal leaves nothing to take up', async ({ world }) => {
     const { tab, once } = open(world);
-    world.server.plays(answers(422, { error: 'too_short' }), answers(201));
-    const first = await world.end(tab, post(once));
+    const first = await world.end(tab, post(once), answers(422, { error: 'too_short' }), answers(201));
     expect(first.outcome).toMatchObject({ type: 'rejected' });
     expect((await world.end(tab, post(once))).outcome?.key).not.toBe(first.outcome?.key);
     expect(await world.run(pending(once))).toEqual([]);
@@ -121,13 +113,11 @@ describe('a POST or PATCH without a name', () => {
 
   test('its tombstone is gone soon after, and so is its record', async ({ world }) => {
     const { tab, once } = open(world);
-    world.server.plays(answers(201));
-    await world.end(tab, post(once));
+    await world.end(tab, post(once), answers(201));
     await world.clock.advance(DAY);
     // A client sweeps after its first settle.
     const next = open(world);
-    world.server.plays(answers(201));
-    await world.end(next.tab, pay(next.once));
+    await world.end(next.tab, pay(next.once), answers(201));
     await rest();
     expect(world.records).toHaveLength(1);
   });
@@ -170,23 +160,20 @@ describe('where keys may go', () => {
     ['nowhere', { origins: [] }, URL_, false],
   ])('%s', async ([_, options, url, keyed], { world }) => {
     const { tab, once } = open(world, options);
-    world.server.plays(answers(201));
-    await world.end(tab, post(once, {}, {}, url));
+    await world.end(tab, post(once, {}, {}, url), answers(201));
     expect(world.server.keys[0] !== null).toBe(keyed);
     expect(world.records.length > 0).toBe(keyed);
   });
 
   test('on a server, everywhere', async ({ world }) => {
     const { tab, once } = open(world, { namespace: 'x' }, { server: true });
-    world.server.plays(answers(201));
-    await world.end(tab, post(once, {}, {}, ELSEWHERE));
+    await world.end(tab, post(once, {}, {}, ELSEWHERE), answers(201));
     expect(world.server.keys[0]).not.toBeNull();
   });
 
   test('a name takes it anywhere', async ({ world }) => {
     const { tab, once } = open(world);
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once, { url: ELSEWHERE }));
+    await world.end(tab, pay(once, { url: ELSEWHERE }), answers(201));
     expect(world.server.keys[0]).not.toBeNull();
   });
 });
@@ -198,14 +185,12 @@ describe('other words for once', () => {
     const [, second] = await world.all(tab, post(once, { n: 1 }, { once: true }), post(once, { n: 1 }, { once: true }));
     expect(second?.outcome).toMatchObject({ joined: true });
     expect((await world.end(tab, post(once, { n: 1 }, { once: true }))).outcome).toMatchObject({ type: 'replayed' });
-    world.server.plays(answers(201));
-    expect((await world.end(tab, post(once, { n: 2 }, { once: true }))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, post(once, { n: 2 }, { once: true }), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
   test('false: the plain fetch', async ({ world }) => {
     const { tab, once } = open(world);
-    world.server.plays(lost());
-    expect((await world.end(tab, post(once, {}, { once: false }))).error).toBeInstanceOf(TypeError);
+    expect((await world.end(tab, post(once, {}, { once: false }), lost())).error).toBeInstanceOf(TypeError);
     expect(world.server.keys).toEqual([null]);
     expect(world.records).toEqual([]);
   });
@@ -238,16 +223,14 @@ describe('other words for once', () => {
 
   test('the name at the call wins over that of the client', async ({ world }) => {
     const { tab, once } = open(world, { operation: () => ['from the client'] });
-    world.server.plays(answers(201));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ operation: NAME });
+    expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ operation: NAME });
   });
 });
 
 describe('what HTTP itself calls idempotent', () => {
   test.for(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s: sent again, without key, record or outcome', async (method, { world }) => {
     const { tab, once } = open(world);
-    world.server.plays(lost(), answers(503), answers(429), answers(200));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method })));
+    const end = await world.end(tab, watched(once.fetch(URL_, { method })), lost(), answers(503), answers(429), answers(200));
     expect(end).toMatchObject({ status: 200, outcome: undefined });
     expect(world.server.keys).toEqual([null, null, null, null]);
     expect(world.records).toEqual([]);
@@ -255,8 +238,7 @@ describe('what HTTP itself calls idempotent', () => {
 
   test.for(['GET', 'PUT'])('%s: with limits of its own, and no name, still without key or record', async (method, { world }) => {
     const { tab, once } = open(world);
-    world.server.plays(lost(), answers(503));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method, once: { limits: { attempts: 2 } } })));
+    const end = await world.end(tab, watched(once.fetch(URL_, { method, once: { limits: { attempts: 2 } } })), lost(), answers(503));
     expect(end).toMatchObject({ status: 503, outcome: undefined });
     expect(world.server.keys).toEqual([null, null]);
     expect(world.records).toEqual([]);
@@ -270,14 +252,12 @@ describe('what HTTP itself calls idempotent', () => {
 
   test.for([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status, { world }) => {
     const { tab, once } = open(world);
-    world.server.plays(answers(status));
-    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status });
+    expect(await world.end(tab, watched(once.fetch(URL_)), answers(status))).toMatchObject({ status });
   });
 
   test('its last answer, or its last error, is what the caller gets', async ({ world }) => {
     const { tab, once } = open(world, { limits: { attempts: 2 } });
-    world.server.plays(lost(), answers(503), answers(503), lost());
-    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
+    expect(await world.end(tab, watched(once.fetch(URL_)), lost(), answers(503), answers(503), lost())).toMatchObject({ status: 503 });
     expect((await world.end(tab, watched(once.fetch(URL_)))).error).toBeInstanceOf(TypeError);
   });
 
@@ -312,8 +292,7 @@ describe('what HTTP itself calls idempotent', () => {
 
   test('named, it has a key and an outcome like any other', async ({ world }) => {
     const { tab, once } = open(world);
-    world.server.plays(lost(), answers(200));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: 'v1', once: NAME })));
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: 'v1', once: NAME })), lost(), answers(200));
     expect(end).toMatchObject({ status: 200, outcome: { effect: 'done' } });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['v1', 'v1']);
     expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));

@@ -31,8 +31,7 @@ test.each(ALL)('a press that waits, %s, is sent: the one before was %s, and the 
   const token = watched(new Promise<never>((_, reject) => (refuse = reject)));
   const one = world.open({ namespace: 'ann', ...options, ...never(token) }, of);
   const other = world.open({ namespace: 'ann', ...options }, of);
-  world.server.plays(before, ...entries, charged(answers(201)));
-  await world.end(other.tab, pay(other.once));
+  await world.end(other.tab, pay(other.once), before, ...entries, charged(answers(201)));
   await world.clock.advance(DAY);
   const given = pay(one.once, { limits: { attempts: 1 } });
   await rest();
@@ -45,8 +44,7 @@ test.each(ALL)('a press that waits, %s, is sent: the one before was %s, and the 
 
 test('nor is who waits for a second one which took over from a page that is gone, and was never sent either', async ({ world }) => {
   const [gone, two, three] = [world.open(), world.open(), world.open()];
-  world.server.plays(answers(422, { code: 'no_such_address' }));
-  const { outcome } = await world.end(two.tab, pay(two.once));
+  const { outcome } = await world.end(two.tab, pay(two.once), answers(422, { code: 'no_such_address' }));
   expect(outcome).toMatchObject({ type: 'rejected' });
   gone.tab.online = two.tab.online = false;
   void pay(gone.once);

@@ -18,16 +18,14 @@ describe('backoff', () => {
   ] as const)('is exponential with full jitter: random %d draws %j ms', async ([random, gaps], { world }) => {
     world.random = () => random;
     const { tab, once } = world.open();
-    world.server.plays(...always(lost()), charged(lost()));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), ...always(lost()), charged(lost()));
     expect(world.server.gaps).toEqual(gaps);
   });
 
   test('never exceeds retry.maxDelayMs', async ({ world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open({ retry: { minDelayMs: 1000, maxDelayMs: 3000, factor: 10, budget: false }, limits: { attempts: 6 } });
-    world.server.plays(...always(lost(), 6));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), ...always(lost(), 6));
     expect(world.server.gaps).toEqual([1000, 3000, 3000, 3000, 3000]);
   });
 
@@ -36,16 +34,14 @@ describe('backoff', () => {
     let draws = 0;
     world.random = () => drawn[draws++ % 4]!;
     const { tab, once } = world.open({ retry: { minDelayMs: 1000, maxDelayMs: 1000 } });
-    world.server.plays(...always(lost(), 5));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), ...always(lost(), 5));
     expect(new Set(world.server.gaps).size).toBe(4);
   });
 
   test('is counted by failed attempts, not by waits for work in progress', async ({ world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open();
-    world.server.plays(answers(409, '', { 'retry-after': '1' }), answers(409, '', { 'retry-after': '1' }), lost(), lost(), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(409, '', { 'retry-after': '1' }), answers(409, '', { 'retry-after': '1' }), lost(), lost(), answers(201));
     expect(world.server.gaps).toEqual([1000, 1000, 500, 1000]);
   });
 });
@@ -63,8 +59,7 @@ describe('Retry-After', () => {
     for (const status of [503, 429, 409]) {
       const world = newWorld();
       const { tab, once } = world.open();
-      world.server.plays(answers(status, '', headers), answers(201));
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), answers(status, '', headers), answers(201));
       expect(world.server.gaps).toEqual([ms]);
     }
   });
@@ -72,8 +67,7 @@ describe('Retry-After', () => {
   test.for(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', date(-9000)])('%j is not: it backs off', async (garbage, { world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open();
-    world.server.plays(answers(503, '', { 'retry-after': garbage }), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(503, '', { 'retry-after': garbage }), answers(201));
     expect(world.server.gaps).toEqual([500]);
   });
 
@@ -86,8 +80,7 @@ describe('Retry-After', () => {
   });
 
   test('of a year and more is stored no further than a year ahead', async ({ world, tab, once }) => {
-    world.server.plays(answers(503, '', { 'retry-after': '99999999999999999999' }));
-    const { outcome } = await world.end(tab, pay(once));
+    const { outcome } = await world.end(tab, pay(once), answers(503, '', { 'retry-after': '99999999999999999999' }));
     expect((outcome as { retryAt: number }).retryAt).toBeLessThanOrEqual(world.clock.now() + 366 * 86_400_000);
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
@@ -98,8 +91,7 @@ describe('limits', () => {
     for (const attempts of [1, 2, 5]) {
       const world = newWorld();
       const { tab, once } = world.open({ limits: { attempts } });
-      world.server.plays(...always(lost(), attempts));
-      expect((await world.end(tab, pay(once))).outcome).toMatchObject({ attempts, effect: 'unknown' });
+      expect((await world.end(tab, pay(once), ...always(lost(), attempts))).outcome).toMatchObject({ attempts, effect: 'unknown' });
     }
   });
 
@@ -148,8 +140,7 @@ describe('limits', () => {
     const end = await world.end(tab, pay(once, options));
     expect(end.response?.ok).not.toBe(true);
     expect(world.clock.now() - begun).toBeLessThanOrEqual(120 * SECOND);
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201 });
   });
 
   test('a headers hook that answers after the deadline sends nothing', async ({ world }) => {
@@ -201,15 +192,13 @@ describe('limits', () => {
 
   test('a settle that fails after a refusal makes it unknown', async ({ world, tab, once }) => {
     tab.faults.next('none', 'fail-before-commit');
-    world.server.plays(answers(402));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'store' } });
+    expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'store' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
   test('a settle that fails after a 2xx: done all the same, and the next page gets the replay', async ({ world, tab, once }) => {
     tab.faults.next('none', 'fail-before-commit');
-    world.server.plays(answers(201), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(await world.end(tab, pay(once), answers(201), replays())).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     const next = tab.reload();
     expect((await world.end(next, pay(next.once()))).outcome).toMatchObject({ type: 'replayed', resumed: true });
     expect(new Set(world.server.keys).size).toBe(1);
@@ -250,8 +239,7 @@ describe('close', () => {
     const left = pay(two.once);
     void close(two.once);
     await rest();
-    world.server.plays(delayed(2 * SECOND, answers(201)));
-    expect(await world.end(one.tab, pay(one.once))).toMatchObject({ status: 201 });
+    expect(await world.end(one.tab, pay(one.once), delayed(2 * SECOND, answers(201)))).toMatchObject({ status: 201 });
     two.tab.thaw();
     expect(await world.end(two.tab, left)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
@@ -277,8 +265,7 @@ describe('close', () => {
     const { tab, once } = world.open({ store: undefined }, { server: true });
     const more = extend(once, { limits: { attempts: 2 } });
     await world.run(close(more));
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once, { url: URL_ }))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once, { url: URL_ }), answers(201))).toMatchObject({ status: 201 });
   });
 });
 

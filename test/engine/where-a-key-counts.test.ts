@@ -23,32 +23,28 @@ describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s
     const end = await world.end(tab, pay(once, where));
     expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'elsewhere', key } });
     expect(String(end.error)).toContain(says('another address', 'ERR_ONCE_MISMATCH, elsewhere'));
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
   });
 
   test('reconcile is asked; with its none the call goes on there under a new key', async ({ world }) => {
     const key = await world.interrupted(lost());
     const { tab, once } = world.open();
     const asked: unknown[] = [];
-    world.server.plays(answers(201));
-    const end = await world.end(tab, pay(once, { ...where, reconcile: saying(asked, 'none') }));
+    const end = await world.end(tab, pay(once, { ...where, reconcile: saying(asked, 'none') }), answers(201));
     expect(asked).toMatchObject([{ key, reason: 'elsewhere' }]);
     expect(end.outcome).toMatchObject({ type: 'fresh' });
     expect(end.outcome?.key).not.toBe(key);
   });
 
   test('after a refusal it goes out under a new key', async ({ world, tab, once }) => {
-    world.server.plays(answers(422, { code: 'no' }), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(422, { code: 'no' }), answers(201));
     expect((await world.end(tab, pay(once, where))).outcome).toMatchObject({ type: 'fresh' });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
   test('what is done is not asked for again there', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
-    world.server.plays(answers(201, { id: 1 }));
-    await world.end(tab, pay(once, { keep: { response: false } }));
+    await world.end(tab, pay(once, { keep: { response: false } }), answers(201, { id: 1 }));
     expect(await world.end(tab, pay(once, where))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 });
@@ -56,8 +52,7 @@ describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s
 test('another query of the same path is another payload, not another place', async ({ world }) => {
   const key = await world.interrupted(lost());
   const { tab, once } = world.open();
-  world.server.plays(answers(201));
-  expect((await world.end(tab, pay(once, { url: `${URL_}?retry=1` }))).outcome).toMatchObject({ effect: 'done', key });
+  expect((await world.end(tab, pay(once, { url: `${URL_}?retry=1` }), answers(201))).outcome).toMatchObject({ effect: 'done', key });
 });
 
 const byAccount = defineDialect({ name: 'by-account', place: inHeader('Idempotency-Key'), scope: ['account'] });
@@ -88,8 +83,7 @@ test('derived and literal keys too', async () => {
   for (const key of [derived, 'my-key-1234']) {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { key }));
+    await world.end(tab, pay(once, { key }), charged(lost()));
     expect(await world.end(tab, pay(once, { key, url: 'https://shop.example/api/paypal' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
   }
 });
@@ -110,8 +104,7 @@ test('a record that knows its origin only is still driven', async ({ world }) =>
   world.damage((record) => seal({ ...record, endpoint: undefined }));
   const { tab, once } = world.open();
   expect((await world.end(tab, pay(once, { url: 'https://eu.shop.example/api/payments' }))).outcome).toMatchObject({ reason: 'elsewhere' });
-  world.server.plays(answers(201));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key });
+  expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ effect: 'done', key });
 });
 
 test('a second press of an edited cart while the first is at work goes nowhere else either', async ({ world }) => {

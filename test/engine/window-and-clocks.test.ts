@@ -20,8 +20,7 @@ describe('a key that the server has forgotten is not sent again', () => {
     tab.skewMs = skewMs;
     tab.connect(offlineMs === 0);
     world.clock.timer(offlineMs, () => tab.connect(true));
-    world.server.plays(lost());
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), lost());
     tab.kill();
     return world;
   }
@@ -48,8 +47,7 @@ describe('a key that the server has forgotten is not sent again', () => {
   test('by a process whose clock is ten hours slow, to read again what was done', async ({ world }) => {
     const options = { dialect: stripe(), keep: { response: false } } as const;
     const { tab, once } = world.open(options, { server: true });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     tab.kill();
     await world.clock.advance(26 * HOUR);
     const slow = world.open(options, { server: true });
@@ -60,8 +58,7 @@ describe('a key that the server has forgotten is not sent again', () => {
 
   test('that stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async ({ world }) => {
     const { tab, once } = world.open({}, { server: true });
-    world.server.plays(answers(401), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(401), answers(201));
     tab.kill();
     await world.clock.advance(26 * HOUR);
     const slow = world.open({}, { server: true });
@@ -74,8 +71,7 @@ describe('a key that the server has forgotten is not sent again', () => {
 test('a key that counts for one account is not sent for another one, though a machine that was ten hours fast has moved it there', async ({ world }) => {
   const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
   const fast = world.open({ ...options, namespace: 'guest' }, { server: true });
-  world.server.plays(lost());
-  await world.end(fast.tab, pay(fast.once));
+  await world.end(fast.tab, pay(fast.once), lost());
   fast.tab.skewMs = 10 * HOUR;
   await world.run(move(fast.tab.once({ ...options, namespace: 'ann' }), 'guest'));
   fast.tab.kill();
@@ -87,6 +83,5 @@ test('a key that counts for one account is not sent for another one, though a ma
 test.for([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again as any other does', async (skewMs, { world }) => {
   const { tab, once } = world.open({ limits: { keyWindowMs: 10 * MINUTE } }, { server: true });
   tab.skewMs = skewMs;
-  world.server.plays(charged(lost()), answers(503), replays(201));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', attempts: 3 });
+  expect((await world.end(tab, pay(once), charged(lost()), answers(503), replays(201))).outcome).toMatchObject({ effect: 'done', attempts: 3 });
 });

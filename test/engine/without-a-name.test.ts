@@ -143,8 +143,7 @@ describe('a lost one', () => {
         change(keys[0], settle);
         return acquire.apply(world.locks, call);
       });
-      world.server.plays(answers(201));
-      expect((await world.end(tab, once.fetch(URL_, POST))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+      expect((await world.end(tab, once.fetch(URL_, POST), answers(201))).outcome).toMatchObject({ type: 'fresh', resumed: false });
       expect(world.locks.names).toEqual([]);
       vi.restoreAllMocks();
     }
@@ -154,8 +153,7 @@ describe('a lost one', () => {
     const { world, keys } = await lostOnes(1);
     const { tab, once } = world.open();
     tab.faults.next('none', 'look-fails');
-    world.server.plays(answers(201));
-    const end = await world.end(tab, once.fetch(URL_, POST));
+    const end = await world.end(tab, once.fetch(URL_, POST), answers(201));
     expect(end.outcome?.key).not.toBe(keys[0]);
     expect(world.locks.names).toEqual([]);
   });
@@ -177,8 +175,7 @@ describe('a key of the caller', () => {
       asked.push(question);
       return 'made';
     };
-    world.server.plays(answers(201));
-    const end = await world.end(tab, watched(once.fetch(URL_, { ...POST, once: { key } })));
+    const end = await world.end(tab, watched(once.fetch(URL_, { ...POST, once: { key } })), answers(201));
     expect(end.outcome).toMatchObject({ type: 'fresh', key: 'made' });
     expect(asked).toEqual([
       { namespace: 'ann', operation: undefined, fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/), generation: 0, now: world.clock.now() },

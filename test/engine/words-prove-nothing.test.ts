@@ -37,8 +37,7 @@ describe.each([409, 423])('a %i that means work in progress', (status) => {
   test.each(BUSY)('after another payload: "%s"', async (message) => {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), answers(status, { message }, { 'retry-after': '1' }), replays());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), answers(status, { message }, { 'retry-after': '1' }), replays());
     expect((await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }))).outcome).toMatchObject({ effect: 'done' });
   });
 });
@@ -72,8 +71,7 @@ test('an ordinary conflict is still a refusal', async () => {
   for (const body of [{ code: 'email_taken' }, { code: 'duplicate_email', message: 'this e-mail is in use' }]) {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(answers(409, body));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected' });
+    expect((await world.end(tab, pay(once), answers(409, body))).outcome).toMatchObject({ type: 'rejected' });
   }
 });
 
@@ -98,8 +96,7 @@ describe('a 202 for a repeated request', () => {
 
   test('is the answer where the caller vouches for it', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'settle' });
-    world.server.plays(charged(lost()), answers(202));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(tab, pay(once), charged(lost()), answers(202))).outcome).toMatchObject({ effect: 'done' });
   });
 });
 
@@ -119,8 +116,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
 
   test('the first one took effect: the second one goes on under a new key', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), replays(), answers(201, { v: 2 }));
-    const unsure = await world.end(tab, pay(once, { repeat: 'if-changed' }));
+    const unsure = await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()), replays(), answers(201, { v: 2 }));
     const saved = await world.end(tab, pay(once, changed));
     expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
     expect(saved.outcome?.key).not.toBe(unsure.outcome?.key);
@@ -131,8 +127,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
 
   test('nothing tells which one took effect: neither is sent again', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), answers(200));
-    await world.end(tab, pay(once, { repeat: 'if-changed' }));
+    await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()), answers(200));
     expect((await world.end(tab, pay(once, changed))).outcome).toMatchObject({ effect: 'done', certain: false });
     for (const body of [CART, changed.body])
       expect((await world.end(tab, pay(once, { repeat: 'if-changed', body }))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
@@ -141,8 +136,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
 
   test("with 'never' the second one is told of the first, for good, and the first one is remembered", async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), replays());
     expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
@@ -178,8 +172,7 @@ describe('a derived key whose storage was lost', () => {
 
   test('the dialect that replays has nothing to do with it', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
-    world.server.plays(replays(402), answers(201));
-    const end = await world.end(tab, pay(once, options));
+    const end = await world.end(tab, pay(once, options), replays(402), answers(201));
     expect(end.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
   });
 });

@@ -43,15 +43,13 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
   async ERR_ONCE_MISMATCH() {
     const world = newWorld();
     const { tab, once } = world.open({ whenChanged: 'refuse' });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     return world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
   },
   async ERR_ONCE_ALREADY_SETTLED() {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     return world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
   },
   async ERR_ONCE_KEY_EXPIRED() {
@@ -64,8 +62,7 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
   async ERR_ONCE_KEY_BURNT() {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }));
-    await world.end(tab, pay(once, { key: 'mine' }));
+    await world.end(tab, pay(once, { key: 'mine' }), answers(402, '', { 'idempotent-replayed': 'true' }));
     return world.end(tab, pay(once, { key: 'mine' }));
   },
   async ERR_ONCE_ALREADY_DONE() {
@@ -152,8 +149,7 @@ describe('every code', () => {
 describe('cause and response', () => {
   test('the native cause is what the transport threw', async ({ world, tab, once }) => {
     const cause = new TypeError('Failed to fetch');
-    world.server.plays(() => Promise.reject(cause));
-    const { error } = await world.end(tab, pay(once, ONE));
+    const { error } = await world.end(tab, pay(once, ONE), () => Promise.reject(cause));
     expect((error as Error).cause).toBe(cause);
   });
 
@@ -226,16 +222,14 @@ describe('outcomeOf', () => {
   });
 
   test('is plain data: it survives structuredClone and JSON', async ({ world, tab, once }) => {
-    world.server.plays(answers(201));
-    const { outcome } = await world.end(tab, pay(once));
+    const { outcome } = await world.end(tab, pay(once), answers(201));
     expect(structuredClone(outcome)).toEqual(outcome);
     expect(JSON.parse(JSON.stringify(outcome))).toMatchObject({ type: 'fresh', key: outcome?.key });
   });
 
   test("of a plain fetch's answer is undefined", async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
-    world.server.plays(answers(200), answers(201));
-    expect((await world.end(tab, watched(once.fetch(URL_)))).outcome).toBeUndefined();
+    expect((await world.end(tab, watched(once.fetch(URL_)), answers(200), answers(201))).outcome).toBeUndefined();
     expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}', once: false })))).outcome).toBeUndefined();
     expect(world.server.keys).toEqual([null, null]);
   });

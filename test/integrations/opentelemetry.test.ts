@@ -55,8 +55,7 @@ const [briefly, below] = [
 describe('an operation', () => {
   test('is a span; a lost answer and the replay after it are its children', async () => {
     const { world, tab, once } = scene();
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), replays());
     expect(briefly()).toEqual([
       {
         name: 'oncefetch operation',
@@ -111,8 +110,7 @@ describe('an operation', () => {
 
   test('of which nobody is sure is an error, with the code that the caller got', async () => {
     const { world, tab, once } = scene();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(briefly()).toMatchObject([
       { error: true, attributes: { 'oncefetch.effect': 'unknown', 'oncefetch.reason': 'no-answer', 'error.type': 'ERR_ONCE_UNKNOWN' } },
     ]);
@@ -121,8 +119,7 @@ describe('an operation', () => {
 
   test('that was refused is no error; the attempt is', async () => {
     const { world, tab, once } = scene();
-    world.server.plays(answers(402));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(402));
     expect(briefly()).toMatchObject([{ error: false, attributes: { 'oncefetch.effect': 'none', 'oncefetch.type': 'rejected' } }]);
     expect(below()).toEqual([[['POST', undefined, '402']]]);
   });
@@ -142,8 +139,7 @@ describe('an operation', () => {
 
   test('whose transport hears no abort: the attempt is over when the next one begins', async () => {
     const { world, tab, once } = scene();
-    world.server.plays(deaf(), replays());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), deaf(), replays());
     expect(below()).toEqual([
       [
         ['POST', undefined, 'timeout'],
@@ -247,8 +243,7 @@ describe('calls that meet', () => {
 describe('whatever began it', () => {
   test('a call that comes after the end: a span without attempts, and a duplicate', async () => {
     const { world, tab, once } = scene();
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(201)));
     await world.end(tab, pay(once));
     expect(below()).toEqual([[['POST', undefined, undefined]], []]);
     expect(briefly()[1]?.attributes).toMatchObject({ 'oncefetch.type': 'replayed', 'oncefetch.replayed_from': 'memory', 'oncefetch.attempt.count': 0 });
@@ -287,16 +282,14 @@ describe('whatever began it', () => {
 
   test('a call without a name', async () => {
     const { world, tab, once } = scene({ use: [...USE, traced({ attributes: ['oncefetch.operation.name'] })] });
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}' })));
+    await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}' })), charged(answers(201)));
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
     expect(briefly()[0]?.attributes).not.toHaveProperty('oncefetch.operation.name');
   });
 
   test('a GET is a fetch, and no operation', async ({ world, tab }) => {
     const once = tab.once({ use: [...USE, traced()], fetch: tab.fetch });
-    world.server.plays(answers(200));
-    await world.end(tab, watched(once.fetch(URL_)));
+    await world.end(tab, watched(once.fetch(URL_)), answers(200));
     expect(telemetry.spans).toEqual([]);
   });
 
@@ -326,8 +319,7 @@ describe('whatever began it', () => {
 
   test('a client that was extended from one', async () => {
     const { world, tab, once } = scene();
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(extend(once, { limits: { attempts: 2 } })));
+    await world.end(tab, pay(extend(once, { limits: { attempts: 2 } })), charged(answers(201)));
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
     expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
   });
@@ -337,8 +329,7 @@ describe('beside others', () => {
   test('a hook signs, and telemetry last in `use` sees what leaves', async () => {
     const signed = around((_, send) => send({ 'x-signature': 's' }));
     const { world, tab, once } = scene({ use: [...USE, signed, traced()] });
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(201)));
     expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
   });
@@ -358,8 +349,7 @@ describe('beside others', () => {
       throw new Error('log');
     };
     const { world, tab, once } = scene({ onOutcome });
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(201)));
     expect(told).toMatchObject([{ effect: 'done' }]);
     expect(tab.reported).toMatchObject([{ message: 'log' }]);
     tab.reported.length = 0;
@@ -369,16 +359,14 @@ describe('beside others', () => {
     const heard: unknown[][] = [];
     const { world, tab, once } = scene();
     subscribe(once, (...all) => void heard.push(all));
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(201)));
     expect(heard.map((all) => all.length)).toEqual([1, 1]);
   });
 
   test('two on one client: the last one tells', async () => {
     const other = new Telemetry();
     const { world, tab, once } = scene({ use: [...USE, openTelemetry(other.providers), traced()] });
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(201)));
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
     expect(other.spans).toEqual([]);
     await other.shutdown();
@@ -387,16 +375,14 @@ describe('beside others', () => {
   test('nobody: without an SDK it tells nobody, and changes nothing', async () => {
     expect(metrics.getMeterProvider().getMeter('x')).toBeDefined();
     const { world, tab, once } = scene({ use: [...USE, openTelemetry()] });
-    world.server.plays(charged(lost()), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'replayed' } });
+    expect(await world.end(tab, pay(once), charged(lost()), replays())).toMatchObject({ outcome: { type: 'replayed' } });
   });
 });
 
 describe('what is unsettled', () => {
   test('is counted with the age of the oldest, until the client is closed', async () => {
     const { world, tab, once } = scene();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     await world.clock.advance(HOUR);
     expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
     expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
@@ -410,8 +396,7 @@ describe('what is unsettled', () => {
     const { world, tab, once } = scene();
     extend(once, {});
     tab.once({ use: [traced()] });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
     const nobody = new Telemetry();
     world.open({ use: [openTelemetry(nobody.providers)], namespace: () => '' });
@@ -424,8 +409,7 @@ test('what is unsettled is counted as long as one client over the store is open'
   const { tab, once } = world.open({});
   const watching = { use: [traced()] };
   const [first, second, third] = [extend(once, watching), extend(once, watching), extend(once, watching)];
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(third, ONE));
+  await world.end(tab, pay(third, ONE), charged(lost()));
   await world.run(close(first));
   await world.run(close(second));
   await world.clock.advance(HOUR);

@@ -44,8 +44,7 @@ afterEach(() => vi.unstubAllGlobals());
 async function scene(options: OnceOptions = {}) {
   const world = newWorld();
   const page = world.open({ namespace: 'ann', limits: { attempts: 1 } });
-  world.server.plays(charged(lost()));
-  await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }));
+  await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }), charged(lost()));
   page.tab.kill();
   const worker = world.open(options, { name: 'worker' });
   const sent = () => world.server.arrivals.filter(({ from }) => from === 'worker');

@@ -184,8 +184,7 @@ describe('unnamed calls under one literal key', () => {
   test('(P1) of two people on one device are two operations: neither takes over, nor settles, the record of the other', async ({ world }) => {
     const { tab, once: ann } = world.open({ namespace: 'ann', limits: { attempts: 1 } });
     const bob = tab.once({ namespace: 'bob', limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), charged(lost()));
-    await world.end(tab, send(ann));
+    await world.end(tab, send(ann), charged(lost()), charged(lost()));
     const [before] = await world.run(pending(ann));
     await world.end(tab, send(bob));
     expect(await world.run(pending(ann))).toEqual([before]);

@@ -181,8 +181,7 @@ describe('a record of a version to come', () => {
     world.damage((record) => ({ ...record, v: NEWER, invention: INVENTION }));
     const { tab, once } = world.open();
     if (state === 'retired') world.server.charged.clear();
-    world.server.plays(...script);
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), ...script);
     expect(world.record()).toMatchObject({ v: NEWER, key, state, invention: INVENTION });
     expect(readRecord(world.record())).toBeDefined();
   });

@@ -117,8 +117,9 @@ export class World {
     throw new Error(`this has not ended after ${TIMERS_MAX} timers`);
   }
 
-  /** Lets time pass until the call in `tab` ended, and tells how. */
-  async end(tab: Tab, call: Promise<Response>): Promise<End> {
+  /** Lets time pass until the call in `tab` ended, and tells how; `meets`: what becomes of its requests. */
+  async end(tab: Tab, call: Promise<Response>, ...meets: readonly Entry[]): Promise<End> {
+    this.server.plays(...meets);
     const [settled] = await this.run(Promise.allSettled([call]));
     const response = settled.status === 'fulfilled' ? settled.value : undefined;
     const error = settled.status === 'rejected' ? settled.reason : undefined;
@@ -137,8 +138,7 @@ export class World {
   /** A payment whose answer is lost after the charge, in a tab that is gone: what most stories begin with. */
   async interrupted(...scripted: readonly Entry[]): Promise<string> {
     const { tab, once } = this.open();
-    this.server.plays(...scripted);
-    const { outcome } = await this.end(tab, pay(once, { limits: { attempts: 1 } }));
+    const { outcome } = await this.end(tab, pay(once, { limits: { attempts: 1 } }), ...scripted);
     expect(outcome).toMatchObject({ effect: 'unknown' });
     tab.kill();
     return outcome?.key ?? '';

@@ -63,8 +63,7 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
   test('puts its key where it belongs, once, and sends the same bytes again after a lost answer', async () => {
     const world = worldOf(dialect);
     const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(lost()), done);
-    const end = await world.end(tab, pay(once, payOf(sample)));
+    const end = await world.end(tab, pay(once, payOf(sample)), charged(lost()), done);
     const key = end.outcome?.key as string;
     expect(end).toMatchObject({ status: success.status, outcome: { effect: 'done', type: success.clean, attempts: 2 } });
     expect(world.server.keys).toEqual([key, key]);
@@ -76,8 +75,7 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
   test('goes on after a reload with the wire form that was stored', async () => {
     const world = worldOf(dialect);
     const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(lost()), done);
-    await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })));
+    await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()), done);
     expect(world.record()).toMatchObject({ state: 'pending', carrier: dialect.carrier, dialect: dialect.name });
     const next = tab.reload();
     const end = await world.end(next, pay(next.once({ dialect }), payOf(sample)));
@@ -88,8 +86,7 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
   test('a refusal that is not known to be kept leaves the outcome open after ambiguity', async () => {
     const world = worldOf(dialect);
     const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(lost()), plays({ status: 403, headers: {} }));
-    const end = await world.end(tab, pay(once, payOf(sample)));
+    const end = await world.end(tab, pay(once, payOf(sample)), charged(lost()), plays({ status: 403, headers: {} }));
     expect(end).toMatchObject({ status: 403, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
   });
@@ -99,8 +96,7 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
     test('waits for work in progress under the same key', async () => {
       const world = worldOf(dialect);
       const { tab, once } = world.open({ dialect });
-      world.server.plays(charged(lost()), plays(busy), done);
-      const end = await world.end(tab, pay(once, payOf(sample)));
+      const end = await world.end(tab, pay(once, payOf(sample)), charged(lost()), plays(busy), done);
       expect(end).toMatchObject({ outcome: { effect: 'done', attempts: 3 } });
       expect(new Set(world.server.keys).size).toBe(1);
       if (busy.waitsMs !== undefined) expect(world.server.gaps[1]).toBe(busy.waitsMs);
@@ -112,8 +108,7 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
     test('a changed payload after a lost answer can not take effect beside the first one', async () => {
       const world = worldOf(dialect);
       const { tab, once } = world.open({ dialect });
-      world.server.plays(charged(lost()));
-      const first = await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })));
+      const first = await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()));
       expect(first.outcome).toMatchObject({ effect: 'unknown' });
       // A mismatch has the first payload sent once more, to read its end.
       world.server.plays(plays(clash), ...(clash.ambiguous === 'mismatch' ? [done] : []));
@@ -132,8 +127,7 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
     test('a refusal that the server keeps settles, and the next call gets another key', async () => {
       const world = worldOf(dialect);
       const { tab, once } = world.open({ dialect });
-      world.server.plays(lost(), plays(kept), done);
-      const refused = await world.end(tab, pay(once, payOf(sample)));
+      const refused = await world.end(tab, pay(once, payOf(sample)), lost(), plays(kept), done);
       expect(refused).toMatchObject({ status: kept.status, outcome: { type: 'rejected', effect: 'none' } });
       const paid = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })));
       expect(paid.outcome).toMatchObject({ effect: 'done' });
