@@ -5,14 +5,10 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fitsAnybody, noViolations } from './support/axe.ts';
-import { Playground } from './support/playground.ts';
+import { inPlayground, playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
+inPlayground({ keep: true });
 
 const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
   ready: async (tab) => tab.choose('Nothing'),

@@ -2,10 +2,10 @@
  * Goal: every screen of the checkout can be used by anybody: axe, 360 px, light and dark, a keyboard alone, a screen
  * reader that is told each thing once. Method: as in `accessibility.test.ts`.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
 import { CheckoutPage } from './support/checkout.ts';
-import { Playground } from './support/playground.ts';
+import { inPlayground, playground } from './support/playground.ts';
 
 inPlayground();
 

@@ -2,9 +2,9 @@
  * Goal: on each screen of the checkout that teams copy, a customer is charged once for what they meant, and told what is
  * so. Method: real Chromium, a real server with faults, and its SQLite ledger as judge.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CheckoutPage } from './support/checkout.ts';
-import { Playground } from './support/playground.ts';
+import { inPlayground, playground } from './support/playground.ts';
 
 inPlayground();
 

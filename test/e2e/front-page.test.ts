@@ -3,8 +3,8 @@
  * replays a run. Method: real Chromium with motion allowed, the ledger as judge.
  */
 import type { Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { Playground } from './support/playground.ts';
+import { expect, test } from 'vitest';
+import { inPlayground, playground } from './support/playground.ts';
 
 inPlayground();
 

@@ -3,36 +3,25 @@
  * what became of it. Method: real Chromium, a real server that renders the key, and its ledger as judge.
  */
 import type { Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { Playground } from './support/playground.ts';
+import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
 
-const PAID = /^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/;
-const UNSURE = 'Not sure yet whether you have paid. Pay again: you will be charged once.';
 const DECLINED = 'The card was declined';
 
 const open = (options: Parameters<Playground['visitor']>[1] = {}): Promise<Page> => playground.visitor('/once-form/', options);
-const says = (page: Page, words: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: words }).waitFor();
-const pay = (page: Page): Promise<void> => page.getByRole('button', { name: /^Pay/ }).click();
-const card = (page: Page, label: string): Promise<unknown> => page.getByLabel('Card').selectOption({ label });
-const renderedKey = (page: Page): Promise<string> => page.locator('input[name=idempotency-key]').inputValue();
 const state = (page: Page): Promise<string | null> => page.locator('once-form').getAttribute('state');
 const check = (page: Page) => page.getByRole('button', { name: 'Check' });
-
-async function ledger(): Promise<readonly { amount: number; key: string | null }[]> {
-  await playground.calm();
-  return playground.charges('default').map(({ amount, key }) => ({ amount, key }));
-}
 
 describe('with script', () => {
   test('the answer is lost once: paid, one charge under the key that the server rendered', async () => {
     const page = await open();
     const key = await renderedKey(page);
     await playground.breakNetwork('lose-response', 1, 'default');
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await state(page)).toBe('done');
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
@@ -56,9 +45,7 @@ describe('with script', () => {
   test('a declined card: its field says so and has the focus; the corrected form is charged once, under the next key', async () => {
     const page = await open();
     const first = await renderedKey(page);
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+    await isDeclined(page, DECLINED);
     const field = page.getByLabel('Card');
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     expect(await field.evaluate((one) => document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent)).toMatch(/^Your card was declined/);
@@ -68,30 +55,24 @@ describe('with script', () => {
     await card(page, '4242, is accepted');
     expect(await field.getAttribute('aria-invalid')).toBeNull();
     expect(await page.locator('[data-error-for]').count()).toBe(0);
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
   test('no request arrives, a reload: the form still says so, and charges once under its key', async () => {
     const page = await open();
     const key = await renderedKey(page);
-    await playground.breakNetwork('lose-request', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+    await isUnsure(page, 'lose-request');
     await page.reload();
     await says(page, UNSURE);
     await playground.mendNetwork();
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
   test('no answer arrives: Check finds the charge, and keeps the focus in the form', async () => {
     const page = await open();
-    await playground.breakNetwork('lose-response', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+    await isUnsure(page, 'lose-response');
     await playground.mendNetwork();
     await check(page).click();
     await says(page, PAID);
@@ -102,9 +83,7 @@ describe('with script', () => {
 
   test('no answer arrives, and the form is edited: told that it was not sent again, one charge for what was sent first', async () => {
     const page = await open();
-    await playground.breakNetwork('lose-response', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+    await isUnsure(page, 'lose-response');
     await playground.mendNetwork();
     await page.getByLabel(/^Bags/).fill('3');
     await pay(page);
@@ -115,9 +94,7 @@ describe('with script', () => {
 
   test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async () => {
     const page = await open();
-    await playground.breakNetwork('lose-response', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+    await isUnsure(page, 'lose-response');
     await page.reload();
     await says(page, PAID);
     expect(await state(page)).toBe('done');
@@ -139,8 +116,7 @@ describe('with script', () => {
 
   test('a second tab: both say that it is paid, one charge', async () => {
     const page = await open();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
+    const other = await second(page);
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
     await says(page, 'Paying…');
@@ -153,13 +129,9 @@ describe('with script', () => {
 
   test('a declined card in one tab, and another card in a second one that was open before: charged once, under the next key', async () => {
     const page = await open();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
-    await pay(other);
-    await says(other, PAID);
+    const other = await second(page);
+    await isDeclined(page, DECLINED);
+    await pays(other);
     expect(await ledger()).toEqual([{ amount: 4200, key: await renderedKey(page) }]);
   });
 
@@ -168,24 +140,20 @@ describe('with script', () => {
     const first = await renderedKey(page);
     // A listener for it keeps the page out of the back-forward cache.
     await page.evaluate(() => addEventListener('unload', () => {}));
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+    await isDeclined(page, DECLINED);
     const next = await renderedKey(page);
     await page.goto(`${playground.shop.url}/checkout/`);
     await page.goBack();
     expect(await renderedKey(page)).toBe(first);
     await card(page, '4242, is accepted');
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
   test('back, from the back-forward cache: paid, nothing is sent, one charge', async () => {
     const page = await playground.visitorOfWholeBrowser('/once-form/');
     await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => persisted && Object.assign(window, { persisted })));
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     await page.goto(`${playground.shop.url}/checkout/`);
     const sent: string[] = [];
     page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
@@ -247,18 +215,13 @@ describe('everybody can use it', () => {
   test('axe finds nothing: ready, declined, not sure, paid', async () => {
     const page = await open();
     await fitsAnybody({ page }, 'ready');
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+    await isDeclined(page, DECLINED);
     await fitsAnybody({ page }, 'declined');
     await card(page, '4242, is accepted');
-    await playground.breakNetwork('lose-request', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+    await isUnsure(page, 'lose-request');
     await fitsAnybody({ page }, 'not sure');
     await playground.mendNetwork();
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     await fitsAnybody({ page }, 'paid');
   });
 
@@ -285,8 +248,7 @@ describe('everybody can use it', () => {
       for (const region of document.querySelectorAll('[role=status], [aria-live]'))
         new MutationObserver(() => heard.push(region.textContent ?? '')).observe(region, { childList: true, characterData: true, subtree: true });
     });
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await page.evaluate(() => (window as unknown as { heard: string[] }).heard)).toEqual(['Paying…', expect.stringMatching(PAID)]);
   });
 });
@@ -297,8 +259,7 @@ describe('without script', () => {
   test('paid under the rendered key; a reload sends nothing', async () => {
     const page = await plainly();
     const key = await renderedKey(page);
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     await page.reload();
     await says(page, PAID);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
@@ -306,8 +267,7 @@ describe('without script', () => {
 
   test('two copies of the form, both sent at once: one charge', async () => {
     const page = await plainly();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
+    const other = await second(page);
     await Promise.all([pay(page), pay(other)]);
     await Promise.all([says(page, PAID), says(other, PAID)]);
     expect(await ledger()).toHaveLength(1);
@@ -322,8 +282,7 @@ describe('without script', () => {
     await page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
     await playground.charged('default', 1);
     await playground.mendNetwork();
-    await pay(scripted);
-    await says(scripted, PAID);
+    await pays(scripted);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 });

@@ -2,8 +2,8 @@
  * Goal: reloads, second tabs and a killed server leave one charge per intention in the oncefetch lane, and every tab
  * says what is true. Method: as in `faults.test.ts`; the moment of a reload or kill is read off the SQLite file.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { Playground } from './support/playground.ts';
+import { describe, expect, test } from 'vitest';
+import { inPlayground, playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
 inPlayground();

@@ -6,7 +6,15 @@
 import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
-import { CART, NAME, pay, rest, SECOND, test, URL_ } from '../support/world.js';
+import { CART, test as inWorld, NAME, pay, rest, SECOND, URL_ } from '../support/world.js';
+
+const test = inWorld
+  .extend('controller', () => new AbortController())
+  .extend('signal', ({ controller }) => controller.signal)
+  // As browsers do: a new reason for each signal.
+  .extend('abort', ({ controller }) => {
+    return (reason: unknown = new DOMException('aborted', 'AbortError')) => controller.abort(reason);
+  });
 
 const REASON = new Error('the user pressed cancel');
 
@@ -18,8 +26,7 @@ describe('an abort before the send', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('in the same tick sends nothing and leaves nothing', async ({ world, tab, once }) => {
-    const controller = new AbortController();
+  test('in the same tick sends nothing and leaves nothing', async ({ world, tab, once, controller }) => {
     const call = pay(once, { signal: controller.signal });
     controller.abort(REASON);
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -29,10 +36,9 @@ describe('an abort before the send', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'settled', outcome: { type: 'unsent', reason: 'aborted', effect: 'none', sent: 'no' } });
   });
 
-  test('keeps a key that another page load used', async ({ world }) => {
+  test('keeps a key that another page load used', async ({ world, controller }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
-    const controller = new AbortController();
     const call = pay(once, { signal: controller.signal });
     controller.abort(REASON);
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -40,8 +46,7 @@ describe('an abort before the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key, ambiguous: true });
   });
 
-  test('during the headers hook sends nothing', async ({ world, tab, once }) => {
-    const controller = new AbortController();
+  test('during the headers hook sends nothing', async ({ world, tab, once, controller }) => {
     const headers = async (): Promise<Record<string, string>> => {
       controller.abort(REASON);
       await rest();
@@ -52,9 +57,8 @@ describe('an abort before the send', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('while the record is stored sends nothing', async ({ world, tab, once }) => {
+  test('while the record is stored sends nothing', async ({ world, tab, once, controller }) => {
     tab.faults.next({ name: 'slow', ms: SECOND });
-    const controller = new AbortController();
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(500, () => controller.abort(REASON));
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -83,10 +87,9 @@ describe('an abort before the send', () => {
 });
 
 describe('an abort after the send', () => {
-  test('rejects with its reason and leaves the operation unknown', async ({ world, tab, once }) => {
+  test('rejects with its reason and leaves the operation unknown', async ({ world, tab, once, controller }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
-    const controller = new AbortController();
     world.server.plays(during(() => controller.abort(REASON), charged(hangs())));
     expect((await world.end(tab, pay(once, { signal: controller.signal }))).error).toBe(REASON);
     await world.clock.runAll();
@@ -96,8 +99,7 @@ describe('an abort after the send', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('reaches the transport', async ({ world, tab, once }) => {
-    const controller = new AbortController();
+  test('reaches the transport', async ({ world, tab, once, controller }) => {
     await world.end(
       tab,
       pay(once, { signal: controller.signal }),
@@ -106,9 +108,8 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 
-  test('in a backoff prevents the next attempt', async ({ world }) => {
+  test('in a backoff prevents the next attempt', async ({ world, controller }) => {
     const { tab, once } = world.open({ retry: { minDelayMs: 10 * SECOND } });
-    const controller = new AbortController();
     world.server.plays(during(() => void world.clock.timer(1, () => controller.abort(REASON)), charged(lost())));
     const call = pay(once, { signal: controller.signal });
     const begun = world.clock.now();
@@ -119,8 +120,7 @@ describe('an abort after the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
   });
 
-  test('in the wait that a server asked for prevents the next attempt', async ({ world, tab, once }) => {
-    const controller = new AbortController();
+  test('in the wait that a server asked for prevents the next attempt', async ({ world, tab, once, controller }) => {
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
@@ -129,8 +129,7 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('in a wait for work in progress prevents the next attempt', async ({ world, tab, once }) => {
-    const controller = new AbortController();
+  test('in a wait for work in progress prevents the next attempt', async ({ world, tab, once, controller }) => {
     world.server.plays(answers(409, '', { 'retry-after': '5' }));
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
@@ -143,8 +142,7 @@ describe('an abort after the send', () => {
   test.for<[string, Entry]>([
     ['that a server asked for', answers(503, '', { 'retry-after': '60' })],
     ['for work in progress', answers(409, '', { 'retry-after': '50' })],
-  ])('in a wait %s frees the name at once', async ([_, entry], { world, tab, once }) => {
-    const controller = new AbortController();
+  ])('in a wait %s frees the name at once', async ([_, entry], { world, tab, once, controller }) => {
     world.server.plays(charged(entry), replays());
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
@@ -153,8 +151,7 @@ describe('an abort after the send', () => {
     expect(world.server.gaps).toEqual([SECOND]);
   });
 
-  test('while a driver reads its record again sends nothing more', async ({ world, tab, once }) => {
-    const controller = new AbortController();
+  test('while a driver reads its record again sends nothing more', async ({ world, tab, once, controller }) => {
     world.server.plays(during(() => tab.faults.next({ name: 'slow', ms: SECOND }), lost()));
     const call = pay(once, { signal: controller.signal, limits: { attempts: 2 } });
     // The backoff is at most half a second, and the read takes one.
@@ -164,10 +161,9 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('after a refusal without effect tells no lie about what was sent', async ({ world, tab, once }) => {
+  test('after a refusal without effect tells no lie about what was sent', async ({ world, tab, once, controller }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
-    const controller = new AbortController();
     world.server.plays(answers(429, '', { 'retry-after': '60' }));
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
@@ -180,8 +176,7 @@ describe('an abort after the send', () => {
 });
 
 describe('callers who joined', () => {
-  test('get their answer when the first one aborts', async ({ world, tab, once }) => {
-    const controller = new AbortController();
+  test('get their answer when the first one aborts', async ({ world, tab, once, controller }) => {
     world.server.plays(delayed(SECOND, answers(201, { id: 'ch_1' })));
     const first = pay(once, { signal: controller.signal });
     const second = pay(once);
@@ -205,10 +200,9 @@ describe('callers who joined', () => {
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 
-  test('who abort while they wait for another payload to settle are told at once', async ({ world, tab, once }) => {
+  test('who abort while they wait for another payload to settle are told at once', async ({ world, tab, once, controller }) => {
     world.server.plays(delayed(10 * SECOND, answers(201)));
     const first = pay(once);
-    const controller = new AbortController();
     // A loop that spins without a pause would hang this test for ever; so the signal stops answering.
     let looks = 0;
     Object.defineProperty(controller.signal, 'aborted', {
@@ -226,8 +220,7 @@ describe('callers who joined', () => {
     expect((await world.end(tab, first)).status).toBe(201);
   });
 
-  test('who come after the last one aborted go on with the same key', async ({ world, tab, once }) => {
-    const controller = new AbortController();
+  test('who come after the last one aborted go on with the same key', async ({ world, tab, once, controller }) => {
     world.server.plays(
       during(() => controller.abort(REASON), charged(hangs())),
       replays(),
@@ -256,8 +249,7 @@ describe('an abort in a tab that waits for another one', () => {
   });
 });
 
-test('a plain Request brings its own signal', async ({ world, tab, once }) => {
-  const controller = new AbortController();
+test('a plain Request brings its own signal', async ({ world, tab, once, controller }) => {
   world.server.plays(during(() => controller.abort(REASON), hangs()));
   const request = new Request(URL_, { method: 'POST', body: '{}', signal: controller.signal });
   const end = await world.end(tab, once.fetch(request, { once: NAME }));
@@ -267,14 +259,7 @@ test('a plain Request brings its own signal', async ({ world, tab, once }) => {
 });
 
 describe('the outcome of an aborted call', () => {
-  /** As browsers do: a new reason for each signal. */
-  const aborting = () => {
-    const controller = new AbortController();
-    return { signal: controller.signal, abort: (reason: unknown = new DOMException('aborted', 'AbortError')) => controller.abort(reason) };
-  };
-
-  test('is unknown at once, and its hook hears how it came to rest', async ({ world, tab, once }) => {
-    const { signal, abort } = aborting();
+  test('is unknown at once, and its hook hears how it came to rest', async ({ world, tab, once, signal, abort }) => {
     const heard: unknown[] = [];
     world.server.plays(during(() => abort(), hangs()));
     const call = pay(once, { signal, onOutcome: (outcome) => heard.push(outcome) });
@@ -286,8 +271,7 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toEqual([tab.outcomeOf(end.error)]);
   });
 
-  test('that never sent anything is unsent, once that is sure', async ({ world, tab, once }) => {
-    const { signal, abort } = aborting();
+  test('that never sent anything is unsent, once that is sure', async ({ world, tab, once, signal, abort }) => {
     const call = pay(once, { signal });
     abort();
     const { error } = await world.end(tab, call);
@@ -295,8 +279,7 @@ describe('the outcome of an aborted call', () => {
     expect(tab.outcomeOf(error)).toMatchObject({ type: 'unsent', effect: 'none' });
   });
 
-  test('that others go on waiting for is theirs', async ({ world, tab, once }) => {
-    const { signal, abort } = aborting();
+  test('that others go on waiting for is theirs', async ({ world, tab, once, signal, abort }) => {
     const heard: unknown[] = [];
     world.server.plays(during(() => abort(), delayed(SECOND, answers(201))));
     const staying = pay(once);
@@ -307,8 +290,7 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toMatchObject([{ effect: 'done', joined: true }]);
   });
 
-  test('while it waits for another payload of its name is unknown', async ({ world, tab, once }) => {
-    const { signal, abort } = aborting();
+  test('while it waits for another payload of its name is unknown', async ({ world, tab, once, signal, abort }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(once);
     const second = pay(once, { body: { ...CART, amount: 20 }, signal });
@@ -319,8 +301,7 @@ describe('the outcome of an aborted call', () => {
     await world.end(tab, first);
   });
 
-  test('of several calls under one reason speaks of none of them', async ({ world, tab, once }) => {
-    const { signal, abort } = aborting();
+  test('of several calls under one reason speaks of none of them', async ({ world, tab, once, signal, abort }) => {
     const one = pay(once, { signal, operation: ['pay', 'one'] });
     const two = pay(once, { signal, operation: ['pay', 'two'] });
     abort();
@@ -329,8 +310,7 @@ describe('the outcome of an aborted call', () => {
     expect(tab.outcomeOf(end?.error)).toMatchObject({ operation: undefined, key: undefined, effect: 'unknown' });
   });
 
-  test('whose reason is a word cannot be asked for', async ({ world, tab, once }) => {
-    const { signal, abort } = aborting();
+  test('whose reason is a word cannot be asked for', async ({ world, tab, once, signal, abort }) => {
     const call = pay(once, { signal });
     abort('enough');
     expect(await world.end(tab, call)).toMatchObject({ error: 'enough', outcome: undefined });

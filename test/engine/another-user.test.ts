@@ -7,9 +7,8 @@
 import { describe, expect } from 'vitest';
 import { extend, namespace, type Once, type OnceOptions, pending, refresh, resume, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, saying, test, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, rest, saying, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 const IDENTITY = { effect: 'unknown', reason: 'identity' } as const;
 

@@ -6,10 +6,9 @@ import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { type Around, type AroundAttempt, around, clear, close, extend, polling, reconciling, retrying, run, unnamed } from '../../src/entries/index.js';
 import { answers, charged, lost, NeverConnected, replays, unreachable } from '../support/server.js';
-import { HOUR, newWorld, pay, rest, test } from '../support/world.js';
+import { HOUR, newWorld, ONE, pay, rest, test } from '../support/world.js';
 
 const FAILED = new Error('the exporter is down');
-const ONE = { limits: { attempts: 1 } };
 const USE = [polling(), reconciling(), retrying(), unnamed()];
 
 function scene(hook: Around, namespace?: () => string) {

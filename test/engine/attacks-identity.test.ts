@@ -8,9 +8,7 @@ import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, forget, move as moveFrom, operation as operationOf, pending, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 describe('A8: a log-out', () => {
   test('A8: after an unknown outcome keeps the key, returns the operation, and the same person goes on with it', async ({ world }) => {
@@ -158,11 +156,11 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test.for([
+  test.for<[string, () => string]>([
     ['an empty one', () => ''],
     ['undefined', () => undefined as unknown as string],
-    ['an error, because there is no session any more', (): string => (null as unknown as { id: string }).id],
-  ] as const)('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async ([_, gone], { world }) => {
+    ['an error, because there is no session any more', () => (null as unknown as { id: string }).id],
+  ])('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async ([_, gone], { world }) => {
     let user = () => 'ann';
     const { tab, once } = world.open({ namespace: () => user() });
     world.server.plays(

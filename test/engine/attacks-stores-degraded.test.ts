@@ -7,9 +7,7 @@ import { clear, forget, move, pending, settle } from '../../src/entries/index.js
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { type End, NAME, pay, test, type World } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } };
+import { type End, NAME, ONE, pay, test, type World } from '../support/world.js';
 
 /** A payment whose record goes to memory, and whose answer is lost. */
 async function degraded(world: World, tab: Tab, once: Once, options: Parameters<typeof pay>[1] = {}): Promise<End> {

@@ -8,9 +8,7 @@ import type { Store, Stored } from '../../src/ports.js';
 import { localStorageStore } from '../../src/stores/browser/local-storage.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } };
+import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 /** A page's localStorage: texts as members. */
 function pagesLocalStorage(): void {

@@ -7,9 +7,8 @@ import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, extend, forget, type Once, type OnceError, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const PATIENT = { limits: { attemptMs: 110 * SECOND } } as const;
 const OTHER = { ...CART, amount: 20 };
 const THIRD = { ...CART, amount: 30 };
@@ -358,8 +357,7 @@ describe('a driver whose clock was set back in a wait', () => {
 });
 
 describe('A32, A33: what the other tab hears', () => {
-  test('A33: a tab that waited for a refusal gets the refusal, and sends nothing', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('A33: a tab that waited for a refusal gets the refusal, and sends nothing', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(402)));
     const first = pay(one.once);
     await rest();
@@ -372,14 +370,12 @@ describe('A32, A33: what the other tab hears', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A33: a call that begins after the refusal is a new one', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('A33: a call that begins after the refusal is a new one', async ({ world, one, two }) => {
     await world.end(one.tab, pay(one.once), answers(402), answers(201));
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('A33: a tab that waited for an unknown outcome goes on with the same key', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('A33: a tab that waited for an unknown outcome goes on with the same key', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, charged(lost())), replays());
     const first = pay(one.once, ONE);
     await rest();
@@ -389,8 +385,7 @@ describe('A32, A33: what the other tab hears', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A32: a dead tab frees its lock at once: the next one goes on', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('A32: a dead tab frees its lock at once: the next one goes on', async ({ world, one, two }) => {
     world.server.plays(charged(hangs()), replays());
     void pay(one.once);
     await rest();
@@ -402,8 +397,7 @@ describe('A32, A33: what the other tab hears', () => {
     expect(world.clock.now()).toBe(begun);
   });
 
-  test('A32: behind a frozen tab the wait is bounded; thawed, its 2xx is still given', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('A32: behind a frozen tab the wait is bounded; thawed, its 2xx is still given', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(201)), replays());
     // Its own timer must not be the first thing that it hears of when it thaws.
     const first = pay(one.once, PATIENT);
@@ -417,8 +411,7 @@ describe('A32, A33: what the other tab hears', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A32: a frozen tab thaws with a refusal in hand, while another one has succeeded: unknown, and the success stays', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('A32: a frozen tab thaws with a refusal in hand, while another one has succeeded: unknown, and the success stays', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(402)), answers(201));
     const first = pay(one.once, PATIENT);
     await rest();
@@ -444,8 +437,7 @@ describe('A32, A33: what the other tab hears', () => {
     }
   });
 
-  test('A32: the lock is free again while a tab drives without it: the next press waits for that tab, and sends nothing', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('A32: the lock is free again while a tab drives without it: the next press waits for that tab, and sends nothing', async ({ world, one, two }) => {
     world.server.plays(hangs(), delayed(20 * SECOND, answers(201)));
     const first = pay(one.once, { limits: { attempts: 1, attemptMs: 40 * SECOND } });
     await rest();

@@ -6,9 +6,8 @@ import { describe, expect } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { answers, charged, cut, delayed, during, type Entry, idle, lost, replays, stalls, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
 describe('A16: a plain 409', () => {
@@ -118,7 +117,7 @@ describe('A18: the order of the rows', () => {
   });
 
   test('A18: a mismatch that comes as a 409 is not waited for', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    const { tab, once } = world.open(ONE);
     const mismatch = answers(409, { name: 'invalid_idempotent_request', message: 'Same idempotency key used with a different request payload.' });
     await world.end(tab, pay(once), charged(lost()), mismatch, replays());
     expect(await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { attempts: 2 } });

@@ -6,9 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { background, move, type OnceOptions, type Outcome, resume, resumeInBackground } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
-import { MINUTE, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
+import { MINUTE, newWorld, ONE, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const OTHER = { cart: 'c1', amount: 11 };
 
 /** Ann's page, and a worker that shares store and locks with it. */

@@ -8,9 +8,8 @@ import { background, clear, type InBackground, move, type OnceOptions, pending, 
 import type { Once } from '../../src/once.js';
 import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const CONSENT = { until: expect.any(Number), alone: true };
 
 /** A page of ann's, and a worker that shares store and locks with it. */

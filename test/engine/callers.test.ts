@@ -18,9 +18,8 @@ import { extend, type Outcome, operation as operationOf, resume, run } from '../
 import { made } from '../support/made.js';
 import { answers, charged, delayed, hangs, lost } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const LEFT = { type: 'unknown', effect: 'unknown', reason: 'aborted' } as Outcome;
 
 describe('what an effect throws or gives', () => {

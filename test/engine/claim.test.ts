@@ -15,9 +15,7 @@ import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
 
 /** A tab that holds the lock of the name, and does nothing with it. */
 async function holder(world: World): Promise<Tab> {
@@ -31,8 +29,7 @@ async function holder(world: World): Promise<Tab> {
 }
 
 describe('while another tab holds the lock', () => {
-  test("'reject' rejects at once, and knows nothing of the operation", async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test("'reject' rejects at once, and knows nothing of the operation", async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -48,17 +45,19 @@ describe('while another tab holds the lock', () => {
   test.for([
     [60 * SECOND, 10 * SECOND, 10 * SECOND],
     [8 * SECOND, 10 * SECOND, 4 * SECOND],
-  ] as const)('a screen sees until when it is waited for: of %i ms in all and %i for an attempt, %i', async ([totalMs, attemptMs, waited], { world }) => {
-    const [one, two] = [world.open(), world.open()];
-    world.server.plays(delayed(SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
-    const second = pay(two.once, { limits: { totalMs, attemptMs } });
-    await rest();
-    expect(operation(two.once, NAME).state).toEqual({ phase: 'waiting', attempt: 0, until: world.clock.now() + waited, why: 'another-context' });
-    await world.end(one.tab, first);
-    await world.end(two.tab, second);
-  });
+  ] as const)(
+    'a screen sees until when it is waited for: of %i ms in all and %i for an attempt, %i',
+    async ([totalMs, attemptMs, waited], { world, one, two }) => {
+      world.server.plays(delayed(SECOND, answers(201)));
+      const first = pay(one.once);
+      await rest();
+      const second = pay(two.once, { limits: { totalMs, attemptMs } });
+      await rest();
+      expect(operation(two.once, NAME).state).toEqual({ phase: 'waiting', attempt: 0, until: world.clock.now() + waited, why: 'another-context' });
+      await world.end(one.tab, first);
+      await world.end(two.tab, second);
+    },
+  );
 
   test('a call that waited leaves no timer and no listener behind', async ({ world }) => {
     const signals = new Map<EventTarget, number>();
@@ -86,8 +85,7 @@ describe('while another tab holds the lock', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('an abort ends the wait', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('an abort ends the wait', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -103,8 +101,7 @@ describe('while another tab holds the lock', () => {
     await world.end(one.tab, first);
   });
 
-  test('a store that can not be looked at ends the call, with the reason', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('a store that can not be looked at ends the call, with the reason', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();

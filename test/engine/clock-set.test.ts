@@ -7,7 +7,7 @@ import { evenForMs } from '../../src/engine/even-clock.js';
 import { type Around, around, clear, createOnce, type Outcome, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { answers, charged, during, lost } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, pay, SECOND, test, type World, watched } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, type World, watched } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
 const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
@@ -150,7 +150,6 @@ describe('a log-out elsewhere while a slow hook is at work, and the clock is set
 
 test('settle as none by a tab that hangs, while another one sends and the clock is set back, is refused: it says nothing of what was sent', async () => {
   const world = newWorld();
-  const ONE = { limits: { attempts: 1 } };
   const [app, other] = [world.open(), world.open(ONE)];
   await world.end(other.tab, pay(other.once), lost(), charged(lost()));
   app.tab.at(1, () => app.tab.freeze());

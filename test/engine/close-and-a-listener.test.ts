@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { close, extend, type Once, settle, subscribe } from '../../src/entries/index.js';
 import { charged, hangs, lost } from '../support/server.js';
-import { NAME, pay, rest, SECOND, test } from '../support/world.js';
+import { NAME, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
 /** Settles the operation, by `by`, as soon as `once` tells that it is unknown; gives what became of that. */
 function settling(once: Once, effect: 'done' | 'none', also?: () => void, by = once): Promise<unknown> {
@@ -45,7 +45,7 @@ describe('settled in a listener of the end that close brings', () => {
 });
 
 test('a listener that closes the client and settles, both at once', async ({ world }) => {
-  const { tab, once } = world.open({ limits: { attempts: 1 } });
+  const { tab, once } = world.open(ONE);
   let closed: Promise<void> | undefined;
   const word = settling(once, 'done', () => {
     closed = close(once);

@@ -7,7 +7,7 @@ import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/ent
 import { clear, close, move, type Once, resume, resumeOne } from '../../src/entries/index.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_ } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 
@@ -24,7 +24,7 @@ describe('the two minutes of a refusal that came again', () => {
   });
 
   test('nor where the calls in between got no answer at all', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    const { tab, once } = world.open(ONE);
     const decline = answers(402, { error: 'declined' });
     world.server.plays(lost(), decline, hangs(), decline, answers(201));
     for (const wait of [0, 3 * MINUTE, 0]) {

@@ -4,9 +4,7 @@ import { describe, expect } from 'vitest';
 import { registry } from '../../src/engine/registry.js';
 import { createOnce, memoryStore, move, type Once, type OnceEvent, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, shaped } from '../support/server.js';
-import { DAY, NAME, newWorld, pay, rest, SECOND, test, URL_ } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { DAY, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 function listening(once: Once): Extract<OnceEvent, { type: 'diagnostic' }>[] {
   const told: Extract<OnceEvent, { type: 'diagnostic' }>[] = [];

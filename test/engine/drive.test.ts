@@ -10,9 +10,8 @@ import { type Once, type OnceEvent, type Outcome, subscribe } from '../../src/en
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const NONE = { type: 'rejected', effect: 'none', replayed: false } as const;
 
 describe('a record that changed between two attempts', () => {

@@ -7,9 +7,8 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { increase, repeatableRequests, stripe } from '../../src/entries/dialects.js';
 import { move, run as runOnce } from '../../src/entries/index.js';
 import { answers, charged, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, NAME, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { CART, NAME, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } };
 const EDITED = { ...CART, amount: 20 };
 const ACCEPTED = { location: '/jobs/1' };
 

@@ -12,9 +12,8 @@ import { httpPayload, restored, resultOf, storedPayload } from '../../src/http/h
 import type { ReplayableRequest } from '../../src/http/request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import { answers, charged, lost, replays, textOf } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const prepared = (more: Partial<ReplayableRequest> = {}): ReplayableRequest =>
   ({ method: 'POST', url: URL_, origin: 'https://shop.example', headers: new Headers(), body: '{}', rest: {}, ...more }) as ReplayableRequest;
 

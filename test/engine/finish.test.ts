@@ -11,9 +11,8 @@ import { gocardless } from '../../src/entries/dialects.js';
 import { type Reconcile, resumeOne, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const OTHER = { ...CART, amount: 20 };
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 const causeOf = (error: unknown): unknown => (error as Error).cause;

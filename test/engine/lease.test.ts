@@ -6,11 +6,12 @@
 import { describe, expect } from 'vitest';
 import { forget, operation as operationOf, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { test as inWorld, MINUTE, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
-const ONE = { limits: { attempts: 1 } } as const;
-const processes = (world: World) => [world.open({ namespace: 'shop' }, PROCESS), world.open({ namespace: 'shop' }, PROCESS)] as const;
+const test = inWorld
+  .extend('one', ({ world }) => world.open({ namespace: 'shop' }, PROCESS))
+  .extend('two', ({ world }) => world.open({ namespace: 'shop' }, PROCESS));
 
 /** Its request is on the wire, and has charged. */
 async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>): Promise<void> {
@@ -21,8 +22,7 @@ async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>
 }
 
 describe('a second process', () => {
-  test('waits for the first, gets its outcome, and sends nothing', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('waits for the first, gets its outcome, and sends nothing', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -32,8 +32,7 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('gets a refusal, too', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('gets a refusal, too', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(402)));
     const first = pay(one.once);
     await rest();
@@ -43,8 +42,7 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('goes on at once with the same key after an unknown outcome', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('goes on at once with the same key after an unknown outcome', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, charged(lost())), replays());
     const first = pay(one.once, ONE);
     await rest();
@@ -56,8 +54,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('goes on with the same key when the first is dead, and no sooner than its lease is over', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('goes on with the same key when the first is dead, and no sooner than its lease is over', async ({ world, one, two }) => {
     await diesAtWork(world, one);
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
     expect(world.server.gaps[0]).toBeGreaterThan(5 * SECOND);
@@ -77,8 +74,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('does not take a lease that is renewed, however long the work takes', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('does not take a lease that is renewed, however long the work takes', async ({ world, one, two }) => {
     world.server.plays(delayed(80 * SECOND, answers(201)));
     const first = pay(one.once, { limits: { attemptMs: 100 * SECOND } });
     await rest();
@@ -88,20 +84,21 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test.for([MINUTE, -MINUTE, 365 * 24 * 60 * MINUTE])("A32: whose machine's clock is wrong by %i ms does not take a live lease", async (skewMs, { world }) => {
-    const [one, two] = processes(world);
-    two.tab.skewMs = skewMs;
-    world.server.plays(delayed(5 * SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
-    const second = pay(two.once);
-    await world.end(one.tab, first);
-    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', from: 'store', attempts: 0 });
-    expect(world.server.arrivals).toHaveLength(1);
-  });
+  test.for([MINUTE, -MINUTE, 365 * 24 * 60 * MINUTE])(
+    "A32: whose machine's clock is wrong by %i ms does not take a live lease",
+    async (skewMs, { world, one, two }) => {
+      two.tab.skewMs = skewMs;
+      world.server.plays(delayed(5 * SECOND, answers(201)));
+      const first = pay(one.once);
+      await rest();
+      const second = pay(two.once);
+      await world.end(one.tab, first);
+      expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', from: 'store', attempts: 0 });
+      expect(world.server.arrivals).toHaveLength(1);
+    },
+  );
 
-  test("rejects at once under 'reject'", async ({ world }) => {
-    const [one, two] = processes(world);
+  test("rejects at once under 'reject'", async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -111,8 +108,7 @@ describe('a second process', () => {
     await world.end(one.tab, first);
   });
 
-  test('is not kept beyond its own limits by one that never ends', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('is not kept beyond its own limits by one that never ends', async ({ world, one, two }) => {
     world.server.otherwise = charged(hangs());
     const first = pay(one.once);
     await rest();
@@ -122,8 +118,7 @@ describe('a second process', () => {
     await world.end(one.tab, first);
   });
 
-  test('that is told to stop while it waits leaves the first one its claim', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('that is told to stop while it waits leaves the first one its claim', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
     await rest();
@@ -136,8 +131,7 @@ describe('a second process', () => {
 });
 
 describe('a lease that can hold nobody back', () => {
-  test('was taken by a clock that was a month ahead for a moment, by a process that died: the next one goes on', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('was taken by a clock that was a month ahead for a moment, by a process that died: the next one goes on', async ({ world, one, two }) => {
     await diesAtWork(world, one);
     world.damage((record) => ({ ...record, lease: { owner: record.lease?.owner, until: world.clock.now() + 40 * 24 * 60 * MINUTE } }));
     const at = world.clock.now();
@@ -148,8 +142,7 @@ describe('a lease that can hold nobody back', () => {
 });
 
 describe('a process whose storage was cleared under it', () => {
-  test('leaves the record alone that another one has begun since under the same key', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('leaves the record alone that another one has begun since under the same key', async ({ world, one, two }) => {
     const key = { key: 'order-42' };
     world.server.plays(delayed(5 * SECOND, lost()), charged(hangs()));
     const first = pay(one.once, key);
@@ -165,8 +158,7 @@ describe('a process whose storage was cleared under it', () => {
 });
 
 describe('a process that froze beyond its lease', () => {
-  test('stops before its next attempt when another one has taken over', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('stops before its next attempt when another one has taken over', async ({ world, one, two }) => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '5' })), replays());
     const first = pay(one.once);
     await rest();
@@ -178,8 +170,7 @@ describe('a process that froze beyond its lease', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('does not renew a lease that is another one by now', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('does not renew a lease that is another one by now', async ({ world, one, two }) => {
     world.server.plays(delayed(90 * SECOND, answers(201)), charged(hangs()));
     const first = pay(one.once, { limits: { attemptMs: 110 * SECOND } });
     await rest();
@@ -196,8 +187,7 @@ describe('a process that froze beyond its lease', () => {
 });
 
 describe('forget and settle', () => {
-  test('are refused while the lease lives, and not when it is over', async ({ world }) => {
-    const [one, two] = processes(world);
+  test('are refused while the lease lives, and not when it is over', async ({ world, one, two }) => {
     world.server.plays(charged(hangs()));
     void pay(one.once);
     await rest();
@@ -211,8 +201,7 @@ describe('forget and settle', () => {
   });
 });
 
-test('a failing beat costs the lease at most, never the key', async ({ world }) => {
-  const [one, two] = processes(world);
+test('a failing beat costs the lease at most, never the key', async ({ world, one, two }) => {
   world.server.plays(delayed(25 * SECOND, answers(201)), replays());
   const first = pay(one.once);
   await rest();
@@ -226,8 +215,7 @@ test('a failing beat costs the lease at most, never the key', async ({ world }) 
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
-test('a settled or unknown operation bears no lease that would keep the next process waiting', async ({ world }) => {
-  const [one, two] = processes(world);
+test('a settled or unknown operation bears no lease that would keep the next process waiting', async ({ world, one, two }) => {
   await world.end(one.tab, pay(one.once, ONE), charged(lost()), replays(), answers(201));
   const at = world.clock.now();
   await world.end(two.tab, pay(two.once));

@@ -192,8 +192,7 @@ describe('a write that a store makes only after its caller has been told', () =>
   });
 });
 
-test('a call that is cut while another tab holds the lock does not say that nothing was sent', async ({ world }) => {
-  const [one, two] = [world.open(), world.open()];
+test('a call that is cut while another tab holds the lock does not say that nothing was sent', async ({ world, one, two }) => {
   world.server.plays(answers(201));
   // The other tab holds the lock, and has stored nothing yet.
   one.tab.at(3, () => one.tab.freeze());

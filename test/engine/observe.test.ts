@@ -6,9 +6,7 @@
 import { describe, expect } from 'vitest';
 import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
-import { CART, NAME, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { CART, NAME, ONE, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
 
 describe('operation.state', () => {
   test('goes from loading to idle, and is the same object until it changes', async ({ once }) => {
@@ -112,8 +110,7 @@ describe('operation.state', () => {
     expect(operation.state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('says that another tab is at work, while it waits for it', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('says that another tab is at work, while it waits for it', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(one.once);
     await rest();

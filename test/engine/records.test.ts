@@ -23,9 +23,8 @@ import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { DAY, MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const ANN = { namespace: 'ann' } as const;
 
 interface Tables {
@@ -59,22 +58,20 @@ function meanwhile(tab: Tab, change: () => void): void {
 }
 
 describe('pending', () => {
-  test('lists as many as are wanted, from one, of as many as there are', async ({ world }) => {
-    const scene = world.open();
-    await left(world, scene);
+  test('lists as many as are wanted, from one, of as many as there are', async ({ world, one }) => {
+    await left(world, one);
     multiply(world, 249);
-    expect(await world.run(pending(scene.once, { limit: 1 }))).toHaveLength(1);
-    expect(await world.run(pending(scene.once, { limit: 2 }))).toHaveLength(2);
-    expect(await world.run(pending(scene.once))).toHaveLength(100);
-    expect(await world.run(pending(scene.once, { limit: 500 }))).toHaveLength(250);
-    await expect(world.run(pending(scene.once, { limit: 0 }))).rejects.toThrow(/limit must be at least 1, got 0/);
+    expect(await world.run(pending(one.once, { limit: 1 }))).toHaveLength(1);
+    expect(await world.run(pending(one.once, { limit: 2 }))).toHaveLength(2);
+    expect(await world.run(pending(one.once))).toHaveLength(100);
+    expect(await world.run(pending(one.once, { limit: 500 }))).toHaveLength(250);
+    await expect(world.run(pending(one.once, { limit: 0 }))).rejects.toThrow(/limit must be at least 1, got 0/);
   });
 
-  test('says of each whether its request is here, named or not', async ({ world }) => {
-    const scene = world.open();
-    await left(world, scene);
-    await world.end(scene.tab, extend(scene.once, ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }), charged(lost()));
-    expect((await world.run(pending(scene.once))).map(({ resumable }) => resumable)).toEqual([true, true]);
+  test('says of each whether its request is here, named or not', async ({ world, one }) => {
+    await left(world, one);
+    await world.end(one.tab, extend(one.once, ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }), charged(lost()));
+    expect((await world.run(pending(one.once))).map(({ resumable }) => resumable)).toEqual([true, true]);
     const next = world.open();
     expect((await world.run(pending(next.once))).map(({ resumable }) => resumable)).toEqual([false, false]);
   });
@@ -88,24 +85,23 @@ describe('pending', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('passes over what is damaged', async ({ world }) => {
-    const scene = world.open();
-    await left(world, scene);
+  test('passes over what is damaged', async ({ world, one }) => {
+    await left(world, one);
     multiply(world, 2, (record) => record);
     world.medium.set('copy-0', { ...(world.medium.get('copy-0') as OnceRecord), key: 'x' });
-    expect((await world.run(pending(scene.once))).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
+    expect((await world.run(pending(one.once))).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
   });
 });
 
 describe('clear', () => {
   test('keeps the keys of what is unsettled, stops its drivers, and leaves nothing of anybody to read', async ({ world }) => {
-    const scene = world.open({ ...ANN, keep: { request: true, response: 'disk' } });
-    const [unsettled, settled] = [operationOf(scene.once, NAME), operationOf(scene.once, ['done'])];
+    const one = world.open({ ...ANN, keep: { request: true, response: 'disk' } });
+    const [unsettled, settled] = [operationOf(one.once, NAME), operationOf(one.once, ['done'])];
     void [unsettled.state, settled.state];
-    await world.end(scene.tab, pay(scene.once, { ...ONE, meta: { total: 5 } }), charged(answers(503, '', { 'retry-after': '9' })));
-    await done(world, scene, ['done']);
+    await world.end(one.tab, pay(one.once, { ...ONE, meta: { total: 5 } }), charged(answers(503, '', { 'retry-after': '9' })));
+    await done(world, one, ['done']);
     const before = world.record() as OnceRecord;
-    const { kept } = await world.run(clear(scene.once));
+    const { kept } = await world.run(clear(one.once));
     expect(kept).toMatchObject([{ name: NAME, key: before.key, retryAt: before.retryAt, meta: undefined, resumable: false }]);
     const after = world.record();
     expect(after).toMatchObject({ key: before.key, revision: before.revision + 1, state: 'pending', retryAt: before.retryAt });
@@ -115,14 +111,13 @@ describe('clear', () => {
     expect(world.record(['done'])?.answer).toBeUndefined();
     expect(unsettled.state).toMatchObject({ phase: 'unsettled', pending: { key: before.key } });
     expect(settled.state).toEqual({ phase: 'idle' });
-    expect([tables(scene.tab).answers.size, tables(scene.tab).payloads.size]).toEqual([0, 0]);
+    expect([tables(one.tab).answers.size, tables(one.tab).payloads.size]).toEqual([0, 0]);
   });
 
-  test('forgets what is unsettled, too, where that is said', async ({ world }) => {
-    const scene = world.open();
-    const operation = operationOf(scene.once, NAME);
-    await left(world, scene);
-    const { kept } = await world.run(clear(scene.once, { unsettled: 'forget' }));
+  test('forgets what is unsettled, too, where that is said', async ({ world, one }) => {
+    const operation = operationOf(one.once, NAME);
+    await left(world, one);
+    const { kept } = await world.run(clear(one.once, { unsettled: 'forget' }));
     expect(kept).toMatchObject([{ name: NAME }]);
     expect(world.record()).toBeUndefined();
     expect(operation.state).toEqual({ phase: 'idle' });
@@ -141,52 +136,47 @@ describe('clear', () => {
     expect([tables(ann.tab).answers.size, tables(ann.tab).payloads.size]).toEqual([1, 1]);
   });
 
-  test('reaches all there is, and passes over what is damaged', async ({ world }) => {
-    const scene = world.open();
-    await done(world, scene);
+  test('reaches all there is, and passes over what is damaged', async ({ world, one }) => {
+    await done(world, one);
     multiply(world, 230, (record) => sealed({ ...record, state: Number(record.id.slice(5)) % 2 ? 'settled' : 'retired' }));
     world.medium.set('copy-7', { ...(world.medium.get('copy-7') as OnceRecord), key: 'x' });
     await world.clock.advance(2 * MINUTE);
-    await world.run(clear(scene.once));
+    await world.run(clear(one.once));
     const rest_ = Array.from({ length: 230 }, (_, n) => `copy-${n}`).filter((id) => world.medium.get(id) !== undefined);
     expect(rest_).toEqual(['copy-7']);
     expect(world.record()).toBeUndefined();
   });
 
-  test('leaves what settled while it looked', async ({ world }) => {
-    const scene = world.open();
-    await left(world, scene);
-    meanwhile(scene.tab, () => world.damage((record) => sealed({ ...record, state: 'retired' })));
-    expect((await world.run(clear(scene.once))).kept).toEqual([]);
+  test('leaves what settled while it looked', async ({ world, one }) => {
+    await left(world, one);
+    meanwhile(one.tab, () => world.damage((record) => sealed({ ...record, state: 'retired' })));
+    expect((await world.run(clear(one.once))).kept).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
 
-  test('leaves what has begun anew while it looked', async ({ world }) => {
-    const scene = world.open();
-    await done(world, scene);
-    meanwhile(scene.tab, () => world.damage((record) => sealed({ ...record, state: 'pending' })));
-    await world.run(clear(scene.once));
+  test('leaves what has begun anew while it looked', async ({ world, one }) => {
+    await done(world, one);
+    meanwhile(one.tab, () => world.damage((record) => sealed({ ...record, state: 'pending' })));
+    await world.run(clear(one.once));
     expect(world.record()).toMatchObject({ state: 'pending' });
-    meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
-    expect((await world.run(clear(scene.once))).kept).toEqual([]);
+    meanwhile(one.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
+    expect((await world.run(clear(one.once))).kept).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
 });
 
-test('clear passes over what vanished while it looked', async ({ world }) => {
-  const scene = world.open();
-  await done(world, scene);
-  meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
-  expect((await world.run(clear(scene.once))).kept).toEqual([]);
+test('clear passes over what vanished while it looked', async ({ world, one }) => {
+  await done(world, one);
+  meanwhile(one.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
+  expect((await world.run(clear(one.once))).kept).toEqual([]);
 });
 
 describe('settle', () => {
-  test("'done' is a tombstone for as long as others are kept, written for good", async ({ world }) => {
-    const scene = world.open();
-    await left(world, scene);
+  test("'done' is a tombstone for as long as others are kept, written for good", async ({ world, one }) => {
+    await left(world, one);
     const now = world.clock.now();
-    const operation = operationOf(scene.once, NAME);
-    await world.run(settle(scene.once, operation.name, 'done'));
+    const operation = operationOf(one.once, NAME);
+    await world.run(settle(one.once, operation.name, 'done'));
     expect(world.record()).toMatchObject({
       state: 'settled',
       ending: { type: 'replayed', from: 'reconcile' },
@@ -198,11 +188,10 @@ describe('settle', () => {
     expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
   });
 
-  test("'none' retires it, for as long as somebody may wait for it", async ({ world }) => {
-    const scene = world.open();
-    await left(world, scene);
+  test("'none' retires it, for as long as somebody may wait for it", async ({ world, one }) => {
+    await left(world, one);
     const now = world.clock.now();
-    await world.run(settle(scene.once, NAME, 'none'));
+    await world.run(settle(one.once, NAME, 'none'));
     expect(world.record()).toMatchObject({ state: 'retired', ending: { type: 'rejected', effect: 'none' }, forgetAt: now + 2 * MINUTE });
   });
 
@@ -252,19 +241,17 @@ describe('settle', () => {
     expect(world.record()).toEqual(before);
   });
 
-  test("'done' of what is done changes nothing", async ({ world }) => {
-    const scene = world.open();
-    await done(world, scene);
+  test("'done' of what is done changes nothing", async ({ world, one }) => {
+    await done(world, one);
     const before = world.record();
     await world.clock.advance(SECOND);
-    await world.run(settle(scene.once, NAME, 'done'));
+    await world.run(settle(one.once, NAME, 'done'));
     expect(world.record()).toEqual(before);
   });
 
-  test("'none' of what is done is refused, with how it ended", async ({ world }) => {
-    const scene = world.open();
-    await done(world, scene);
-    await expect(world.run(settle(scene.once, NAME, 'none'))).rejects.toMatchObject({
+  test("'none' of what is done is refused, with how it ended", async ({ world, one }) => {
+    await done(world, one);
+    await expect(world.run(settle(one.once, NAME, 'none'))).rejects.toMatchObject({
       code: 'ERR_ONCE_ALREADY_SETTLED',
       outcome: { type: 'fresh', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
     });
@@ -277,11 +264,10 @@ describe('settle', () => {
 });
 
 describe('forget', () => {
-  test('of what may have been sent is refused, with what is known of it', async ({ world }) => {
-    const scene = world.open();
-    await left(world, scene);
+  test('of what may have been sent is refused, with what is known of it', async ({ world, one }) => {
+    await left(world, one);
     const refused = { code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'no-answer', sent: 'maybe', resumed: false, operation: NAME } };
-    await expect(world.run(forget(scene.once, NAME))).rejects.toMatchObject(refused);
+    await expect(world.run(forget(one.once, NAME))).rejects.toMatchObject(refused);
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
@@ -298,13 +284,12 @@ describe('forget', () => {
     await expect(world.run(forget(again, ['derived']))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { sent: 'no' } });
   });
 
-  test('leaves what the next one has to know, and nothing on screens or in memory', async ({ world }) => {
-    const scene = world.open();
-    const operation = operationOf(scene.once, NAME);
-    await left(world, scene);
-    await left(world, scene, ['other']);
+  test('leaves what the next one has to know, and nothing on screens or in memory', async ({ world, one }) => {
+    const operation = operationOf(one.once, NAME);
+    await left(world, one);
+    await left(world, one, ['other']);
     const now = world.clock.now();
-    await world.run(forget(scene.once, operation.name, { evenIfUnknown: true }));
+    await world.run(forget(one.once, operation.name, { evenIfUnknown: true }));
     expect(world.record()).toMatchObject({
       state: 'retired',
       ending: { type: 'unknown', reason: 'record' },
@@ -314,7 +299,7 @@ describe('forget', () => {
     });
     expect(world.writes.at(-1)?.durability).toBe('strict');
     expect(operation.state).toEqual({ phase: 'idle' });
-    const { payloads } = tables(scene.tab);
+    const { payloads } = tables(one.tab);
     expect([...payloads.keys()].map((key) => key.includes('other'))).toEqual([true]);
   });
 
@@ -335,16 +320,15 @@ describe('forget', () => {
 });
 
 describe('a damaged record', () => {
-  test('is refused to settle and forget, and only removed by who says so', async ({ world }) => {
-    const scene = world.open();
-    await left(world, scene);
+  test('is refused to settle and forget, and only removed by who says so', async ({ world, one }) => {
+    await left(world, one);
     world.damage((record) => ({ ...record, key: 'x' }));
-    const operation = operationOf(scene.once, NAME);
+    const operation = operationOf(one.once, NAME);
     const refused = { code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME, attempts: 0 } };
-    await expect(world.run(settle(scene.once, operation.name, 'done'))).rejects.toMatchObject(refused);
-    await expect(world.run(settle(scene.once, operation.name, 'none'))).rejects.toMatchObject(refused);
-    await expect(world.run(forget(scene.once, operation.name))).rejects.toMatchObject(refused);
-    await world.run(forget(scene.once, operation.name, { evenIfUnknown: true }));
+    await expect(world.run(settle(one.once, operation.name, 'done'))).rejects.toMatchObject(refused);
+    await expect(world.run(settle(one.once, operation.name, 'none'))).rejects.toMatchObject(refused);
+    await expect(world.run(forget(one.once, operation.name))).rejects.toMatchObject(refused);
+    await world.run(forget(one.once, operation.name, { evenIfUnknown: true }));
     expect(world.records).toEqual([]);
   });
 });
@@ -385,11 +369,10 @@ describe('a change by hand', () => {
     await world.end(here.tab, call);
   });
 
-  test('keeps a resume waiting until it is made', async ({ world }) => {
-    const scene = world.open();
-    await left(world, scene);
-    const operation = operationOf(scene.once, NAME);
-    const [settled, resumed] = await world.run(Promise.allSettled([settle(scene.once, operation.name, 'done'), resumeOne(scene.once, operation.name)]));
+  test('keeps a resume waiting until it is made', async ({ world, one }) => {
+    await left(world, one);
+    const operation = operationOf(one.once, NAME);
+    const [settled, resumed] = await world.run(Promise.allSettled([settle(one.once, operation.name, 'done'), resumeOne(one.once, operation.name)]));
     expect(settled.status).toBe('fulfilled');
     expect(resumed).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } } });
   });

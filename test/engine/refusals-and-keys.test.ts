@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest';
 import { pending, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
-import { CART, DAY, MINUTE, NAME, newWorld, pay, saying, test } from '../support/world.js';
+import { CART, DAY, MINUTE, NAME, newWorld, ONE, pay, saying, test } from '../support/world.js';
 
 const IN_FRONT = [401, 403, 404, 405, 407, 413, 415, 418, 419, 420, 421, 425, 426, 428, 429, 430, 431, 440, 451, 463, 494, 498, 501, 505];
 const OF_THE_APPLICATION = [400, 406, 409, 410, 411, 412, 414, 416, 417, 422, 423, 424];
@@ -94,7 +94,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
 describe('where nothing is sent unseen', () => {
   test.each([...IN_FRONT, ...OF_THE_APPLICATION])('a %i is none, and the next call sends the same key', async (status) => {
     const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    const { tab, once } = world.open(ONE);
     const refused = await world.end(tab, pay(once), code(status), answers(201));
     expect(refused).toMatchObject({ status, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
     expect(await pending(once)).toEqual([]);

@@ -11,9 +11,8 @@ import { move, type Once, type Outcome, pending, type Resumed, resume, resumeOne
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, SECOND, test, URL_, type World } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, SECOND, test, URL_, type World } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const KEPT = { ...ONE, keep: { request: true } } as const;
 
 const records = (world: World): OnceRecord[] => world.records as OnceRecord[];

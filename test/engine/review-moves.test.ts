@@ -4,9 +4,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { move } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
-import { pay, rest, test } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } };
+import { ONE, pay, rest, test } from '../support/world.js';
 
 test("a user's press that never left does not keep out a guest's payment that may have charged", async ({ world }) => {
   const tab = world.tab({ resends: true });

@@ -9,9 +9,8 @@ import { type Once, type Outcome, operation, resumeOne, settle } from '../../src
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, DAY, HOUR, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { CART, DAY, HOUR, NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const BURNT = answers(500, '', { 'should-retry': 'false' });
 const kept = (tab: Tab): number =>
   tab.in(() => (globalThis as unknown as Record<symbol, { payloads: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.payloads.size ?? 0);
@@ -39,8 +38,7 @@ describe('a caller who left while it waited for the claim', () => {
     ['nothing any more', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unknown', sent: 'maybe' }],
     ['what nobody can read', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
     ['a store that cannot be read', (_, tab) => tab.faults.rate('look-fails', 1), { type: 'unknown', sent: 'maybe' }],
-  ])('is told what is there: %s', async ([_, change, outcome], { world }) => {
-    const [one, two] = [world.open(), world.open()];
+  ])('is told what is there: %s', async ([_, change, outcome], { world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(503)));
     void pay(one.once);
     await rest();
@@ -213,8 +211,7 @@ describe('what drives nothing', () => {
     expect((await world.end(tab, pay(once, { key: 'my-own' }))).outcome).toMatchObject({ sent: 'no' });
   });
 
-  test('of what ended without a word says that nobody knows', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('of what ended without a word says that nobody knows', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(503)));
     void pay(one.once);
     await rest();

@@ -5,9 +5,8 @@
 import { describe, expect } from 'vitest';
 import { forget, type Once, operation, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, idle, lost } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, test } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const CARD_B = { ...CART, card: 'B' };
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 

@@ -11,9 +11,8 @@ import { memoryStore } from '../../src/stores/memory.js';
 import { faultyStore } from '../../src/testing/faulty-store.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { CART, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, SECOND, type World, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const tenants = ['one', 'two'] as const;
 
 interface Tenant {

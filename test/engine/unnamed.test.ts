@@ -6,10 +6,12 @@
 import { describe, expect } from 'vitest';
 import { type OnceRequestInit, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf } from '../support/server.js';
-import { DAY, HOUR, NAME, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { DAY, HOUR, test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+/** A tab whose client's plain fetch is scripted, too. */
+const test = inWorld.extend('once', ({ tab }) => tab.once({ fetch: tab.fetch }));
 
 const URL_ = 'https://shop.example/notes';
-const ONE = { limits: { attempts: 1 } } as const;
 
 /** A tab whose client's plain fetch is scripted too. */
 function open(world: World, options: Parameters<World['open']>[0] = {}, of: Parameters<World['open']>[1] = {}) {
@@ -20,15 +22,13 @@ const post = (once: ReturnType<typeof open>['once'], body: unknown = { n: 1 }, i
   watched(once.fetch(url, { method: 'POST', body: JSON.stringify(body), ...init }));
 
 describe('a POST or PATCH without a name', () => {
-  test.for(['POST', 'PATCH'])('%s: one key over its attempts, and a record before the first', async (method, { world }) => {
-    const { tab, once } = open(world);
+  test.for(['POST', 'PATCH'])('%s: one key over its attempts, and a record before the first', async (method, { world, tab, once }) => {
     const end = await world.end(tab, post(once, {}, { method }), lost(), answers(503), answers(201));
     expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', operation: undefined, attempts: 3 } });
     expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));
   });
 
-  test('two equal ones are two operations, at once or one after the other', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('two equal ones are two operations, at once or one after the other', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)), delayed(SECOND, answers(201)), answers(201));
     const ends = await world.all(tab, post(once), post(once));
     ends.push(await world.end(tab, post(once)));
@@ -103,16 +103,14 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh', resumed: false });
   });
 
-  test('a refusal leaves nothing to take up', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('a refusal leaves nothing to take up', async ({ world, tab, once }) => {
     const first = await world.end(tab, post(once), answers(422, { error: 'too_short' }), answers(201));
     expect(first.outcome).toMatchObject({ type: 'rejected' });
     expect((await world.end(tab, post(once))).outcome?.key).not.toBe(first.outcome?.key);
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('its tombstone is gone soon after, and so is its record', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('its tombstone is gone soon after, and so is its record', async ({ world, tab, once }) => {
     await world.end(tab, post(once), answers(201));
     await world.clock.advance(DAY);
     // A client sweeps after its first settle.
@@ -122,8 +120,7 @@ describe('a POST or PATCH without a name', () => {
     expect(world.records).toHaveLength(1);
   });
 
-  test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async ({ world, tab, once }) => {
     tab.faults.rate('look-fails', 1);
     const end = await world.end(tab, post(once));
     expect(end.response).toBeUndefined();
@@ -171,16 +168,14 @@ describe('where keys may go', () => {
     expect(world.server.keys[0]).not.toBeNull();
   });
 
-  test('a name takes it anywhere', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('a name takes it anywhere', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, { url: ELSEWHERE }), answers(201));
     expect(world.server.keys[0]).not.toBeNull();
   });
 });
 
 describe('other words for once', () => {
-  test('true: named by its content: equal calls are joined, and later ones are answered', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('true: named by its content: equal calls are joined, and later ones are answered', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201, { id: 1 })));
     const [, second] = await world.all(tab, post(once, { n: 1 }, { once: true }), post(once, { n: 1 }, { once: true }));
     expect(second?.outcome).toMatchObject({ joined: true });
@@ -188,23 +183,20 @@ describe('other words for once', () => {
     expect((await world.end(tab, post(once, { n: 2 }, { once: true }), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('false: the plain fetch', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('false: the plain fetch', async ({ world, tab, once }) => {
     expect((await world.end(tab, post(once, {}, { once: false }), lost())).error).toBeInstanceOf(TypeError);
     expect(world.server.keys).toEqual([null]);
     expect(world.records).toEqual([]);
   });
 
-  test('the remembered outcome of one has no name either', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('the remembered outcome of one has no name either', async ({ world, tab, once }) => {
     world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }));
     const own = { once: { key: 'mine' } };
     expect((await world.end(tab, post(once, {}, own))).outcome).toMatchObject({ type: 'rejected', operation: undefined });
     expect(await world.end(tab, post(once, {}, own))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { operation: undefined, key: 'mine' } });
   });
 
-  test('options without a name', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('options without a name', async ({ world, tab, once }) => {
     world.server.plays(lost());
     expect((await world.end(tab, post(once, {}, { once: { limits: { attempts: 1 } } }))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
   });
@@ -228,30 +220,26 @@ describe('other words for once', () => {
 });
 
 describe('what HTTP itself calls idempotent', () => {
-  test.for(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s: sent again, without key, record or outcome', async (method, { world }) => {
-    const { tab, once } = open(world);
+  test.for(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s: sent again, without key, record or outcome', async (method, { world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method })), lost(), answers(503), answers(429), answers(200));
     expect(end).toMatchObject({ status: 200, outcome: undefined });
     expect(world.server.keys).toEqual([null, null, null, null]);
     expect(world.records).toEqual([]);
   });
 
-  test.for(['GET', 'PUT'])('%s: with limits of its own, and no name, still without key or record', async (method, { world }) => {
-    const { tab, once } = open(world);
+  test.for(['GET', 'PUT'])('%s: with limits of its own, and no name, still without key or record', async (method, { world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method, once: { limits: { attempts: 2 } } })), lost(), answers(503));
     expect(end).toMatchObject({ status: 503, outcome: undefined });
     expect(world.server.keys).toEqual([null, null]);
     expect(world.records).toEqual([]);
   });
 
-  test('PUT: with a key of its own, and no name, is an operation', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('PUT: with a key of its own, and no name, is an operation', async ({ world, tab, once }) => {
     world.server.plays(answers(200));
     expect((await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', once: { key: 'mine' } })))).outcome).toMatchObject({ type: 'fresh', key: 'mine' });
   });
 
-  test.for([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status, { world }) => {
-    const { tab, once } = open(world);
+  test.for([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status, { world, tab, once }) => {
     expect(await world.end(tab, watched(once.fetch(URL_)), answers(status))).toMatchObject({ status });
   });
 
@@ -261,16 +249,14 @@ describe('what HTTP itself calls idempotent', () => {
     expect((await world.end(tab, watched(once.fetch(URL_)))).error).toBeInstanceOf(TypeError);
   });
 
-  test('waits as the server asks, and no longer than totalMs', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('waits as the server asks, and no longer than totalMs', async ({ world, tab, once }) => {
     world.server.plays(answers(503, '', { 'retry-after': '7' }), answers(200), answers(503, '', { 'retry-after': '600' }));
     await world.end(tab, watched(once.fetch(URL_)));
     expect(world.server.gaps).toEqual([7 * SECOND]);
     expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
   });
 
-  test('an abort ends it, in a wait too', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('an abort ends it, in a wait too', async ({ world, tab, once }) => {
     const controller = new AbortController();
     const reason = new Error('gone');
     world.server.plays(answers(503, '', { 'retry-after': '30' }));
@@ -282,16 +268,14 @@ describe('what HTTP itself calls idempotent', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('a stream is not sent twice', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('a stream is not sent twice', async ({ world, tab, once }) => {
     world.server.plays(answers(503));
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: new Blob(['x']).stream(), duplex: 'half' } as RequestInit)))).toMatchObject({
       status: 503,
     });
   });
 
-  test('named, it has a key and an outcome like any other', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('named, it has a key and an outcome like any other', async ({ world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: 'v1', once: NAME })), lost(), answers(200));
     expect(end).toMatchObject({ status: 200, outcome: { effect: 'done' } });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['v1', 'v1']);
@@ -300,8 +284,7 @@ describe('what HTTP itself calls idempotent', () => {
 });
 
 describe('a server that says it ignored the key', () => {
-  test('gets nothing twice from then on, at that endpoint', async ({ world }) => {
-    const { tab, once } = open(world);
+  test('gets nothing twice from then on, at that endpoint', async ({ world, tab, once }) => {
     const codes: string[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
     world.server.plays(answers(201, '', { 'idempotency-status': 'ignored' }), charged(lost()), lost(), answers(201));

@@ -218,8 +218,7 @@ describe('close', () => {
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
 
-  test('cuts the wait for a lock, and leaves the other tab its claim', async ({ world }) => {
-    const [one, two] = [world.open(), world.open()];
+  test('cuts the wait for a lock, and leaves the other tab its claim', async ({ world, one, two }) => {
     world.server.plays(delayed(20 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
     await rest();

@@ -7,7 +7,7 @@ import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js'
 import { derived, run as runOnce } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { CART, NAME, newWorld, pay, saying, test, URL_ } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, saying, test, URL_ } from '../support/world.js';
 
 const ELSEWHERE = {
   'another region': { url: 'https://eu.shop.example/api/payments' },
@@ -82,7 +82,7 @@ test('a dialect whose keys count for an account: another origin', async ({ world
 test('derived and literal keys too', async () => {
   for (const key of [derived, 'my-key-1234']) {
     const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    const { tab, once } = world.open(ONE);
     await world.end(tab, pay(once, { key }), charged(lost()));
     expect(await world.end(tab, pay(once, { key, url: 'https://shop.example/api/paypal' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
   }
@@ -90,7 +90,7 @@ test('derived and literal keys too', async () => {
 
 test('a function under the name of a request, and a request under the name of a function', async ({ world }) => {
   await world.interrupted(lost());
-  const { tab, once } = world.open({ limits: { attempts: 1 } });
+  const { tab, once } = world.open(ONE);
   const [run] = await world.run(Promise.allSettled([runOnce(once, NAME, () => 'charged')]));
   expect(run).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_MISMATCH' } });
   const other = ['charge', 'c2'] as const;
@@ -108,7 +108,7 @@ test('a record that knows its origin only is still driven', async ({ world }) =>
 });
 
 test('a second press of an edited cart while the first is at work goes nowhere else either', async ({ world }) => {
-  const { tab, once } = world.open({ limits: { attempts: 1 } });
+  const { tab, once } = world.open(ONE);
   world.server.plays(charged(lost()));
   const calls = [pay(once), pay(once, { url: 'https://shop.example/api/paypal', body: { ...CART, amount: 12 } })] as const;
   expect((await world.end(tab, calls[0])).outcome).toMatchObject({ effect: 'unknown' });

@@ -7,9 +7,8 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import { stripe } from '../../src/entries/dialects.js';
 import { move } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { HOUR, MINUTE, newWorld, pay, SECOND, test } from '../support/world.js';
+import { HOUR, MINUTE, newWorld, ONE, pay, SECOND, test } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } };
 const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
 
 describe('a key that the server has forgotten is not sent again', () => {

@@ -12,7 +12,7 @@ import { bearsKey, type RequestInput } from '../../src/http/request.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { newWorld, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { newWorld, ONE, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const POST = { method: 'POST', body: '{"cart":1}' } as const;
 
@@ -93,7 +93,7 @@ describe('a lost one', () => {
     const world = newWorld();
     const keys: string[] = [];
     for (let n = 0; n < count; n++) {
-      const { tab, once } = world.open({ limits: { attempts: 1 } });
+      const { tab, once } = world.open(ONE);
       const { update } = tab.store;
       world.server.plays(charged(lost()));
       // As if each had begun in a page that knew of no other one.

@@ -6,7 +6,7 @@ import { describe, expect } from 'vitest';
 import { generic, gocardless } from '../../src/entries/dialects.js';
 import { derived } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, newWorld, pay, test } from '../support/world.js';
+import { CART, newWorld, ONE, pay, test } from '../support/world.js';
 
 const BUSY = [
   'Another request with this Idempotency-Key is running',
@@ -36,7 +36,7 @@ describe.each([409, 423])('a %i that means work in progress', (status) => {
 
   test.each(BUSY)('after another payload: "%s"', async (message) => {
     const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    const { tab, once } = world.open(ONE);
     await world.end(tab, pay(once), charged(lost()), answers(status, { message }, { 'retry-after': '1' }), replays());
     expect((await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }))).outcome).toMatchObject({ effect: 'done' });
   });
@@ -115,7 +115,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
   const changed = { repeat: 'if-changed', body: { ...CART, amount: 12 } } as const;
 
   test('the first one took effect: the second one goes on under a new key', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    const { tab, once } = world.open(ONE);
     const unsure = await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()), replays(), answers(201, { v: 2 }));
     const saved = await world.end(tab, pay(once, changed));
     expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
@@ -126,7 +126,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
   });
 
   test('nothing tells which one took effect: neither is sent again', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    const { tab, once } = world.open(ONE);
     await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()), answers(200));
     expect((await world.end(tab, pay(once, changed))).outcome).toMatchObject({ effect: 'done', certain: false });
     for (const body of [CART, changed.body])
@@ -135,7 +135,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
   });
 
   test("with 'never' the second one is told of the first, for good, and the first one is remembered", async ({ world }) => {
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    const { tab, once } = world.open(ONE);
     await world.end(tab, pay(once), charged(lost()), replays());
     expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });

@@ -9,9 +9,8 @@ import { clear, explain, isOnceError, type OnceErrorCode, type Outcome, outcomeO
 import { OnceError, printName } from '../../src/errors.js';
 import { answers, charged, delayed, during, lost } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, test, URL_, watched } from '../support/world.js';
+import { CART, type End, HOUR, NAME, newWorld, ONE, pay, SECOND, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const OUTCOME: Outcome = {
   operation: ['pay', 1],
   key: 'k',

@@ -24,9 +24,8 @@ import { type OpenTelemetryOptions, openTelemetry } from '../../src/entries/open
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, charged, deaf, hangs, lost, replays } from '../support/server.js';
 import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
-import { HOUR, newWorld, pay, rest, test, URL_, watched } from '../support/world.js';
+import { HOUR, newWorld, ONE, pay, rest, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } };
 const USE = [polling(), reconciling(), retrying(), unnamed()];
 
 let telemetry: Telemetry;

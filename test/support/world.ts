@@ -22,6 +22,8 @@ export const DAY = 24 * HOUR;
 export const URL_ = 'https://shop.example/api/payments';
 export const NAME: OperationName = ['pay', 'c1'];
 export const CART = { cart: 'c1', amount: 10 };
+/** One attempt, and the call is over. */
+export const ONE = { limits: { attempts: 1 } } as const;
 
 /** How a call ended. */
 export interface End {
@@ -138,7 +140,7 @@ export class World {
   /** A payment whose answer is lost after the charge, in a tab that is gone: what most stories begin with. */
   async interrupted(...scripted: readonly Entry[]): Promise<string> {
     const { tab, once } = this.open();
-    const { outcome } = await this.end(tab, pay(once, { limits: { attempts: 1 } }), ...scripted);
+    const { outcome } = await this.end(tab, pay(once, ONE), ...scripted);
     expect(outcome).toMatchObject({ effect: 'unknown' });
     tab.kill();
     return outcome?.key ?? '';
@@ -206,4 +208,7 @@ export function newWorld(): World {
 export const test = anyTest
   .extend('world', () => newWorld())
   .extend('tab', ({ world }) => world.tab())
-  .extend('once', ({ tab }) => tab.once());
+  .extend('once', ({ tab }) => tab.once())
+  // Two tabs, in place of the one.
+  .extend('one', ({ world }) => world.open())
+  .extend('two', ({ world }) => world.open());
