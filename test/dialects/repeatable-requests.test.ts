@@ -16,10 +16,10 @@ test('the time of the first attempt never changes, over a reload two minutes lat
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
   const at = new Date(world.clock.now()).toUTCString();
-  await world.end(tab, pay(once, { limits: { attempts: 2 } }), charged(lost()), lost(), ACCEPTED);
+  await world.end(tab, pay(once, { limits: { attempts: 2 } }), charged(lost()), lost());
   await world.clock.advance(2 * MINUTE);
   const next = tab.reload();
-  expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ outcome: { effect: 'done' } });
+  expect(await world.end(next, pay(next.once({ dialect })), ACCEPTED)).toMatchObject({ outcome: { effect: 'done' } });
   expect(world.server.arrivals.map(({ headers }) => headers.get('repeatability-first-sent'))).toEqual([at, at, at]);
 });
 

@@ -29,8 +29,8 @@ test('a body that came as bytes, or in a Request, gets its key too', async () =>
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
   const bytes = new TextEncoder().encode('{"amount":1}');
-  await world.end(tab, once.fetch(URL_, { method: 'POST', body: bytes, once: NAME }), PAID, PAID);
-  await world.end(tab, once.fetch(new Request(URL_, { method: 'POST', body: bytes }), { once: [...NAME, 'again'] }));
+  await world.end(tab, once.fetch(URL_, { method: 'POST', body: bytes, once: NAME }), PAID);
+  await world.end(tab, once.fetch(new Request(URL_, { method: 'POST', body: bytes }), { once: [...NAME, 'again'] }), PAID);
   for (const arrival of world.server.arrivals) expect(JSON.parse(await textOf(arrival))).toEqual({ idempotency_key: arrival.key, amount: 1 });
 });
 

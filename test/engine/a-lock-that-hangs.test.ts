@@ -15,7 +15,7 @@ test.each([
 ])('%s', async (_, namespace, act: (once: Once) => Promise<unknown>, end) => {
   const world = newWorld();
   const { tab, once } = world.open({ namespace });
-  const { outcome } = await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()), replays());
+  const { outcome } = await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const { locks } = tab.platform;
   const late: (() => void)[] = [];
   let releases = 0;
@@ -33,7 +33,7 @@ test.each([
   expect(releases).toBe(late.length);
   await world.clock.advance(MINUTE);
   const again = world.clock.now();
-  expect((await world.end(tab, pay(tab.once({ namespace: 'ann' })))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  expect((await world.end(tab, pay(tab.once({ namespace: 'ann' })), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   expect(world.clock.now() - again).toBeLessThan(SECOND);
 });
 

@@ -100,11 +100,8 @@ describe('an abort after the send', () => {
   });
 
   test('reaches the transport', async ({ world, tab, once, controller }) => {
-    await world.end(
-      tab,
-      pay(once, { signal: controller.signal }),
-      during(() => controller.abort(REASON), hangs()),
-    );
+    world.server.plays(during(() => controller.abort(REASON), hangs()));
+    await world.end(tab, pay(once, { signal: controller.signal }));
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 

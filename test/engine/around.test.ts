@@ -39,8 +39,8 @@ describe('around', () => {
       again.push(attempt.again);
       return send();
     });
-    await world.end(tab, pay(once, ONE), charged(lost()), replays());
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    await world.end(tab, pay(once, ONE), replays());
     expect(again).toEqual([false, true]);
   });
 

@@ -89,9 +89,9 @@ describe('A2: a refusal after ambiguity settles only when the server keeps it', 
   });
 
   test('A2: a replayed refusal after a timeout is rejected, because a late copy gets it too', async ({ world, tab, once }) => {
-    const declined = await world.end(tab, pay(once), lost(), replays(402, { error: 'declined' }), answers(201));
+    const declined = await world.end(tab, pay(once), lost(), replays(402, { error: 'declined' }));
     expect(declined).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none', replayed: true } });
-    const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }));
+    const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }), answers(201));
     expect(paid.outcome).toMatchObject({ type: 'fresh', certain: true, changed: false });
     expect(paid.outcome?.key).not.toBe(declined.outcome?.key);
   });
@@ -246,9 +246,9 @@ describe('A25: the ends that had no rule', () => {
   });
 
   test('A25: unknown does not settle: it is pending, and the next call may still settle it', async ({ world, tab, once }) => {
-    const unknown = await world.end(tab, pay(once), charged(lost()), answers(401), replays());
+    const unknown = await world.end(tab, pay(once), charged(lost()), answers(401));
     expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key: unknown.outcome?.key, sent: 'maybe' }]);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done' });
     expect(await world.run(pending(once))).toEqual([]);
   });
 

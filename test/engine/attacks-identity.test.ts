@@ -54,32 +54,22 @@ describe('A8: a log-out', () => {
 
   test('A8: during an attempt: a 2xx that comes late is still given, and changes nothing', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    expect(
-      await world.end(
-        tab,
-        pay(once),
-        during(() => clear(once), answers(201)),
-      ),
-    ).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    world.server.plays(during(() => clear(once), answers(201)));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
   test('A8: during an attempt: a refusal that comes late is unknown', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    expect(
-      await world.end(
-        tab,
-        pay(once),
-        during(() => clear(once), answers(402)),
-      ),
-    ).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    world.server.plays(during(() => clear(once), answers(402)));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
   test('A8: touches nothing of another namespace', async ({ world }) => {
     const [ann, bob] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'bob' })];
-    await world.end(ann.tab, pay(ann.once, ONE), lost(), answers(201));
-    await world.end(bob.tab, pay(bob.once, { operation: ['pay', 'c2'] }));
+    await world.end(ann.tab, pay(ann.once, ONE), lost());
+    await world.end(bob.tab, pay(bob.once, { operation: ['pay', 'c2'] }), answers(201));
     await world.run(clear(bob.once, { unsettled: 'forget' }));
     expect(world.record()).toMatchObject({ state: 'pending', revision: 1 });
     expect(world.record(['pay', 'c2'])).toBeUndefined();
@@ -87,19 +77,20 @@ describe('A8: a log-out', () => {
 
   test("A8: 'forget' drops what has not settled, and returns it", async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    const end = await world.end(tab, pay(once, ONE), lost(), answers(201));
+    const end = await world.end(tab, pay(once, ONE), lost());
     const { kept } = await world.run(clear(once, { unsettled: 'forget' }));
     expect(kept).toMatchObject([{ key: end.outcome?.key }]);
-    expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(end.outcome?.key);
+    expect((await world.end(tab, pay(once), answers(201))).outcome?.key).not.toBe(end.outcome?.key);
   });
 
   test('A8: the answers that this page remembers are gone', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    await world.end(tab, pay(once), answers(201), answers(201));
+    await world.end(tab, pay(once), answers(201));
     await world.run(clear(once));
     expect(world.record()).toMatchObject({ state: 'settled', forgetAt: world.clock.now() + 2 * MINUTE });
     expect(operationOf(once, NAME).state).toEqual({ phase: 'idle' });
     // By design: two minutes after the log-out nothing is known of a settled operation.
+    world.server.plays(answers(201));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
@@ -211,11 +202,11 @@ describe('A12: the person changes while an operation is driven', () => {
   test('A12: the records of one are not seen by another', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
-    const ann = await world.end(tab, pay(once, ONE), charged(lost()), answers(201));
+    const ann = await world.end(tab, pay(once, ONE), charged(lost()));
     user = 'bob';
     expect(await world.run(pending(once))).toEqual([]);
     expect(operationOf(once, NAME).state).not.toMatchObject({ phase: 'unsettled' });
-    expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(ann.outcome?.key);
+    expect((await world.end(tab, pay(once), answers(201))).outcome?.key).not.toBe(ann.outcome?.key);
   });
 
   test('A12: an abandoned drive of one person does not hold up the other', async ({ world }) => {
@@ -243,8 +234,8 @@ describe('A12: the person changes while an operation is driven', () => {
 
   test('A12: without a namespace no request, answer or meta is written to disk in a browser', async ({ world }) => {
     const { tab, once } = world.open({ keep: { request: true, response: 'disk' } });
-    await world.end(tab, pay(once, { ...ONE, meta: { secret: 'meta' }, body: { secret: 'request' } }), lost(), answers(201, { secret: 'answer' }));
-    await world.end(tab, pay(once, { operation: ['other'], meta: { secret: 'meta' }, body: { secret: 'request' } }));
+    await world.end(tab, pay(once, { ...ONE, meta: { secret: 'meta' }, body: { secret: 'request' } }), lost());
+    await world.end(tab, pay(once, { operation: ['other'], meta: { secret: 'meta' }, body: { secret: 'request' } }), answers(201, { secret: 'answer' }));
     expect(world.records).toHaveLength(2);
     expect(JSON.stringify(world.records)).not.toContain('secret');
   });
@@ -288,7 +279,8 @@ describe('A13: what was said not to have happened', () => {
 describe('A20: forget and settle', () => {
   test('A20: "order again", clicked twice, makes one effect', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
-    await world.end(tab, pay(once), answers(201), delayed(SECOND, answers(201)));
+    world.server.plays(answers(201), delayed(SECOND, answers(201)));
+    await world.end(tab, pay(once));
     const click = watched(forget(once, operation.name).then(() => pay(once)));
     const again = watched(forget(once, operation.name).then(() => pay(once)));
     const ends = await world.all(tab, click, again);
@@ -429,12 +421,12 @@ describe('A35: what is stored of a request', () => {
 describe('A38: a guest logs in', () => {
   test('A38: move brings the unsettled operation, key included', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
-    const { outcome } = await world.end(guest.tab, pay(guest.once, ONE), charged(lost()), replays());
+    const { outcome } = await world.end(guest.tab, pay(guest.once, ONE), charged(lost()));
     const user = guest.tab.once({ namespace: 'ann' });
     await world.run(moveFrom(user, 'guest'));
     expect(await world.run(pending(guest.once))).toEqual([]);
     expect(await world.run(pending(user))).toMatchObject([{ key: outcome?.key }]);
-    expect((await world.end(guest.tab, pay(user))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+    expect((await world.end(guest.tab, pay(user), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
   test('A38: a driver that is still at work for the guest stops before its next attempt', async ({ world }) => {
@@ -449,7 +441,7 @@ describe('A38: a guest logs in', () => {
 
   test('A38: a move that died halfway and is made again does not open what has settled since then', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
-    await world.end(guest.tab, pay(guest.once, ONE), charged(lost()), replays());
+    await world.end(guest.tab, pay(guest.once, ONE), charged(lost()));
     const user = guest.tab.once({ namespace: 'ann' });
     // To the list, to the lock, to the guest's record and to the new one, each time there and back.
     guest.tab.at(8, () => guest.tab.kill());
@@ -457,7 +449,7 @@ describe('A38: a guest logs in', () => {
     await rest();
     const { tab, once } = world.open({ namespace: 'ann' });
     expect(await world.run(pending(once))).toHaveLength(1);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed' });
     await world.run(moveFrom(once, 'guest'));
     expect(await world.run(pending(once))).toEqual([]);
     expect(await world.run(pending(tab.once({ namespace: 'guest' })))).toEqual([]);
@@ -500,16 +492,16 @@ describe('A30, A31: keys that are not random', () => {
   });
 
   test('A30: after forget it rises too', async ({ world, tab, once }) => {
-    await world.end(tab, pay(once, { ...ONE, key: derived }), lost(), answers(201));
+    await world.end(tab, pay(once, { ...ONE, key: derived }), lost());
     await world.run(forget(once, NAME, { evenIfUnknown: true }));
-    expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ key: 'order-c1-1' });
+    expect((await world.end(tab, pay(once, { key: derived }), answers(201))).outcome).toMatchObject({ key: 'order-c1-1' });
   });
 
   test('A30: a time bucket is no identity: the pending key wins over the one that is computed now', async ({ world, tab, once }) => {
     const bucket = ({ now }: { now: number }) => `pay-${Math.floor(now / MINUTE)}`;
-    const first = await world.end(tab, pay(once, { ...ONE, key: bucket }), charged(lost()), replays());
+    const first = await world.end(tab, pay(once, { ...ONE, key: bucket }), charged(lost()));
     await world.clock.advance(2 * MINUTE);
-    expect((await world.end(tab, pay(once, { key: bucket }))).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
+    expect((await world.end(tab, pay(once, { key: bucket }), replays())).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
   });
 
   test('A30: a literal key that differs from the pending one is a mismatch, and nothing is sent', async ({ world, tab, once }) => {
@@ -521,9 +513,9 @@ describe('A30, A31: keys that are not random', () => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.next('evict');
-    const refused = await world.end(tab, pay(once, { key: derived }), answers(401), replays());
+    const refused = await world.end(tab, pay(once, { key: derived }), answers(401));
     expect(refused).toMatchObject({ status: 401, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
-    expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ type: 'replayed', key: refused.outcome?.key });
+    expect((await world.end(tab, pay(once, { key: derived }), replays())).outcome).toMatchObject({ type: 'replayed', key: refused.outcome?.key });
   });
 
   test('A31: a mismatch under such a key is no proof either', async ({ world, tab, once }) => {

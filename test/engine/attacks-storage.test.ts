@@ -275,10 +275,10 @@ describe('A10: the wire form of the key', () => {
 
   test('A10: a later page with a longer window does not stretch what an earlier one stored', async ({ world }) => {
     const first = world.open();
-    await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }), charged(lost()), lost());
+    await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }), charged(lost()));
     await world.clock.advance(MINUTE);
     const second = first.tab.reload();
-    await world.end(second, pay(second.once(), ONE));
+    await world.end(second, pay(second.once(), ONE), lost());
     await world.clock.advance(10 * MINUTE);
     const third = second.reload();
     expect(await world.end(third, pay(third.once()))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
@@ -294,11 +294,8 @@ describe('A10: the wire form of the key', () => {
 
 describe('A21: the clock', () => {
   test('A21: a laptop that slept 26 hours in a backoff does not send again', async ({ world, tab, once }) => {
-    const end = await world.end(
-      tab,
-      pay(once),
-      during(() => world.clock.jump(26 * HOUR), charged(lost())),
-    );
+    world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
+    const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
@@ -333,13 +330,8 @@ describe('A21: the clock', () => {
   });
 
   test('A21: a clock that goes back between two attempts stops the second', async ({ world, tab, once }) => {
-    expect(
-      await world.end(
-        tab,
-        pay(once),
-        during(() => world.clock.jump(-HOUR), charged(lost())),
-      ),
-    ).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+    world.server.plays(during(() => world.clock.jump(-HOUR), charged(lost())));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
   test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async ({ world, tab, once }) => {
@@ -431,8 +423,8 @@ describe('A22: stores without atomic update', () => {
   test('A22: clients without a store of their own share one memory per realm', async ({ world }) => {
     const tab = world.tab({ server: true });
     const [one, two] = [tab.once({ store: undefined }), tab.once({ store: undefined })];
-    const first = await world.end(tab, pay(one, ONE), charged(lost()), replays());
-    expect((await world.end(tab, pay(two))).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
+    const first = await world.end(tab, pay(one, ONE), charged(lost()));
+    expect((await world.end(tab, pay(two), replays())).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
   });
 });
 
@@ -479,11 +471,8 @@ describe('A28: versions', () => {
 
 describe('A34: durable before the first byte', () => {
   test('A34: a named begin is strict, and so is every later mark that a request leaves', async ({ world, tab, once }) => {
-    await world.end(
-      tab,
-      pay(once),
-      during(() => expect(world.writes.map(({ durability }) => durability)).toEqual(['strict']), answers(201)),
-    );
+    world.server.plays(during(() => expect(world.writes.map(({ durability }) => durability)).toEqual(['strict']), answers(201)));
+    await world.end(tab, pay(once));
     const offline = world.open();
     offline.tab.online = false;
     world.writes.length = 0;

@@ -19,7 +19,8 @@ async function degraded(world: World, tab: Tab, once: Once, options: Parameters<
 
 describe('move', () => {
   test("a guest's operation in memory does not hide the user's own on the disk, which may have charged", async ({ world, tab }) => {
-    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(lost()), lost());
+    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(lost()));
+    world.server.plays(lost());
     await degraded(world, tab, tab.once({ namespace: 'guest' }));
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
@@ -27,7 +28,8 @@ describe('move', () => {
   });
 
   test('nor one that is done', async ({ world, tab }) => {
-    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(answers(201)), lost());
+    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(answers(201)));
+    world.server.plays(lost());
     await degraded(world, tab, tab.once({ namespace: 'guest' }));
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));

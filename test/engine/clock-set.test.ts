@@ -29,23 +29,16 @@ describe('the same decline again, after the clock was set forward by an hour', (
     const { world, tab, once } = await declined();
     world.clock.jump(HOUR);
     await world.clock.advance(10 * SECOND);
-    const early = await world.end(tab, pay(once), DECLINE, DECLINE);
+    const early = await world.end(tab, pay(once), DECLINE);
     expect(early.outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE - 1 });
     await world.clock.advance(2 * MINUTE);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+    expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 
   test('while the second attempt is on its way, is no proof', async () => {
     const { world, tab, once } = await declined();
-    expect(
-      (
-        await world.end(
-          tab,
-          pay(once),
-          during(() => world.clock.jump(HOUR), DECLINE),
-        )
-      ).outcome,
-    ).toMatchObject(UNSURE);
+    world.server.plays(during(() => world.clock.jump(HOUR), DECLINE));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
   });
 
   test('is no proof to a page that was loaded since: it has seen no time pass', async () => {
@@ -54,10 +47,10 @@ describe('the same decline again, after the clock was set forward by an hour', (
     world.clock.jump(HOUR);
     const once = next.once();
     await world.clock.advance(MINUTE);
-    const early = await world.end(next, pay(once), DECLINE, DECLINE);
+    const early = await world.end(next, pay(once), DECLINE);
     expect(early.outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + MINUTE });
     await world.clock.advance(MINUTE);
-    expect((await world.end(next, pay(once))).outcome).toMatchObject(NONE);
+    expect((await world.end(next, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 
   test('is no proof to another tab either, whether it was open before or not', async () => {
@@ -83,9 +76,9 @@ test('set back by some minutes, the clock proves no more than it would', async (
   const { world, tab, once } = await declined();
   world.clock.jump(-4 * MINUTE);
   await world.clock.advance(3 * MINUTE);
-  expect((await world.end(tab, pay(once), DECLINE, DECLINE)).outcome).toMatchObject(UNSURE);
+  expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(UNSURE);
   await world.clock.advance(4 * MINUTE);
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+  expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
 });
 
 test('a tab that was open all the time takes the word of a page that is gone', async () => {
@@ -102,11 +95,8 @@ describe("where the store is a server, its clock counts, and a machine's does no
   test('a machine whose clock was an hour slow when the first decline came', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } }, PROCESS);
     await world.end(tab, pay(once), lost());
-    await world.end(
-      tab,
-      pay(once),
-      during(() => void (tab.skewMs = -HOUR), DECLINE),
-    );
+    world.server.plays(during(() => void (tab.skewMs = -HOUR), DECLINE));
+    await world.end(tab, pay(once));
     const other = world.open({}, PROCESS);
     await world.clock.advance(MINUTE);
     expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(UNSURE);
@@ -114,10 +104,10 @@ describe("where the store is a server, its clock counts, and a machine's does no
 
   test('a process that began a moment ago takes the word of another one', async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), () => world.open({}, PROCESS)];
-    await world.end(one.tab, pay(one.once), lost(), DECLINE, DECLINE);
+    await world.end(one.tab, pay(one.once), lost(), DECLINE);
     await world.clock.advance(2 * MINUTE);
     const { tab, once } = other();
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+    expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 });
 
@@ -151,12 +141,12 @@ describe('a log-out elsewhere while a slow hook is at work, and the clock is set
 test('settle as none by a tab that hangs, while another one sends and the clock is set back, is refused: it says nothing of what was sent', async () => {
   const world = newWorld();
   const [app, other] = [world.open(), world.open(ONE)];
-  await world.end(other.tab, pay(other.once), lost(), charged(lost()));
+  await world.end(other.tab, pay(other.once), lost());
   app.tab.at(1, () => app.tab.freeze());
   const word = watched(settle(app.once, NAME, 'none'));
   world.clock.jump(-MINUTE);
   await world.clock.advance(2 * SECOND);
-  expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown' });
+  expect((await world.end(other.tab, pay(other.once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
   app.tab.thaw();
   await expect(world.run(word)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   expect(world.record()).toMatchObject({ state: 'pending' });
@@ -173,9 +163,9 @@ describe('a server', () => {
   test('counts from its first call on, whatever that was', async ({ world }) => {
     const PROCESS = { server: true, locks: false } as const;
     const one = world.open({}, PROCESS);
-    await world.end(one.tab, pay(one.once), lost(), DECLINE, answers(201));
+    await world.end(one.tab, pay(one.once), lost(), DECLINE);
     const { tab, once } = world.open({}, PROCESS);
-    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }));
+    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }), answers(201));
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });

@@ -46,10 +46,10 @@ describe('two processes on one store', () => {
     const [one, other] = [world.open({}, PROCESS), world.open({}, PROCESS)];
     other.tab.skewMs = 3 * MINUTE;
     const decline = answers(402, { error: 'declined' });
-    await world.end(one.tab, pay(one.once), lost(), decline, decline, decline);
-    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+    await world.end(one.tab, pay(one.once), lost(), decline);
+    expect((await world.end(other.tab, pay(other.once), decline)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
     await world.clock.advance(2 * MINUTE);
-    expect((await world.end(one.tab, pay(one.once))).outcome).toMatchObject({ effect: 'none' });
+    expect((await world.end(one.tab, pay(one.once), decline)).outcome).toMatchObject({ effect: 'none' });
   });
 
   test('two calls that are the first of their process hold leases of one name: their own process may drive on', async ({ world }) => {
@@ -92,8 +92,8 @@ describe('done, and nobody knows with which payload', () => {
     ["reconcile's Response", [answers(401)], { reconcile: async () => status() }],
   ] as const)('by %s: later calls are told that it is done, and given no answer that may be another one', async ([_, last, options], { world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 }, ...options });
-    await world.end(tab, pay(once, { reconcile: async () => 'unknown' }), idle(charged(lost())), ...last);
-    expect((await world.end(tab, pay(once, { body: EDITED }))).outcome).toMatchObject({ effect: 'done' });
+    await world.end(tab, pay(once, { reconcile: async () => 'unknown' }), idle(charged(lost())));
+    expect((await world.end(tab, pay(once, { body: EDITED }), ...last)).outcome).toMatchObject({ effect: 'done' });
     for (const body of [CART, EDITED])
       expect(await world.end(tab, pay(once, { body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', attempts: 0 } });
   });
@@ -103,15 +103,8 @@ describe('another context ends it with an earlier payload while this one waits f
   test.for(['never', 'if-changed'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat });
     // It is done and remembered here, but that could not be stored.
-    expect(
-      (
-        await world.end(
-          tab,
-          pay(once),
-          during(() => tab.faults.next('fail-before-commit'), charged(answers(201))),
-        )
-      ).status,
-    ).toBe(201);
+    world.server.plays(during(() => tab.faults.next('fail-before-commit'), charged(answers(201))));
+    expect((await world.end(tab, pay(once))).status).toBe(201);
     const [first = ''] = world.record()?.payloads ?? [];
     const ends = (record: OnceRecord): OnceRecord =>
       sealed({ ...record, state: 'settled', ending: replayed('server'), payloads: [first], revision: record.revision + 1 });
@@ -225,8 +218,8 @@ test('repeat if-changed: an earlier payload is done, and that could not be store
 describe('repeat if-changed in a browser', () => {
   test("a replay that may be another payload's lets the present one go on under a new key", async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
-    await world.end(tab, pay(once, { body: { v: 1 }, limits: { attempts: 1 } }), charged(lost()), replays(), answers(201, { v: 2 }));
-    const saved = await world.end(tab, pay(once, { body: { v: 2 } }));
+    await world.end(tab, pay(once, { body: { v: 1 }, limits: { attempts: 1 } }), charged(lost()));
+    const saved = await world.end(tab, pay(once, { body: { v: 2 } }), replays(), answers(201, { v: 2 }));
     expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
     expect(await saved.response?.json()).toEqual({ v: 2 });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['{"v":1}', '{"v":2}', '{"v":2}']);
@@ -318,9 +311,9 @@ describe('repeat if-changed, a payload that was only ever refused', () => {
 
   test('nor where its caller was told none (422), and the other one took two attempts', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
-    const refused = await world.end(tab, pay(once, { body: { name: 'A' } }), answers(422, { code: 'name_taken' }), charged(lost()), answers(200));
+    const refused = await world.end(tab, pay(once, { body: { name: 'A' } }), answers(422, { code: 'name_taken' }));
     expect(refused.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
-    await world.end(tab, pay(once, { body: { name: 'B' } }));
+    await world.end(tab, pay(once, { body: { name: 'B' } }), charged(lost()), answers(200));
     world.server.otherwise = answers(200);
     await world.end(tab, pay(once, { body: { name: 'A' } }));
     expect(world.server.arrivals).toHaveLength(4);

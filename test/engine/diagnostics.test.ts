@@ -15,21 +15,21 @@ function listening(once: Once): Extract<OnceEvent, { type: 'diagnostic' }>[] {
 describe('a diagnostic', () => {
   test('move-conflict: both namespaces have an unsettled operation of one name', async ({ world, tab }) => {
     const [guest, user] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
-    await world.end(tab, pay(guest, ONE), charged(lost()), lost());
-    await world.end(tab, pay(user, ONE));
+    await world.end(tab, pay(guest, ONE), charged(lost()));
+    await world.end(tab, pay(user, ONE), lost());
     const told = listening(user);
     await world.run(move(user, 'guest'));
     expect(told).toMatchObject([{ code: 'move-conflict', operation: NAME }]);
   });
 
   test('unsettled-forgotten: nobody settled it for thirty days', async ({ world, tab, once }) => {
-    await world.end(tab, pay(once, ONE), charged(lost()), answers(201, { id: 'ch_2' }), answers(201, { id: 'ch_3' }));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     await world.clock.advance(32 * DAY);
-    await world.end(tab, pay(once, { operation: ['pay', 'another'] }));
+    await world.end(tab, pay(once, { operation: ['pay', 'another'] }), answers(201, { id: 'ch_2' }));
     await world.clock.advance(8 * DAY);
     const later = tab.once();
     const told = listening(later);
-    await world.end(tab, pay(later, { operation: ['pay', 'a third'] }));
+    await world.end(tab, pay(later, { operation: ['pay', 'a third'] }), answers(201, { id: 'ch_3' }));
     await rest();
     expect(told).toMatchObject([{ code: 'unsettled-forgotten', operation: NAME }]);
     expect(await world.run(pending(once))).toEqual([]);

@@ -67,12 +67,12 @@ describe('a wait', () => {
     ] as const) {
       const world = newWorld();
       const { tab, once } = world.open();
-      await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '9' })), replays());
+      await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '9' })));
       const until = world.clock.now() + 9 * SECOND;
       await world.clock.advance(later);
       const next = tab.reload().once();
       const events = listening(next);
-      await world.end(tab, pay(next));
+      await world.end(tab, pay(next), replays());
       expect(waits(events)).toEqual(expected ? [[expected, until]] : []);
     }
   });
@@ -209,11 +209,8 @@ describe('reconcile', () => {
     expect(await logout).toEqual([]);
     const store = asking(async (world, options) => {
       const { tab, once } = world.open(options);
-      await world.end(
-        tab,
-        pay(once),
-        during(() => tab.faults.next('look-fails'), charged(lost())),
-      );
+      world.server.plays(during(() => tab.faults.next('look-fails'), charged(lost())));
+      await world.end(tab, pay(once));
     });
     expect(await store).toEqual([]);
   });

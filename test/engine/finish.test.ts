@@ -34,17 +34,20 @@ describe('what is stored of an answer', () => {
 
   test('is nothing without being asked for, or of a refusal', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    await world.end(tab, pay(once), answers(201), answers(402));
+    await world.end(tab, pay(once), answers(201));
     expect(world.record()?.answer).toBeUndefined();
     const operation = ['pay', 'refused'];
-    await world.end(tab, pay(once, { operation, keep: { response: 'disk' } }));
+    await world.end(tab, pay(once, { operation, keep: { response: 'disk' } }), answers(402));
     expect(world.record(operation)).toMatchObject({ state: 'retired', sticky: false, answer: undefined });
   });
 
   test('that belongs to an earlier payload is nothing: it is not the answer to this one', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { response: 'disk' } });
-    await world.end(tab, pay(once, ONE), charged(lost()), replays());
-    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server' } });
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    expect(await world.end(tab, pay(once, { body: OTHER }), replays())).toMatchObject({
+      code: 'ERR_ONCE_ALREADY_SETTLED',
+      outcome: { type: 'replayed', from: 'server' },
+    });
     expect(world.record()).toMatchObject({ state: 'settled', answer: undefined });
     expect(kept(tab)).toBe(0);
   });
@@ -86,11 +89,8 @@ describe('an end without effect', () => {
   });
 
   test('that can not be stored is none', async ({ world, tab, once }) => {
-    const end = await world.end(
-      tab,
-      pay(once, ONE),
-      during(() => tab.faults.next('fail-before-commit'), unreachable()),
-    );
+    world.server.plays(during(() => tab.faults.next('fail-before-commit'), unreachable()));
+    const end = await world.end(tab, pay(once, ONE));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'store' } });
     expect(causeOf(end.error)).toBeInstanceOf(Error);
   });
@@ -155,8 +155,8 @@ describe('the other payload under a key', () => {
 
   test('is not sent to a caller who left', async ({ world, tab, once }) => {
     const controller = new AbortController();
-    await world.end(tab, pay(once, ONE), charged(lost()), idle(during(() => controller.abort(), MISMATCH)));
-    await world.end(tab, pay(once, { body: OTHER, signal: controller.signal }));
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    await world.end(tab, pay(once, { body: OTHER, signal: controller.signal }), idle(during(() => controller.abort(), MISMATCH)));
     await rest();
     expect(world.server.arrivals).toHaveLength(2);
     expect(tab.reported).toEqual([]);
@@ -189,8 +189,12 @@ describe('work that goes on behind a link', () => {
 
   test('for a changed payload is certain where a mismatch would have been answered', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true } });
-    await world.end(tab, pay(once, ONE), charged(lost()), ACCEPTED, answers(200, {}));
-    expect((await world.end(tab, pay(once, { body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: true, changed: true });
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    expect((await world.end(tab, pay(once, { body: OTHER }), ACCEPTED, answers(200, {}))).outcome).toMatchObject({
+      type: 'fresh',
+      certain: true,
+      changed: true,
+    });
   });
 });
 
@@ -204,8 +208,8 @@ describe('reconcile', () => {
     const { asked, reconcile } = asking('none');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile });
-    expect((await world.end(tab, pay(once), answers(201), answers(402))).outcome).toMatchObject({ type: 'fresh' });
-    expect((await world.end(tab, pay(once, { operation: ['other'] }))).outcome).toMatchObject({ type: 'rejected' });
+    expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, pay(once, { operation: ['other'] }), answers(402))).outcome).toMatchObject({ type: 'rejected' });
     expect(asked).toEqual([]);
   });
 
@@ -238,8 +242,8 @@ describe('reconcile', () => {
       const { asked, reconcile } = asking(said);
       const world = newWorld();
       const { tab, once } = world.open({ reconcile });
-      await world.end(tab, pay(once, ONE), charged(lost()), answers(201));
-      const { outcome } = await world.end(tab, pay(once, { body: OTHER }));
+      await world.end(tab, pay(once, ONE), charged(lost()));
+      const { outcome } = await world.end(tab, pay(once, { body: OTHER }), answers(201));
       expect(asked).toMatchObject([{ reason: 'mismatch' }]);
       expect(outcome).toMatchObject(typeof said === 'object' ? { type: 'replayed', from: 'reconcile' } : { type: 'fresh', certain: false, changed: true });
     }

@@ -216,9 +216,9 @@ test('a failing beat costs the lease at most, never the key', async ({ world, on
 });
 
 test('a settled or unknown operation bears no lease that would keep the next process waiting', async ({ world, one, two }) => {
-  await world.end(one.tab, pay(one.once, ONE), charged(lost()), replays(), answers(201));
+  await world.end(one.tab, pay(one.once, ONE), charged(lost()));
   const at = world.clock.now();
-  await world.end(two.tab, pay(two.once));
-  await world.end(two.tab, watched(pay(two.once, { operation: ['other'] })));
+  await world.end(two.tab, pay(two.once), replays());
+  await world.end(two.tab, watched(pay(two.once, { operation: ['other'] })), answers(201));
   expect(world.clock.now()).toBe(at);
 });

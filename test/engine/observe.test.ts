@@ -261,8 +261,8 @@ describe('onOutcome', () => {
   test('is called for refusals, unknown ends and errors of ours, too', async ({ world, tab, once }) => {
     const told: unknown[] = [];
     const onOutcome = ({ type }: Outcome) => told.push(type);
-    await world.end(tab, pay(once, { onOutcome }), answers(402), lost());
-    await world.end(tab, pay(once, { ...ONE, onOutcome }));
+    await world.end(tab, pay(once, { onOutcome }), answers(402));
+    await world.end(tab, pay(once, { ...ONE, onOutcome }), lost());
     tab.faults.next('look-fails');
     await world.end(tab, pay(once, { onOutcome }));
     expect(told).toEqual(['rejected', 'unknown', 'unknown']);

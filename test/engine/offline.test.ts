@@ -38,11 +38,14 @@ describe('a device that goes offline in the middle of a call', () => {
     for (const next of ['press', 'resume'] as const) {
       const world = newWorld();
       const { tab, once } = world.open();
-      const first = await world.end(tab, pay(once), gone(tab), lost(), lost(), replays());
+      const first = await world.end(tab, pay(once), gone(tab));
       await world.clock.advance(HOUR);
       tab.connect(true);
       const call = next === 'press' ? pay(once) : watched(resumeOne(once, NAME));
-      expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { type: 'replayed', key: first.outcome?.key, attempts: 3 } });
+      expect(await world.end(tab, call, lost(), lost(), replays())).toMatchObject({
+        status: 201,
+        outcome: { type: 'replayed', key: first.outcome?.key, attempts: 3 },
+      });
     }
   });
 

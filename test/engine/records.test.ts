@@ -201,11 +201,11 @@ describe('settle', () => {
     { where: 'before its look, without locks', of: { server: true, locks: false }, crossing: 1 },
   ])("'none' of a context that freezes $where says nothing of what another one has sent since", async ({ of, crossing }, { world }) => {
     const [app, other] = [world.open({}, of), world.open({}, of)];
-    await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }), lost(), charged(lost()));
+    await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }), lost());
     app.tab.at(crossing, () => app.tab.freeze());
     const word = watched(settle(app.once, NAME, 'none'));
     await world.clock.advance(2 * SECOND);
-    expect((await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     app.tab.thaw();
     await expect(world.run(word)).rejects.toThrow();
     expect(world.record()).toMatchObject({ state: 'pending' });
@@ -305,10 +305,10 @@ describe('forget', () => {
 
   test('of what came to nothing leaves its key to the next one, so that lost storage leads back to it', async ({ world, tab, once }) => {
     const options: PayOptions = { operation: ['derived'], key: ({ generation }) => `order-7-${generation}` };
-    await world.end(tab, pay(once, options), answers(402), answers(201));
+    await world.end(tab, pay(once, options), answers(402));
     await world.run(settle(once, ['derived'], 'none'));
     await world.run(forget(once, ['derived']));
-    await world.end(tab, pay(once, options));
+    await world.end(tab, pay(once, options), answers(201));
     expect(world.server.keys).toEqual(['order-7-0', 'order-7-0']);
   });
 
@@ -339,11 +339,11 @@ describe('a time without an end', () => {
     ['keep.forMs', { keep: { forMs: Number.POSITIVE_INFINITY }, limits: { attempts: 1 } }],
   ] as const)('of %s: the operation goes on with its key, is remembered, and is settled and forgotten by hand', async ([_, options], { world }) => {
     const { tab, once } = world.open(options);
-    const { outcome } = await world.end(tab, pay(once), charged(lost()), replays());
+    const { outcome } = await world.end(tab, pay(once), charged(lost()));
     await world.clock.advance(MINUTE);
     const next = tab.reload();
     const reloaded = next.once(options);
-    expect(await world.end(next, pay(reloaded))).toMatchObject({ outcome: { type: 'replayed', key: outcome?.key } });
+    expect(await world.end(next, pay(reloaded), replays())).toMatchObject({ outcome: { type: 'replayed', key: outcome?.key } });
     await world.clock.advance(MINUTE);
     expect(await world.end(next, pay(reloaded))).toMatchObject({ outcome: { effect: 'done', key: outcome?.key } });
     expect(world.server.keys).toEqual([outcome?.key, outcome?.key]);

@@ -38,12 +38,13 @@ describe("accepted: 'poll'", () => {
 
   test('the same where the page was closed while it asked the link', async ({ world }) => {
     const { tab, once } = world.open(options);
-    expect((await world.end(tab, pay(once), lost(), DECLINE, charged(ACCEPTED))).outcome).toMatchObject(UNSURE);
+    expect((await world.end(tab, pay(once), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
     const other = world.open(options);
     world.server.otherwise = (arrival, server) => {
       if (arrival.method === 'GET') tab.kill();
       return RUNNING(arrival, server);
     };
+    world.server.plays(charged(ACCEPTED));
     void pay(once);
     await world.clock.advance(2 * MINUTE);
     world.server.otherwise = undefined;

@@ -134,9 +134,9 @@ describe('move', () => {
     for (const [what, change, moves] of states) {
       const world = newWorld();
       const { tab, guest, ann } = guestOf(world);
-      await world.end(tab, pay(guest), charged(lost()), charged(lost()));
+      await world.end(tab, pay(guest), charged(lost()));
       const [own] = records(world);
-      await world.end(tab, pay(ann));
+      await world.end(tab, pay(ann), charged(lost()));
       const theirs = records(world).find(({ key }) => key !== own?.key) as OnceRecord;
       world.medium.set(theirs.id, change(theirs, own?.key ?? ''));
       await world.run(move(ann, 'guest'));
@@ -167,9 +167,9 @@ describe('move', () => {
     const { tab, guest, ann } = guestOf(world);
     const told: string[] = [];
     subscribe(ann, (event) => event.type === 'diagnostic' && void told.push(event.code));
-    const { outcome } = await world.end(tab, pay(guest), answers(400, { code: 'bad_card' }), answers(400, { code: 'bad_card' }));
+    const { outcome } = await world.end(tab, pay(guest), answers(400, { code: 'bad_card' }));
     const own = records(world)[0]?.id;
-    await world.end(tab, pay(ann));
+    await world.end(tab, pay(ann), answers(400, { code: 'bad_card' }));
     const there = records(world).find(({ id }) => id !== own) as OnceRecord;
     world.medium.set(there.id, sealed({ ...there, ...theirs }));
     await world.run(move(ann, 'guest'));
@@ -197,7 +197,7 @@ describe('move', () => {
   test('brings what has no name where it is, and only as long as it is unsettled', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     const post = { method: 'POST', body: '{"cart":1}' };
-    const { outcome } = await world.end(tab, guest.fetch(URL_, post), charged(lost()), replays());
+    const { outcome } = await world.end(tab, guest.fetch(URL_, post), charged(lost()));
     const [own] = records(world) as [OnceRecord];
     const { update } = tab.store;
     Object.assign(tab.store, {
@@ -214,17 +214,17 @@ describe('move', () => {
     expect(records(world)).toMatchObject([{ id: own.id, key: own.key, revision: own.revision + 1, state: 'pending' }]);
     expect(records(world)[0]?.ns).not.toBe(own.ns);
     expect(world.writes.at(-1)?.durability).toBe('strict');
-    expect((await world.end(tab, ann.fetch(URL_, post))).outcome).toMatchObject({ key: outcome?.key, resumed: true });
+    expect((await world.end(tab, ann.fetch(URL_, post), replays())).outcome).toMatchObject({ key: outcome?.key, resumed: true });
   });
 
   test('brings what could only be kept in memory', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     tab.faults.next('fail-before-commit');
-    const { outcome } = await world.end(tab, pay(guest), charged(lost()), replays());
+    const { outcome } = await world.end(tab, pay(guest), charged(lost()));
     await world.run(move(ann, 'guest'));
     expect(await world.run(pending(ann))).toMatchObject([{ name: NAME, key: outcome?.key }]);
     expect(await world.run(pending(guest))).toEqual([]);
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key, storedIn: 'memory' });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key, storedIn: 'memory' });
   });
 
   test('from where one is already moves nothing', async ({ world }) => {

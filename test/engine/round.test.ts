@@ -58,11 +58,11 @@ describe('a caller who left while it waited for the claim', () => {
 
 describe('what was to be sent', () => {
   test('is kept as long as it may have to be sent again', async ({ world, tab, once }) => {
-    await world.end(tab, pay(once, ONE), charged(lost()), replays(), answers(402));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(kept(tab)).toBe(1);
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), replays());
     expect(kept(tab)).toBe(0);
-    await world.end(tab, pay(once, { operation: ['declined'] }));
+    await world.end(tab, pay(once, { operation: ['declined'] }), answers(402));
     expect(kept(tab)).toBe(0);
     // Its key stays in use, so the server may have to be asked what became of it.
     await world.end(tab, pay(once, { operation: ['refused'] }), answers(422));

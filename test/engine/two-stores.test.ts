@@ -52,8 +52,8 @@ function open({ full = true, of, own = {} }: { full?: boolean; of?: TabOptions; 
 describe('two stores of one process, both full, with equal namespace and name', () => {
   test('each have a key and an effect of their own', async () => {
     const { world, tab, one, two } = open();
-    const first = await world.end(tab, pay(one.once), charged(answers(201)), charged(answers(201)));
-    const second = await world.end(tab, pay(two.once));
+    const first = await world.end(tab, pay(one.once), charged(answers(201)));
+    const second = await world.end(tab, pay(two.once), charged(answers(201)));
     expect([first.outcome, second.outcome]).toMatchObject([
       { type: 'fresh', storedIn: 'memory' },
       { type: 'fresh', storedIn: 'memory' },
@@ -64,9 +64,9 @@ describe('two stores of one process, both full, with equal namespace and name', 
 
   test('do not go on with the key that the other one lost', async () => {
     const { world, tab, one, two } = open();
-    const first = await world.end(tab, pay(one.once, ONE), charged(lost()), charged(answers(201)));
+    const first = await world.end(tab, pay(one.once, ONE), charged(lost()));
     expect(first.outcome).toMatchObject({ effect: 'unknown', storedIn: 'memory' });
-    const second = await world.end(tab, pay(two.once));
+    const second = await world.end(tab, pay(two.once), charged(answers(201)));
     expect(second.outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(second.outcome?.key).not.toBe(first.outcome?.key);
     expect(await world.run(pending(one.once))).toMatchObject([{ name: NAME, key: first.outcome?.key }]);

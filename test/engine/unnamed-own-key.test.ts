@@ -33,20 +33,27 @@ describe.each(SITES)('%s', (_, of) => {
 
   test('goes on with what its key left behind, and with nothing of another key or another namespace', async ({ world }) => {
     const first = open(world);
-    await world.end(first.tab, call(first.once), charged(lost()), replays(), charged(answers(201)), charged(answers(201)));
+    await world.end(first.tab, call(first.once), charged(lost()));
     const next = open(world);
-    expect((await world.end(next.tab, call(next.once))).outcome).toMatchObject({ type: 'replayed', key: OWN, resumed: true });
-    expect((await world.end(next.tab, call(next.once, 'order-4712'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect((await world.end(next.tab, call(next.once), replays())).outcome).toMatchObject({
+      type: 'replayed',
+      key: OWN,
+      resumed: true,
+    });
+    expect((await world.end(next.tab, call(next.once, 'order-4712'), charged(answers(201)), charged(answers(201)))).outcome).toMatchObject({
+      type: 'fresh',
+      resumed: false,
+    });
     const other = open(world, 'bob');
     expect((await world.end(other.tab, call(other.once, 'order-4713'))).outcome).toMatchObject({ resumed: false });
   });
 
   test('is found after a move', async ({ world }) => {
     const guest = open(world, 'guest');
-    await world.end(guest.tab, call(guest.once), charged(lost()), replays());
+    await world.end(guest.tab, call(guest.once), charged(lost()));
     const user = open(world);
     await world.run(move(user.once, 'guest'));
-    expect((await world.end(user.tab, call(user.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect((await world.end(user.tab, call(user.once), replays())).outcome).toMatchObject({ type: 'replayed', resumed: true });
   });
 
   test('sends nothing where it can not be told what is stored', async ({ world }) => {

@@ -60,9 +60,9 @@ describe('a POST or PATCH without a name', () => {
 
   test('one that ended unknown is taken up by the same call, key and all', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    const first = await world.end(tab, post(once), charged(lost()), replays());
+    const first = await world.end(tab, post(once), charged(lost()));
     expect(first).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
-    expect(await world.end(tab, post(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true, key: first.outcome?.key } });
+    expect(await world.end(tab, post(once), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true, key: first.outcome?.key } });
     expect((await world.end(tab, post(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
@@ -82,31 +82,32 @@ describe('a POST or PATCH without a name', () => {
 
   test('another body, URL or method takes up nothing', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    const first = await world.end(tab, post(once), lost(), answers(201), answers(201), answers(201));
+    world.server.plays(lost(), answers(201), answers(201), answers(201));
+    const first = await world.end(tab, post(once));
     for (const call of [post(once, { n: 2 }), post(once, { n: 1 }, {}, `${URL_}/2`), post(once, { n: 1 }, { method: 'PATCH' })])
       expect((await world.end(tab, call)).outcome?.key).not.toBe(first.outcome?.key);
   });
 
   test('one that is past its window is not taken up, and stays in pending', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    const first = await world.end(tab, post(once), charged(lost()), answers(201));
+    const first = await world.end(tab, post(once), charged(lost()));
     await world.clock.advance(25 * HOUR);
-    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, post(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
     expect(await world.run(pending(once))).toMatchObject([{ name: [], key: first.outcome?.key }]);
   });
 
   test('one of another person is not taken up', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = open(world, { ...ONE, namespace: () => user });
-    await world.end(tab, post(once), charged(lost()), answers(201));
+    await world.end(tab, post(once), charged(lost()));
     user = 'bob';
-    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect((await world.end(tab, post(once), answers(201))).outcome).toMatchObject({ type: 'fresh', resumed: false });
   });
 
   test('a refusal leaves nothing to take up', async ({ world, tab, once }) => {
-    const first = await world.end(tab, post(once), answers(422, { error: 'too_short' }), answers(201));
+    const first = await world.end(tab, post(once), answers(422, { error: 'too_short' }));
     expect(first.outcome).toMatchObject({ type: 'rejected' });
-    expect((await world.end(tab, post(once))).outcome?.key).not.toBe(first.outcome?.key);
+    expect((await world.end(tab, post(once), answers(201))).outcome?.key).not.toBe(first.outcome?.key);
     expect(await world.run(pending(once))).toEqual([]);
   });
 
@@ -245,8 +246,8 @@ describe('what HTTP itself calls idempotent', () => {
 
   test('its last answer, or its last error, is what the caller gets', async ({ world }) => {
     const { tab, once } = open(world, { limits: { attempts: 2 } });
-    expect(await world.end(tab, watched(once.fetch(URL_)), lost(), answers(503), answers(503), lost())).toMatchObject({ status: 503 });
-    expect((await world.end(tab, watched(once.fetch(URL_)))).error).toBeInstanceOf(TypeError);
+    expect(await world.end(tab, watched(once.fetch(URL_)), lost(), answers(503))).toMatchObject({ status: 503 });
+    expect((await world.end(tab, watched(once.fetch(URL_)), answers(503), lost())).error).toBeInstanceOf(TypeError);
   });
 
   test('waits as the server asks, and no longer than totalMs', async ({ world, tab, once }) => {

@@ -37,8 +37,8 @@ describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s
   });
 
   test('after a refusal it goes out under a new key', async ({ world, tab, once }) => {
-    await world.end(tab, pay(once), answers(422, { code: 'no' }), answers(201));
-    expect((await world.end(tab, pay(once, where))).outcome).toMatchObject({ type: 'fresh' });
+    await world.end(tab, pay(once), answers(422, { code: 'no' }));
+    expect((await world.end(tab, pay(once, where), answers(201))).outcome).toMatchObject({ type: 'fresh' });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 

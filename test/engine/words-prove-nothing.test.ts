@@ -37,8 +37,10 @@ describe.each([409, 423])('a %i that means work in progress', (status) => {
   test.each(BUSY)('after another payload: "%s"', async (message) => {
     const world = newWorld();
     const { tab, once } = world.open(ONE);
-    await world.end(tab, pay(once), charged(lost()), answers(status, { message }, { 'retry-after': '1' }), replays());
-    expect((await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }))).outcome).toMatchObject({ effect: 'done' });
+    await world.end(tab, pay(once), charged(lost()));
+    expect(
+      (await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }), answers(status, { message }, { 'retry-after': '1' }), replays())).outcome,
+    ).toMatchObject({ effect: 'done' });
   });
 });
 
@@ -116,8 +118,8 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
 
   test('the first one took effect: the second one goes on under a new key', async ({ world }) => {
     const { tab, once } = world.open(ONE);
-    const unsure = await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()), replays(), answers(201, { v: 2 }));
-    const saved = await world.end(tab, pay(once, changed));
+    const unsure = await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()));
+    const saved = await world.end(tab, pay(once, changed), replays(), answers(201, { v: 2 }));
     expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
     expect(saved.outcome?.key).not.toBe(unsure.outcome?.key);
     // Both are done, and the second one is what is there now.
@@ -127,8 +129,8 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
 
   test('nothing tells which one took effect: neither is sent again', async ({ world }) => {
     const { tab, once } = world.open(ONE);
-    await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()), answers(200));
-    expect((await world.end(tab, pay(once, changed))).outcome).toMatchObject({ effect: 'done', certain: false });
+    await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()));
+    expect((await world.end(tab, pay(once, changed), answers(200))).outcome).toMatchObject({ effect: 'done', certain: false });
     for (const body of [CART, changed.body])
       expect((await world.end(tab, pay(once, { repeat: 'if-changed', body }))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
     expect(world.server.arrivals).toHaveLength(2);
@@ -136,8 +138,8 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
 
   test("with 'never' the second one is told of the first, for good, and the first one is remembered", async ({ world }) => {
     const { tab, once } = world.open(ONE);
-    await world.end(tab, pay(once), charged(lost()), replays());
-    expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    await world.end(tab, pay(once), charged(lost()));
+    expect(await world.end(tab, pay(once, { body: changed.body }), replays())).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(world.server.arrivals).toHaveLength(2);

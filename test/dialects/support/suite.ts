@@ -75,10 +75,10 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
   test('goes on after a reload with the wire form that was stored', async () => {
     const world = worldOf(dialect);
     const { tab, once } = world.open({ dialect });
-    await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()), done);
+    await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()));
     expect(world.record()).toMatchObject({ state: 'pending', carrier: dialect.carrier, dialect: dialect.name });
     const next = tab.reload();
-    const end = await world.end(next, pay(next.once({ dialect }), payOf(sample)));
+    const end = await world.end(next, pay(next.once({ dialect }), payOf(sample)), done);
     expect(end).toMatchObject({ outcome: { effect: 'done', resumed: true } });
     expect(new Set(world.server.arrivals.map(wireOf)).size).toBe(1);
   });
@@ -127,9 +127,9 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
     test('a refusal that the server keeps settles, and the next call gets another key', async () => {
       const world = worldOf(dialect);
       const { tab, once } = world.open({ dialect });
-      const refused = await world.end(tab, pay(once, payOf(sample)), lost(), plays(kept), done);
+      const refused = await world.end(tab, pay(once, payOf(sample)), lost(), plays(kept));
       expect(refused).toMatchObject({ status: kept.status, outcome: { type: 'rejected', effect: 'none' } });
-      const paid = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })));
+      const paid = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })), done);
       expect(paid.outcome).toMatchObject({ effect: 'done' });
       expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
     });
