@@ -1,20 +1,19 @@
 /** Goal: both headers are right at every attempt, whoever makes it. Method: `support/suite.ts`, and reloads and long pauses. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { repeatableRequests } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
 import { MINUTE, pay, SECOND } from '../support/world.js';
-import { plays, speaksAndReads, worldOf } from './support/suite.js';
+import { plays, speaksAndReads, testOf } from './support/suite.js';
 
 speaksAndReads('repeatableRequests');
 speaksAndReads('repeatableRequests, refusals kept');
 
 const dialect = repeatableRequests();
+const test = testOf(dialect);
 const ACCEPTED = plays({ status: 202, headers: { 'repeatability-result': 'accepted' } }, true);
 const TOO_LATE = { status: 412, headers: { 'repeatability-result': 'rejected' } };
 
-test('the time of the first attempt never changes, over a reload two minutes later too', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('the time of the first attempt never changes, over a reload two minutes later too', async ({ world, tab, once }) => {
   const at = new Date(world.clock.now()).toUTCString();
   await world.end(tab, pay(once, { limits: { attempts: 2 } }), charged(lost()), lost());
   await world.clock.advance(2 * MINUTE);
@@ -23,9 +22,7 @@ test('the time of the first attempt never changes, over a reload two minutes lat
   expect(world.server.arrivals.map(({ headers }) => headers.get('repeatability-first-sent'))).toEqual([at, at, at]);
 });
 
-test('after five minutes nothing is sent any more', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('after five minutes nothing is sent any more', async ({ world, tab, once }) => {
   await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   await world.clock.advance(5 * MINUTE);
   const next = tab.reload();
@@ -33,8 +30,7 @@ test('after five minutes nothing is sent any more', async () => {
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('a 412 after ambiguity asks reconcile', async () => {
-  const world = worldOf(dialect);
+test('a 412 after ambiguity asks reconcile', async ({ world }) => {
   const asked: string[] = [];
   const { tab, once } = world.open({
     dialect,
@@ -48,16 +44,12 @@ test('a 412 after ambiguity asks reconcile', async () => {
   expect(asked).toEqual(['refused-after-ambiguity']);
 });
 
-test('a clean 412, from a wrong clock, is a refusal', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('a clean 412, from a wrong clock, is a refusal', async ({ world, tab, once }) => {
   tab.skewMs = -10 * MINUTE;
   expect(await world.end(tab, pay(once), plays(TOO_LATE))).toMatchObject({ status: 412, outcome: { type: 'rejected', effect: 'none' } });
 });
 
-test('a 501 is not tried again', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('a 501 is not tried again', async ({ world, tab, once }) => {
   const end = await world.end(tab, pay(once, { limits: { totalMs: 60 * SECOND } }), plays({ status: 501, headers: {} }));
   expect(end).toMatchObject({ status: 501, outcome: { type: 'rejected', attempts: 1 } });
 });

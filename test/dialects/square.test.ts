@@ -1,13 +1,14 @@
 /** Goal: a key in the body changes nothing else of it. Method: `support/suite.ts`, and bodies that re-serializing would change. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { charged, lost, textOf } from '../support/server.js';
 import { NAME, pay, URL_ } from '../support/world.js';
-import { plays, speaksAndReads, worldOf } from './support/suite.js';
+import { plays, speaksAndReads, testOf, worldOf } from './support/suite.js';
 
 speaksAndReads('square');
 
 const dialect = square();
+const test = testOf(dialect);
 const PAID = plays({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"payment":{"id":"p1"}}' }, true);
 
 test.each([
@@ -25,18 +26,14 @@ test.each([
   expect(JSON.parse(sent)).toEqual({ idempotency_key: key, ...(JSON.parse(body) as object) });
 });
 
-test('a body that came as bytes, or in a Request, gets its key too', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('a body that came as bytes, or in a Request, gets its key too', async ({ world, tab, once }) => {
   const bytes = new TextEncoder().encode('{"amount":1}');
   await world.end(tab, once.fetch(URL_, { method: 'POST', body: bytes, once: NAME }), PAID);
   await world.end(tab, once.fetch(new Request(URL_, { method: 'POST', body: bytes }), { once: [...NAME, 'again'] }), PAID);
   for (const arrival of world.server.arrivals) expect(JSON.parse(await textOf(arrival))).toEqual({ idempotency_key: arrival.key, amount: 1 });
 });
 
-test('the fingerprint is taken before the key is inserted, so the same body is the same operation', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('the fingerprint is taken before the key is inserted, so the same body is the same operation', async ({ world, tab, once }) => {
   await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const before = world.record();
   const next = tab.reload();
@@ -62,9 +59,7 @@ describe('what can not bear a key is refused before anything is stored', () => {
   });
 });
 
-test('a record whose key belongs elsewhere is not sent without it', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('a record whose key belongs elsewhere is not sent without it', async ({ world, tab, once }) => {
   await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const next = tab.reload();
   // Another dialect, which does not know how to put a key into a body.

@@ -3,21 +3,20 @@
  * reloads, the back-forward cache. Method: real Chromium, a real server that renders the key, and its ledger as judge.
  */
 import type { Page } from 'playwright';
-import { describe, expect, test } from 'vitest';
+import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
 import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
-import { inPlayground, playground } from './support/playground.ts';
+import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
 
 const DECLINED = 'Your card was declined. Nothing was charged.';
 
-describe('with script', () => {
-  const open = (): Promise<Page> => playground.visitor('/form/');
+const open = (options: Parameters<Playground['visitor']>[1] = {}): Promise<Page> => playground.visitor('/form/', options);
+const test = anyTest.extend('page', () => open()).extend('key', ({ page }) => renderedKey(page));
 
-  test('Enter plus click: aria-busy, a status line, one charge under the key that the server rendered', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+describe('with script', () => {
+  test('Enter plus click: aria-busy, a status line, one charge under the key that the server rendered', async ({ page, key }) => {
     await playground.breakNetwork('delay', 1, 'default');
     await page.getByLabel(/^Bags/).press('Enter');
     await pay(page);
@@ -28,8 +27,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a declined card, then a corrected one: one charge, under the server’s next key', async () => {
-    const page = await open();
+  test('a declined card, then a corrected one: one charge, under the server’s next key', async ({ page }) => {
     const first = await renderedKey(page);
     await isDeclined(page, DECLINED);
     const next = await renderedKey(page);
@@ -39,8 +37,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
-  test('a declined card in one tab, and another card in a second one that was open before: told to load it again, then one charge', async () => {
-    const page = await open();
+  test('a declined card in one tab, and another card in a second one that was open before: told to load it again, then one charge', async ({ page }) => {
     const other = await second(page);
     await isDeclined(page, DECLINED);
     await pay(other);
@@ -50,9 +47,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('no request arrives, a reload: the form still says so and bears the same key, Pay charges once', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('no request arrives, a reload: the form still says so and bears the same key, Pay charges once', async ({ page, key }) => {
     await isUnsure(page, 'lose-request');
     await page.reload();
     await says(page, UNSURE);
@@ -62,8 +57,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async () => {
-    const page = await open();
+  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async ({ page }) => {
     await isUnsure(page, 'lose-response');
     await page.reload();
     await says(page, PAID);
@@ -84,8 +78,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('axe finds nothing: ready, declined, paid', async () => {
-    const page = await open();
+  test('axe finds nothing: ready, declined, paid', async ({ page }) => {
     await fitsAnybody({ page }, 'ready');
     await isDeclined(page, DECLINED);
     await fitsAnybody({ page }, 'declined');
@@ -96,27 +89,23 @@ describe('with script', () => {
 });
 
 describe('without script', () => {
-  const open = (): Promise<Page> => playground.visitor('/form/', { javaScriptEnabled: false });
+  test.override('page', () => open({ javaScriptEnabled: false }));
 
-  test('paid under the rendered key; a reload sends nothing', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('paid under the rendered key; a reload sends nothing', async ({ page, key }) => {
     await pays(page);
     await page.reload();
     await says(page, PAID);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('two copies of the form, both sent at once: one charge', async () => {
-    const page = await open();
+  test('two copies of the form, both sent at once: one charge', async ({ page }) => {
     const other = await second(page);
     await Promise.all([pay(page), pay(other)]);
     await Promise.all([says(page, PAID), says(other, PAID)]);
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the answer is lost, and the form is sent again from the page that is still in the history: one charge', async () => {
-    const page = await open();
+  test('the answer is lost, and the form is sent again from the page that is still in the history: one charge', async ({ page }) => {
     const old = await second(page);
     await playground.breakNetwork('lose-response', undefined, 'default');
     await page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
@@ -126,8 +115,7 @@ describe('without script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a declined card, then a corrected one: one charge, under another key', async () => {
-    const page = await open();
+  test('a declined card, then a corrected one: one charge, under another key', async ({ page }) => {
     const first = await renderedKey(page);
     await isDeclined(page, DECLINED);
     await card(page, '4242, is accepted');
@@ -137,13 +125,11 @@ describe('without script', () => {
     expect(charges[0]?.key).not.toBe(first);
   });
 
-  test('sent without script, then with it: the page adopts the key, one charge', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('sent without script, then with it: the page adopts the key, one charge', async ({ page, key }) => {
     await playground.breakNetwork('lose-request', undefined, 'default');
     await Promise.all([page.waitForEvent('requestfailed'), page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true })]);
     await playground.mendNetwork();
-    const scripted = await playground.visitor('/form/', { storageState: await page.context().storageState() });
+    const scripted = await open({ storageState: await page.context().storageState() });
     expect(await renderedKey(scripted)).toBe(key);
     await pays(scripted);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);

@@ -3,7 +3,7 @@
  * what became of it. Method: real Chromium, a real server that renders the key, and its ledger as judge.
  */
 import type { Page } from 'playwright';
-import { describe, expect, test } from 'vitest';
+import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
 import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
@@ -13,22 +13,19 @@ inPlayground();
 const DECLINED = 'The card was declined';
 
 const open = (options: Parameters<Playground['visitor']>[1] = {}): Promise<Page> => playground.visitor('/once-form/', options);
+const test = anyTest.extend('page', () => open()).extend('key', ({ page }) => renderedKey(page));
 const state = (page: Page): Promise<string | null> => page.locator('once-form').getAttribute('state');
 const check = (page: Page) => page.getByRole('button', { name: 'Check' });
 
 describe('with script', () => {
-  test('the answer is lost once: paid, one charge under the key that the server rendered', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('the answer is lost once: paid, one charge under the key that the server rendered', async ({ page, key }) => {
     await playground.breakNetwork('lose-response', 1, 'default');
     await pays(page);
     expect(await state(page)).toBe('done');
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a double click and Enter: the button and the form are busy, one charge', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('a double click and Enter: the button and the form are busy, one charge', async ({ page, key }) => {
     await playground.breakNetwork('delay', 1, 'default');
     await page.getByRole('button', { name: 'Pay' }).dblclick();
     await page.getByLabel(/^Bags/).press('Enter');
@@ -42,8 +39,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a declined card: its field says so and has the focus; the corrected form is charged once, under the next key', async () => {
-    const page = await open();
+  test('a declined card: its field says so and has the focus; the corrected form is charged once, under the next key', async ({ page }) => {
     const first = await renderedKey(page);
     await isDeclined(page, DECLINED);
     const field = page.getByLabel('Card');
@@ -59,9 +55,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
-  test('no request arrives, a reload: the form still says so, and charges once under its key', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('no request arrives, a reload: the form still says so, and charges once under its key', async ({ page, key }) => {
     await isUnsure(page, 'lose-request');
     await page.reload();
     await says(page, UNSURE);
@@ -70,8 +64,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('no answer arrives: Check finds the charge, and keeps the focus in the form', async () => {
-    const page = await open();
+  test('no answer arrives: Check finds the charge, and keeps the focus in the form', async ({ page }) => {
     await isUnsure(page, 'lose-response');
     await playground.mendNetwork();
     await check(page).click();
@@ -81,8 +74,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('no answer arrives, and the form is edited: told that it was not sent again, one charge for what was sent first', async () => {
-    const page = await open();
+  test('no answer arrives, and the form is edited: told that it was not sent again, one charge for what was sent first', async ({ page }) => {
     await isUnsure(page, 'lose-response');
     await playground.mendNetwork();
     await page.getByLabel(/^Bags/).fill('3');
@@ -92,8 +84,7 @@ describe('with script', () => {
     expect((await ledger()).map(({ amount }) => amount)).toEqual([4200]);
   });
 
-  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async () => {
-    const page = await open();
+  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async ({ page }) => {
     await isUnsure(page, 'lose-response');
     await page.reload();
     await says(page, PAID);
@@ -102,8 +93,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a reload in mid-flight: one charge, and the page says so', async () => {
-    const page = await open();
+  test('a reload in mid-flight: one charge, and the page says so', async ({ page }) => {
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
     await says(page, 'Paying…');
@@ -114,8 +104,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a second tab: both say that it is paid, one charge', async () => {
-    const page = await open();
+  test('a second tab: both say that it is paid, one charge', async ({ page }) => {
     const other = await second(page);
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
@@ -127,16 +116,14 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a declined card in one tab, and another card in a second one that was open before: charged once, under the next key', async () => {
-    const page = await open();
+  test('a declined card in one tab, and another card in a second one that was open before: charged once, under the next key', async ({ page }) => {
     const other = await second(page);
     await isDeclined(page, DECLINED);
     await pays(other);
     expect(await ledger()).toEqual([{ amount: 4200, key: await renderedKey(page) }]);
   });
 
-  test('a declined card, another page, and back to a page that the browser had stored: charged once, under the next key', async () => {
-    const page = await open();
+  test('a declined card, another page, and back to a page that the browser had stored: charged once, under the next key', async ({ page }) => {
     const first = await renderedKey(page);
     // A listener for it keeps the page out of the back-forward cache.
     await page.evaluate(() => addEventListener('unload', () => {}));
@@ -166,8 +153,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the browser’s own validation comes first: nothing is sent', async () => {
-    const page = await open();
+  test('the browser’s own validation comes first: nothing is sent', async ({ page }) => {
     await page.getByLabel(/^Bags/).fill('');
     await pay(page);
     expect(await page.getByLabel(/^Bags/).evaluate((one: HTMLInputElement) => one.matches(':invalid'))).toBe(true);
@@ -175,8 +161,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([]);
   });
 
-  test('the application takes the outcome: nothing of it is shown, and the page goes where it says', async () => {
-    const page = await open();
+  test('the application takes the outcome: nothing of it is shown, and the page goes where it says', async ({ page }) => {
     await page.evaluate(() =>
       document.addEventListener('once-outcome', (event) => {
         event.preventDefault();
@@ -189,8 +174,7 @@ describe('with script', () => {
     expect(await state(page)).toBe('done');
   });
 
-  test('by hand: what goes wrong is chosen on the page', async () => {
-    const page = await open();
+  test('by hand: what goes wrong is chosen on the page', async ({ page }) => {
     const armed = page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/api/faults'));
     await page.getByLabel('What goes wrong').selectOption('lose-response');
     await armed;
@@ -202,8 +186,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('with the attribute `next` the page goes there when it is done', async () => {
-    const page = await open();
+  test('with the attribute `next` the page goes there when it is done', async ({ page }) => {
     await page.locator('once-form').evaluate((element) => element.setAttribute('next', '/checkout/'));
     await pay(page);
     await page.waitForURL('**/checkout/');
@@ -212,8 +195,7 @@ describe('with script', () => {
 });
 
 describe('everybody can use it', () => {
-  test('axe finds nothing: ready, declined, not sure, paid', async () => {
-    const page = await open();
+  test('axe finds nothing: ready, declined, not sure, paid', async ({ page }) => {
     await fitsAnybody({ page }, 'ready');
     await isDeclined(page, DECLINED);
     await fitsAnybody({ page }, 'declined');
@@ -225,8 +207,7 @@ describe('everybody can use it', () => {
     await fitsAnybody({ page }, 'paid');
   });
 
-  test('by keyboard alone: Enter pays, Tab leads to Check, Space checks', async () => {
-    const page = await open();
+  test('by keyboard alone: Enter pays, Tab leads to Check, Space checks', async ({ page }) => {
     await playground.breakNetwork('lose-response', undefined, 'default');
     await page.getByLabel(/^Bags/).focus();
     await page.keyboard.press('Enter');
@@ -239,8 +220,7 @@ describe('everybody can use it', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a screen reader hears each thing once, however many attempts it takes', async () => {
-    const page = await open();
+  test('a screen reader hears each thing once, however many attempts it takes', async ({ page }) => {
     await playground.breakNetwork('unavailable-after-commit', 2, 'default');
     await page.evaluate(() => {
       const heard: string[] = [];
@@ -254,28 +234,23 @@ describe('everybody can use it', () => {
 });
 
 describe('without script', () => {
-  const plainly = (): Promise<Page> => open({ javaScriptEnabled: false });
+  test.override('page', () => open({ javaScriptEnabled: false }));
 
-  test('paid under the rendered key; a reload sends nothing', async () => {
-    const page = await plainly();
-    const key = await renderedKey(page);
+  test('paid under the rendered key; a reload sends nothing', async ({ page, key }) => {
     await pays(page);
     await page.reload();
     await says(page, PAID);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('two copies of the form, both sent at once: one charge', async () => {
-    const page = await plainly();
+  test('two copies of the form, both sent at once: one charge', async ({ page }) => {
     const other = await second(page);
     await Promise.all([pay(page), pay(other)]);
     await Promise.all([says(page, PAID), says(other, PAID)]);
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('sent without script, its answer lost; then with script, from a page that was open: one payment under one key', async () => {
-    const page = await plainly();
-    const key = await renderedKey(page);
+  test('sent without script, its answer lost; then with script, from a page that was open: one payment under one key', async ({ page, key }) => {
     const scripted = await open({ storageState: await page.context().storageState() });
     expect(await renderedKey(scripted)).toBe(key);
     await playground.breakNetwork('lose-response', 1, 'default');

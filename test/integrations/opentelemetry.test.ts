@@ -24,7 +24,7 @@ import { type OpenTelemetryOptions, openTelemetry } from '../../src/entries/open
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, charged, deaf, hangs, lost, replays } from '../support/server.js';
 import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
-import { HOUR, newWorld, ONE, pay, rest, test, URL_, watched } from '../support/world.js';
+import { HOUR, test as inWorld, newWorld, ONE, pay, rest, URL_, watched } from '../support/world.js';
 
 const USE = [polling(), reconciling(), retrying(), unnamed()];
 
@@ -43,6 +43,7 @@ afterEach(async () => {
 
 const traced = (options: OpenTelemetryOptions = {}) => openTelemetry({ ...telemetry.providers, ...options });
 const scene = (options: OnceOptions = {}, world = newWorld()) => ({ world, ...world.open({ use: [...USE, traced()], ...options }) });
+const test = inWorld.extend('once', ({ tab }) => tab.once({ use: [...USE, traced()] }));
 const [briefly, below] = [
   () => telemetry.operations.map(brief),
   () =>
@@ -52,8 +53,7 @@ const [briefly, below] = [
 ];
 
 describe('an operation', () => {
-  test('is a span; a lost answer and the replay after it are its children', async () => {
-    const { world, tab, once } = scene();
+  test('is a span; a lost answer and the replay after it are its children', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), charged(lost()), replays());
     expect(briefly()).toEqual([
       {
@@ -107,8 +107,7 @@ describe('an operation', () => {
     expect(parents).toEqual(transports.map((span) => `00-${click.spanContext().traceId}-${span.spanContext().spanId}-01`));
   });
 
-  test('of which nobody is sure is an error, with the code that the caller got', async () => {
-    const { world, tab, once } = scene();
+  test('of which nobody is sure is an error, with the code that the caller got', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     expect(briefly()).toMatchObject([
       { error: true, attributes: { 'oncefetch.effect': 'unknown', 'oncefetch.reason': 'no-answer', 'error.type': 'ERR_ONCE_UNKNOWN' } },
@@ -116,15 +115,13 @@ describe('an operation', () => {
     expect(await telemetry.metric('certainty')).toEqual({});
   });
 
-  test('that was refused is no error; the attempt is', async () => {
-    const { world, tab, once } = scene();
+  test('that was refused is no error; the attempt is', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(402));
     expect(briefly()).toMatchObject([{ error: false, attributes: { 'oncefetch.effect': 'none', 'oncefetch.type': 'rejected' } }]);
     expect(below()).toEqual([[['POST', undefined, '402']]]);
   });
 
-  test('ends when it ends, not when its caller leaves', async () => {
-    const { world, tab, once } = scene();
+  test('ends when it ends, not when its caller leaves', async ({ world, tab, once }) => {
     world.server.plays(hangs());
     const gone = new AbortController();
     const call = pay(once, { signal: gone.signal });
@@ -136,8 +133,7 @@ describe('an operation', () => {
     expect(below()).toEqual([[['POST', undefined, 'AbortError']]]);
   });
 
-  test('whose transport hears no abort: the attempt is over when the next one begins', async () => {
-    const { world, tab, once } = scene();
+  test('whose transport hears no abort: the attempt is over when the next one begins', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), deaf(), replays());
     expect(below()).toEqual([
       [
@@ -156,8 +152,7 @@ describe('an operation', () => {
 });
 
 describe('calls that meet', () => {
-  test('in one tick are one span, which counts who joined, from where', async () => {
-    const { world, tab, once } = scene();
+  test('in one tick are one span, which counts who joined, from where', async ({ world, tab, once }) => {
     context.setGlobalContextManager(new StackContextManager().enable());
     world.server.plays(charged(answers(201)));
     const second = telemetry.tracer.startSpan('second click');
@@ -170,8 +165,7 @@ describe('calls that meet', () => {
     expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
   });
 
-  test('through two clients with telemetry of their own: the span is of the one that drives', async () => {
-    const { world, tab, once } = scene();
+  test('through two clients with telemetry of their own: the span is of the one that drives', async ({ world, tab, once }) => {
     const other = new Telemetry();
     const second = tab.once({ use: [openTelemetry(other.providers)] });
     world.server.plays(charged(answers(201)));
@@ -193,8 +187,7 @@ describe('calls that meet', () => {
     expect(await telemetry.metric('duplicates')).toEqual({ 'replayed memory': 1 });
   });
 
-  test('busy, mismatch, in progress and a lost claim are conflicts', async () => {
-    const { world, tab, once } = scene();
+  test('busy, mismatch, in progress and a lost claim are conflicts', async ({ world, tab, once }) => {
     world.server.plays(answers(409, undefined, { 'retry-after': '1' }), charged(lost()));
     const [call, busy] = [pay(once, ONE), pay(once, { whenBusy: 'reject' })];
     await world.end(tab, busy);
@@ -204,8 +197,7 @@ describe('calls that meet', () => {
     expect(briefly().map(({ attributes }) => attributes['error.type'])).toEqual(['ERR_ONCE_BUSY', 'ERR_ONCE_UNKNOWN', 'ERR_ONCE_MISMATCH']);
   });
 
-  test('of which one loses its claim: an event, and a conflict', async () => {
-    const { world, tab, once } = scene();
+  test('of which one loses its claim: an event, and a conflict', async ({ world, tab, once }) => {
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
     const call = pay(once);
     await rest();
@@ -240,8 +232,7 @@ describe('calls that meet', () => {
 });
 
 describe('whatever began it', () => {
-  test('a call that comes after the end: a span without attempts, and a duplicate', async () => {
-    const { world, tab, once } = scene();
+  test('a call that comes after the end: a span without attempts, and a duplicate', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), charged(answers(201)));
     await world.end(tab, pay(once));
     expect(below()).toEqual([[['POST', undefined, undefined]], []]);
@@ -316,8 +307,7 @@ describe('whatever began it', () => {
     expect(attempts.flatMap((attempt) => telemetry.below(attempt)).map(({ name }) => name)).toEqual(['charge', 'charge']);
   });
 
-  test('a client that was extended from one', async () => {
-    const { world, tab, once } = scene();
+  test('a client that was extended from one', async ({ world, tab, once }) => {
     await world.end(tab, pay(extend(once, { limits: { attempts: 2 } })), charged(answers(201)));
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
     expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
@@ -354,9 +344,8 @@ describe('beside others', () => {
     tab.reported.length = 0;
   });
 
-  test('a listener of the app hears events, and nothing of what telemetry finds its spans by', async () => {
+  test('a listener of the app hears events, and nothing of what telemetry finds its spans by', async ({ world, tab, once }) => {
     const heard: unknown[][] = [];
-    const { world, tab, once } = scene();
     subscribe(once, (...all) => void heard.push(all));
     await world.end(tab, pay(once), charged(answers(201)));
     expect(heard.map((all) => all.length)).toEqual([1, 1]);
@@ -379,8 +368,7 @@ describe('beside others', () => {
 });
 
 describe('what is unsettled', () => {
-  test('is counted with the age of the oldest, until the client is closed', async () => {
-    const { world, tab, once } = scene();
+  test('is counted with the age of the oldest, until the client is closed', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     await world.clock.advance(HOUR);
     expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
@@ -391,8 +379,7 @@ describe('what is unsettled', () => {
     expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
   });
 
-  test('of two clients over one store is counted once, of nobody who has logged in not at all', async () => {
-    const { world, tab, once } = scene();
+  test('of two clients over one store is counted once, of nobody who has logged in not at all', async ({ world, tab, once }) => {
     extend(once, {});
     tab.once({ use: [traced()] });
     await world.end(tab, pay(once, ONE), charged(lost()));
