@@ -63,8 +63,7 @@ test('a record whose key belongs elsewhere is not sent without it', async ({ wor
   await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const next = tab.reload();
   // Another dialect, which does not know how to put a key into a body.
-  const end = await world.end(next, pay(next.once()));
-  expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
+  expect(await world.end(next, pay(next.once()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
   expect(world.server.arrivals).toHaveLength(1);
   expect(world.record()).toMatchObject({ state: 'pending', carrier: 'body:idempotency_key' });
 });

@@ -224,8 +224,7 @@ describe('callers who joined', () => {
     );
     const first = pay(once, { signal: controller.signal });
     await world.end(tab, first);
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 });
@@ -241,8 +240,7 @@ describe('an abort in a tab that waits for another one', () => {
     const waiting = pay(two.once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
     expect((await world.end(two.tab, waiting)).error).toBe(REASON);
-    const end = await world.end(one.tab, paying);
-    expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
+    expect(await world.end(one.tab, paying)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
   });
 });
 

@@ -144,8 +144,7 @@ describe('an attempt', () => {
       return send();
     };
     const { tab, once } = world.open({ use: [around(slow)] });
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 0 } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 0 } });
     expect(world.server.arrivals).toEqual([]);
   });
 });

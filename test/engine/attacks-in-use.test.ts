@@ -108,8 +108,7 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
     const key = 'profile-0001';
     await world.end(tab, pay(once, { key }), charged(lost()));
     await world.clock.advance(DAY);
-    const end = await world.end(tab, pay(once, { key, body: CARD_B }));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { effect: 'none' } });
+    expect(await world.end(tab, pay(once, { key, body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { effect: 'none' } });
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 

@@ -295,8 +295,7 @@ describe('A10: the wire form of the key', () => {
 describe('A21: the clock', () => {
   test('A21: a laptop that slept 26 hours in a backoff does not send again', async ({ world, tab, once }) => {
     world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
@@ -342,8 +341,7 @@ describe('A21: the clock', () => {
     expect(world.record()).toMatchObject({ ambiguous: false });
     await world.clock.advance(25 * HOUR);
     const next = world.open();
-    const end = await world.end(next.tab, pay(next.once, ONE), lost());
-    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(await world.end(next.tab, pay(next.once, ONE), lost())).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(world.record()).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at });
   });
 

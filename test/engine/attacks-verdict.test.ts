@@ -172,8 +172,7 @@ describe('A19: a 202', () => {
   test("A19: under 'poll' asks behind its link until it is done, and sends nothing twice", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(ACCEPTED, answers(202), answers(404), answers(401), answers(503), answers(429), answers(200, { status: 'paid' }));
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ status: 200, outcome: { effect: 'done' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
     expect(world.server.arrivals.map(({ method }) => method)).toEqual(['POST', ...Array<string>(6).fill('GET')]);
     expect(new Set(world.server.arrivals.slice(1).map(({ url }) => url))).toEqual(new Set(['https://shop.example/jobs/1']));
     expect(world.record()).toMatchObject({ state: 'settled' });

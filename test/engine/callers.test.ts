@@ -29,8 +29,7 @@ describe('what an effect throws or gives', () => {
     const ends = await world.run(Promise.allSettled(calls));
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     if (thing !== undefined) expect(ends.map((end) => end.status === 'rejected' && end.reason)).toEqual([thing, thing]);
-    const given = await world.run(Promise.all([1, 2].map(() => run(once, ['other'], async () => thing))));
-    expect(given).toEqual([thing, thing]);
+    expect(await world.run(Promise.all([1, 2].map(() => run(once, ['other'], async () => thing))))).toEqual([thing, thing]);
   });
 
   test('if it is an error of its own, bears the outcome for whoever asks', async ({ world, tab, once }) => {
@@ -230,8 +229,7 @@ describe('who waits for another payload of a name', () => {
     await rest();
     const at = world.clock.now();
     const second = pay(once, { body: { ...CART, amount: 20 }, limits: { totalMs: SECOND } });
-    const end = await world.end(tab, second);
-    expect(end).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { reason: 'busy' } });
+    expect(await world.end(tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { reason: 'busy' } });
     expect(world.clock.now() - at).toBe(SECOND);
     await world.end(tab, first);
   });

@@ -218,8 +218,7 @@ describe('the headers hook', () => {
         return {};
       },
     });
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', reason: 'busy' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', reason: 'busy' } });
     expect(world.server.arrivals).toEqual([]);
   });
 

@@ -150,8 +150,7 @@ describe('a process whose storage was cleared under it', () => {
     for (const { id } of [...world.writes]) world.medium.set(id, null);
     void pay(two.once, key);
     await rest();
-    const end = await world.end(one.tab, first);
-    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
+    expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
     expect(world.record()).toMatchObject({ state: 'pending', lease: {} });
     two.tab.kill();
   });

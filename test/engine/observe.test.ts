@@ -323,8 +323,7 @@ describe('pending', () => {
     await world.end(tab, pay(once, ONE));
     await world.end(tab, pay(once, { ...ONE, operation: ['pay', 'c2'], keep: { request: true } }));
     const next = tab.reload();
-    const listed = await world.run(pending(next.once({ namespace: 'ann' })));
-    expect(listed).toMatchObject([
+    expect(await world.run(pending(next.once({ namespace: 'ann' })))).toMatchObject([
       { name: NAME, createdAt: at, firstSentAt: at, expiresAt: at + 86_400_000, retryAt: undefined, resumable: false },
       { name: ['pay', 'c2'], resumable: true },
     ]);

@@ -196,8 +196,7 @@ describe('what drives nothing', () => {
     });
     await world.end(tab, pay(once, ONE), charged(lost()));
     world.damage((record) => ({ ...record, key: 'x' }));
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
   });
 
   test('says of another payload or key under a name what is pending there', async ({ world, tab, once }) => {

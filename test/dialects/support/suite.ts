@@ -78,8 +78,7 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
     await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()));
     expect(world.record()).toMatchObject({ state: 'pending', carrier: dialect.carrier, dialect: dialect.name });
     const next = tab.reload();
-    const end = await world.end(next, pay(next.once({ dialect }), payOf(sample)), done);
-    expect(end).toMatchObject({ outcome: { effect: 'done', resumed: true } });
+    expect(await world.end(next, pay(next.once({ dialect }), payOf(sample)), done)).toMatchObject({ outcome: { effect: 'done', resumed: true } });
     expect(new Set(world.server.arrivals.map(wireOf)).size).toBe(1);
   });
 
