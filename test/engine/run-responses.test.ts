@@ -161,8 +161,7 @@ describe('the next call', () => {
     const { world, once } = scene();
     const effect = giving(world, Response.json({ id: 'ch_1' }));
     const both = [runOnce(once, NAME, effect), runOnce(once, NAME, effect)] as Promise<Response>[];
-    const bodies = await world.run(Promise.all(both).then((all) => Promise.all(all.map((one) => one.json()))));
-    expect(bodies).toEqual([{ id: 'ch_1' }, { id: 'ch_1' }]);
+    expect(await world.run(Promise.all(both).then((all) => Promise.all(all.map((one) => one.json()))))).toEqual([{ id: 'ch_1' }, { id: 'ch_1' }]);
     expect(effect.runs).toBe(1);
   });
 });

@@ -2,16 +2,15 @@
  * Goal: a screen that looked at the store while a call, or a change by hand, was at its operation shows what is stored once that is
  * over, also where it ended without a word to screens. Method: the look comes back in the middle of it.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { forget, type Once, operation } from '../../src/entries/index.js';
 import { lost } from '../support/server.js';
-import { NAME, newWorld, pay, rest, watched } from '../support/world.js';
+import { NAME, pay, rest, test, watched } from '../support/world.js';
 
-test.each([
+test.for([
   ['a forget that is refused', (once: Once) => forget(once, NAME), 'none'],
   ['a call whose record cannot be written', (once: Once) => pay(once), 'fail-before-commit'],
-] as const)('%s: the screen says that it is unsettled', async (_, act, fault) => {
-  const world = newWorld();
+] as const)('%s: the screen says that it is unsettled', async ([_, act, fault], { world }) => {
   await world.interrupted(lost());
   const { tab, once } = world.open();
   const screen = operation(once, NAME);
