@@ -1,6 +1,6 @@
 /** Calls without a name: each is an operation of its own, under its key. On a person's device it may adopt one that was left unsettled. */
 
-import type { Label, OperationKey, RecordId } from '../core/ids.js';
+import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
 import { labelOfContent, type OperationName } from '../core/name.js';
 import { unsent } from '../core/outcome.js';
@@ -12,16 +12,17 @@ import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from
 import { failure, undriven } from '../engine/failure.js';
 import { bodyError, givenUp, operate, readRequest } from '../engine/operate.js';
 import { heldElsewhere, readStored, timed } from '../engine/record-access.js';
-import { storesOf } from '../engine/scan.js';
+import { PAGE, storesOf } from '../engine/scan.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { jsonOf } from '../http/bytes.js';
 import { canBear, type RequestInput, UnreplayableBody } from '../http/request.js';
 import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
 import { checkOrigins } from '../origins.js';
+import type { Store } from '../ports.js';
 
-/** How many unsettled operations with the same content are looked at. */
-const ORPHANS_MAX = 10;
+/** How many unsettled operations with the same content are looked at: those that are too old to be taken up stay for weeks. */
+const ORPHANS_MAX = 1000;
 
 /**
  * Lost ones that calls of a realm take up, by its table of operations in flight. Where there are no locks, an equal call in the same
@@ -144,14 +145,24 @@ function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: L
   });
 }
 
+async function pendingOf(client: Client, store: Store, of: { readonly ns: NamespaceDigest; readonly prefix: Label }, deadline: number): Promise<unknown[]> {
+  const found: unknown[] = [];
+  let after: string | undefined;
+  do {
+    const page = await timed(client, store.scan({ ...of, state: 'pending', after, limit: PAGE }), deadline);
+    found.push(...page.records);
+    after = page.next;
+  } while (after !== undefined && found.length < ORPHANS_MAX);
+  return found;
+}
+
 /** The oldest unsettled one with this content that nobody drives now. */
 async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: Label): Promise<Orphan | undefined> {
   const { platform, registry } = client;
   const ns = await digestOfNamespace(client, namespace);
   let found: readonly unknown[];
   try {
-    const query = { ns, state: 'pending', prefix: label, limit: ORPHANS_MAX } as const;
-    found = (await Promise.all(storesOf(client).map((store) => timed(client, store.scan(query), deadline)))).flatMap(({ records }) => records);
+    found = (await Promise.all(storesOf(client).map((store) => pendingOf(client, store, { ns, prefix: label }, deadline)))).flat();
   } catch {
     // Go on without: if the store is broken, writing the record will show it.
     return undefined;

@@ -127,6 +127,17 @@ describe('a POST or PATCH without a name', () => {
     expect(await world.run(pending(once))).toMatchObject([{ name: [], key: first.outcome?.key }]);
   });
 
+  test('one that was lost just now is taken up, however many are there that are past their window', async () => {
+    const world = newWorld();
+    const { tab, once } = open(world, ONE);
+    world.server.plays(...Array.from({ length: 150 }, lost));
+    await world.all(tab, ...Array.from({ length: 150 }, () => post(once)));
+    await world.clock.advance(25 * HOUR);
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(tab, post(once));
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  });
+
   test('one of another person is not taken up', async () => {
     const world = newWorld();
     let user = 'ann';
