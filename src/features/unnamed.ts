@@ -9,7 +9,7 @@ import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, namespaceOf, unnamedAddress } from '../engine/address.js';
 import { askStrategy, tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
-import { failure, undriven } from '../engine/failure.js';
+import { failure, storeError, undriven } from '../engine/failure.js';
 import { bodyError, givenUp, operate, readRequest } from '../engine/operate.js';
 import { heldElsewhere, readStored, timed } from '../engine/record-access.js';
 import { PAGE, storesOf } from '../engine/scan.js';
@@ -136,11 +136,14 @@ interface Orphan {
   readonly release: () => void;
 }
 
-/** If the search ends too late, what it found is released. */
+/** If the search ends too late, what it found is released. Rejects where nobody can look: a new key may be a second effect. */
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
-  const search = findOrphan(call, label);
+  const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(storeError(call, cause)));
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
-    void search.then((orphan) => orphan?.release());
+    void search.then(
+      (orphan) => orphan?.release(),
+      () => {},
+    );
     throw error;
   });
 }
@@ -160,13 +163,7 @@ async function pendingOf(client: Client, store: Store, of: { readonly ns: Namesp
 async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: Label): Promise<Orphan | undefined> {
   const { platform, registry } = client;
   const ns = await digestOfNamespace(client, namespace);
-  let found: readonly unknown[];
-  try {
-    found = (await Promise.all(storesOf(client).map((store) => pendingOf(client, store, { ns, prefix: label }, deadline)))).flat();
-  } catch {
-    // Go on without: if the store is broken, writing the record will show it.
-    return undefined;
-  }
+  const found = (await Promise.all(storesOf(client).map((store) => pendingOf(client, store, { ns, prefix: label }, deadline)))).flat();
   const taken = takenUp.get(registry.flights) ?? new Set();
   takenUp.set(registry.flights, taken);
   const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
@@ -190,7 +187,12 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
       taken.delete(operationKey);
       unlock?.();
     };
-    if (unlock && !registry.flights.has(operationKey) && (await isPending(client, address, deadline))) return { address, release };
+    try {
+      if (unlock && !registry.flights.has(operationKey) && (await isPending(client, address, deadline))) return { address, release };
+    } catch (cause) {
+      release();
+      throw cause;
+    }
     release();
   }
   return undefined;
@@ -198,6 +200,5 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
 
 /** Whether it is still pending: it may have settled between the scan and the lock. */
 async function isPending(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
-  const stored = await readStored({ client, operationKey, id: id as RecordId, deadline }).catch(() => undefined);
-  return readRecord(stored)?.state === 'pending';
+  return readRecord(await readStored({ client, operationKey, id: id as RecordId, deadline }))?.state === 'pending';
 }

@@ -172,6 +172,20 @@ describe('a POST or PATCH without a name', () => {
     expect(world.records).toHaveLength(1);
   });
 
+  test.each([
+    ['the search for it', ['look-fails']],
+    ['the look at what was found', ['none', 'look-fails']],
+  ] as const)('%s fails once: nothing is sent under another key, and the next call takes it up', async (_, faults) => {
+    const world = newWorld();
+    const { tab, once } = open(world, ONE);
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(tab, post(once));
+    tab.faults.next(...faults);
+    expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+    expect(world.locks.names).toEqual([]);
+  });
+
   test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async () => {
     const world = newWorld();
     const { tab, once } = open(world);
