@@ -114,6 +114,16 @@ describe('a POST or PATCH without a name', () => {
     expect(await world.run(pending(once))).toMatchObject([{ name: [], key: first.outcome?.key }]);
   });
 
+  test('one that was lost just now is taken up, however many are there that are past their window', async ({ world, tab }) => {
+    const once = tab.once({ fetch: tab.fetch, ...ONE });
+    world.server.plays(...Array.from({ length: 150 }, lost));
+    await world.all(tab, ...Array.from({ length: 150 }, () => post(once)));
+    await world.clock.advance(25 * HOUR);
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(tab, post(once));
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  });
+
   test('one of another person is not taken up', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = open(world, { ...ONE, namespace: () => user });
@@ -137,6 +147,19 @@ describe('a POST or PATCH without a name', () => {
     await world.end(next.tab, pay(next.once), answers(201));
     await rest();
     expect(world.records).toHaveLength(1);
+  });
+
+  test.for([
+    ['the search for it', ['look-fails']],
+    ['the look at what was found', ['none', 'look-fails']],
+  ] as const)('%s fails once: nothing is sent under another key, and the next call takes it up', async ([_, faults], { world, tab }) => {
+    const once = tab.once({ fetch: tab.fetch, ...ONE });
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(tab, post(once));
+    tab.faults.next(...faults);
+    expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+    expect(world.locks.names).toEqual([]);
   });
 
   test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async ({ world, tab, once }) => {
