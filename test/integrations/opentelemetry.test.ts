@@ -391,6 +391,15 @@ describe('what is unsettled', () => {
   });
 });
 
+test('what is unsettled is counted in each namespace, of clients that have a feature of their own, too', async ({ world, tab, once }) => {
+  const clients = [extend(once, { namespace: 'payments' }), extend(once, { namespace: 'payments' }), tab.once({ namespace: 'mails', use: [traced()] })];
+  for (const client of [once, ...clients]) {
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(client, { ...ONE, operation: ['pay', clients.indexOf(client)] }));
+  }
+  expect(await telemetry.metric('unsettled')).toEqual({ '': 4 });
+});
+
 test('what is unsettled is counted as long as one client over the store is open', async ({ world }) => {
   const { tab, once } = world.open({});
   const watching = { use: [traced()] };
