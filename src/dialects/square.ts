@@ -2,7 +2,7 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inBody } from './key-location.js';
 
 /**
- * Square. The key is a member of the body, beside what is asked for.
+ * Square. The key is a member of the JSON body.
  *
  * Not known: how long a key is remembered (Square publishes no time; 24 h are assumed), the longest key, which differs by
  * endpoint, how work in progress is answered, and whether every API answers a mismatch ("might vary depending on the API").
@@ -18,7 +18,7 @@ export const square = (): DefinedDialect =>
     replays: true,
     answers: [
       { at: { 'errors.*.code': 'IDEMPOTENCY_KEY_REUSED' }, means: 'mismatch' },
-      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      // The server found no key, or none that it accepts: this dialect is the wrong one for it.
       { status: 400, at: { 'errors.*.field': 'idempotency_key' }, means: 'refused' },
     ],
   });
