@@ -1,20 +1,20 @@
-/** What a form tells people, and when. */
+/** What a form tells its user, and when. */
 import type { Outcome } from 'oncefetch';
 
 /**
- * Where a form is: `sending`; `waiting`, the server is still working on it; `done`; `already`, it was done before, by this
- * form or with other values, and was not sent again; `refused`; `stale`, the page's key is used up, and nothing was sent; `unsent`, nothing has
- * left; `unknown`, it may have taken effect; `failed`, a mistake of the page's.
+ * The state of a form. `sending`; `waiting`: the server is still working on it; `done`; `already`: it was done before, by this form or
+ * with other values, and was not sent again; `refused`; `stale`: the page's key is used up, and nothing was sent; `unsent`: nothing was
+ * sent; `unknown`: it may have taken effect; `failed`: the page has a mistake.
  */
 export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' | 'stale' | 'unsent' | 'unknown' | 'failed';
 
-/** Somebody is at it. */
+/** States while a call is under way. */
 export const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
 
-/** Said of a submit; it stays until the next one, whatever the store says. */
+/** States that are about the last submit. They stay until the next one, whatever the store says. */
 export const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'stale', 'unsent', 'failed']);
 
-/** What became of a submit: the detail of the event `once-outcome`. */
+/** What became of a submit; the detail of the event `once-outcome`. */
 export interface FormOutcome {
   readonly moment: FormMoment;
   /** `undefined` for `failed`. */
@@ -26,7 +26,7 @@ export interface FormOutcome {
   readonly error: unknown;
 }
 
-/** Texts by moment; `check` is on the button that asks again. A function gets what became of the submit, where there was one. */
+/** Texts by moment. `check` is the text of the button that asks again. A function gets what became of the submit, if there was one. */
 export type FormWords = { readonly [moment in FormMoment | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined };
 
 const WORDS: Readonly<Record<keyof FormWords, string>> = {
@@ -42,21 +42,24 @@ const WORDS: Readonly<Record<keyof FormWords, string>> = {
   check: 'Check',
 };
 
-/** Errors of an app's texts and functions are reported as if nobody had caught them; the form goes on. */
+/** Reports an error of the app's code as uncaught, while the form goes on. */
 export function report(error: unknown): void {
   setTimeout(() => {
     throw error;
   });
 }
 
-/** The server's own words (RFC 9457) for a refusal. */
+/** The server's own text for a refusal (RFC 9457). */
 function problemOf({ moment, answer }: FormOutcome): string | undefined {
   if (moment !== 'refused' || typeof answer !== 'object' || answer === null) return undefined;
   const { detail, title } = answer as { readonly detail?: unknown; readonly title?: unknown };
   return [detail, title].find((text): text is string => typeof text === 'string' && text !== '');
 }
 
-/** The text for a moment: the attribute `says-…`, but for a refusal of which the server has words; else a function of the app's, those words, the app's text, ours. */
+/**
+ * The text for a moment. In this order: the attribute `says-…`, unless the server gave a text for a refusal; the app's function; the
+ * server's text; the app's text; ours.
+ */
 export function wordsFor(element: Element, words: FormWords, moment: keyof FormWords, told?: FormOutcome): string {
   const attribute = element.getAttribute(`says-${moment}`);
   const problem = told && problemOf(told);
