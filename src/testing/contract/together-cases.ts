@@ -1,4 +1,4 @@
-/** What a store does for many at once, when it is closed, and with what is damaged. */
+/** Cases of the contract about many updates at once, closed stores, and damaged records. */
 import type { Store } from '../../ports.js';
 import { type Case, idsIn, must, put, record, rejection, remove, same } from './bench.js';
 
