@@ -1,4 +1,4 @@
-/** What a call does with the record that it finds. */
+/** Decides what a call does with the record that it finds. */
 import type { Began, Begun, Claimant } from './claimant.js';
 import { type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
 import { clockWentBack, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
@@ -220,7 +220,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   return drive(record, how);
 }
 
-/** The commit that must come before the first attempt of a record that was stored clean. */
+/** The record to commit before the first attempt, if it was stored clean. */
 export const marked = (record: PendingRecord, windowMs: number, now: number, storeNow = now): PendingRecord =>
   seal({
     ...record,

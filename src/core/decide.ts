@@ -1,4 +1,4 @@
-/** From a reading to the next step. */
+/** Decides the next step after an attempt from its reading. */
 
 import { atLeast, type Backoff, backoffMs } from './backoff.js';
 import type { UnknownReason } from './codes.js';
@@ -145,7 +145,7 @@ export function refusedAgain({ kind, sticky, from, ambiguous }: Reading, now: nu
   return wait > 0 ? now + wait : 'proven';
 }
 
-/** The next step after an attempt. Pure: the same reading in the same situation is always the same step. */
+/** The next step after an attempt. Pure: the same reading in the same situation always gives the same step. */
 export function decide(reading: Reading, s: Situation): Decision {
   switch (reading.kind) {
     case 'fresh':

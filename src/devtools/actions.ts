@@ -81,7 +81,7 @@ export function actionsOf(row: Row, held: boolean): readonly Action[] {
   const refused = row.operation.length === 0 ? NO_NAME : busy ? BUSY : undefined;
   if (row.status === 'forgotten' || row.status === 'gone') return [];
   if (row.status === 'done') return [forgetAction(row, refused)];
-  // What was refused may still have its key in use.
+  // No actions for an operation that ended without an effect, because its key may still be in use.
   if (row.status === 'none') return [];
   return [resumeAction(row, refused, held), ...settleActions(row, refused), forgetAction(row, refused)];
 }

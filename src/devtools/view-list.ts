@@ -6,7 +6,7 @@ import { MARK, STATUS, shortKey, time } from './words.js';
 /** The most rows that are shown under each heading. */
 const SHOWN_MAX = 100;
 
-/** What the list needs to know. */
+/** The data of the list. */
 export interface ListView {
   readonly rows: readonly Row[];
   readonly selected: string | undefined;

@@ -17,7 +17,7 @@ const MARKERS = [
   'request-idempotency',
 ];
 
-/** Whether the answer bears any of the replay markers in use. */
+/** Whether the answer has any of the replay markers in use. */
 export const isMarked = (answer: Answer): boolean =>
   MARKERS.some((name) => /^\s*\??(true|1|yes)\s*$/i.test(answer.header(name) ?? '')) ||
   /^\s*(replayed|completed)\s*$/i.test(answer.header('x-idempotency-status') ?? answer.header('idempotency-status') ?? '');

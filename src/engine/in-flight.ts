@@ -15,7 +15,7 @@ export interface Ended {
   readonly driven?: boolean;
   /** The key stays in use: the next call sends it again. */
   readonly keyInUse?: boolean | undefined;
-  /** The record as last stored; used where the operation did not settle. */
+  /** The record as last stored, for an operation that did not settle. */
   readonly record?: OnceRecord | undefined;
 }
 

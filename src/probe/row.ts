@@ -15,7 +15,7 @@ export interface ProbeRow {
   readonly effects: number | undefined;
   readonly finding: ProbeFinding;
   readonly severity: ProbeSeverity;
-  /** What the finding means, in a sentence. */
+  /** The meaning of the finding, as a sentence. */
   readonly means: string;
 }
 

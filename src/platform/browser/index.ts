@@ -28,7 +28,7 @@ const connectivity: Connectivity = {
     const shown = (): void => {
       if (document.visibilityState === 'visible') wake();
     };
-    // `pageshow`: back from the back-forward cache.
+    // `pageshow`: the page has come back from the back-forward cache.
     return listening({ online: wake, pageshow: wake, visibilitychange: shown });
   },
 };

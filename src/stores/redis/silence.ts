@@ -2,7 +2,7 @@
 
 /** Members of clients with a single connection, by which they can be made to reconnect. */
 interface OneConnection {
-  /** node-redis: 5 and later, and 4. */
+  /** node-redis (`destroy` since 5, `disconnect` in 4). */
   readonly isReady?: boolean;
   destroy?(): unknown;
   disconnect?(): unknown;
