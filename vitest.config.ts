@@ -40,6 +40,21 @@ const UNHURRIED = [
   'test/engine/{attacks-late-derived,begin-table,every-await,turns}.test.ts',
 ];
 
+/**
+ * What tests of our own code or of a library's, and of a browser only what other files test in each engine: these run in the first
+ * browser there is.
+ */
+const IN_ONE_ENGINE = [
+  // The panel shows and plays; `together` has its frames, workers and channels, `hands` its looks, keys and policies.
+  'test/browser/devtools/{faults,other-tabs,panel}.test.ts',
+  // Names and copies of the package; requests, tabs and locks have files of their own.
+  'test/browser/engine/{join,opentelemetry}.test.ts',
+  // Which key and whose: no engine has a say in it. `once-form` has what forms send, `changes` and `presses` what becomes of the page.
+  'test/browser/form/{define,keys,known}.test.ts',
+  // What React and other libraries do between a click and a call. `react` and `react-identity` have the store, tabs and clicks.
+  'test/browser/{clients/swr,react-changes,react-mounted,react-rendering,tanstack-query}.test.ts',
+];
+
 const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -78,6 +93,7 @@ const withSite = (): Plugin => ({
 const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
   const executables = executablesOf(browser);
   if (executables === undefined) return [];
+  const isFirst = browser === browsers.find((one) => executablesOf(one) !== undefined);
   return [
     {
       ...sources,
@@ -108,6 +124,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
       test: {
         ...inTurn(browser.name),
         include: ['test/browser/**/*.test.ts'],
+        exclude: isFirst ? [] : IN_ONE_ENGINE,
         testTimeout: MINUTE,
         // Its files share an origin: its quota, its locks, its service workers.
         fileParallelism: false,

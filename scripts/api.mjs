@@ -4,20 +4,23 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Extractor, ExtractorConfig } from '@microsoft/api-extractor';
+import { CompilerState, Extractor, ExtractorConfig } from '@microsoft/api-extractor';
 import { buildIfStale } from './build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = join(root, 'api');
 
+/** @param {string} entry */
+const typesOf = (entry) => join(root, 'dist', `${entry}.d.ts`);
+
 /** @param {string} entry @param {string} reportFolder */
-function extract(entry, reportFolder) {
-  const config = ExtractorConfig.prepare({
+const configOf = (entry, reportFolder) =>
+  ExtractorConfig.prepare({
     configObjectFullPath: undefined,
     packageJsonFullPath: join(root, 'package.json'),
     configObject: {
       projectFolder: root,
-      mainEntryPointFilePath: join(root, 'dist', `${entry}.d.ts`),
+      mainEntryPointFilePath: typesOf(entry),
       newlineKind: 'lf',
       compiler: {
         overrideTsconfig: {
@@ -47,10 +50,17 @@ function extract(entry, reportFolder) {
       },
     },
   });
+
+/**
+ * @param {string} entry
+ * @param {string} reportFolder
+ * @param {CompilerState} compilerState
+ */
+function extract(entry, reportFolder, compilerState) {
   const messageCallback = (/** @type {import('@microsoft/api-extractor').ExtractorMessage} */ message) => {
     message.handled = true;
   };
-  Extractor.invoke(config, { localBuild: true, messageCallback });
+  Extractor.invoke(configOf(entry, reportFolder), { localBuild: true, compilerState, messageCallback });
   // Where a warning stands in dist changes with every build.
   return readFileSync(join(reportFolder, `${entry}.api.md`), 'utf8').replaceAll(/^\/\/ dist\/\S+ - /gm, '// ');
 }
@@ -69,8 +79,10 @@ export function reports() {
   const temporary = mkdtempSync(join(tmpdir(), 'oncefetch-api-'));
   try {
     const entries = readdirSync(join(root, 'src/entries')).map((file) => file.replace(/\.tsx?$/, ''));
-    const main = extract('index', temporary);
-    return Object.fromEntries(entries.map((entry) => [`${entry}.api.md`, entry === 'index' ? main : forgive(extract(entry, temporary), main)]));
+    // One program for all: most of each would be the same libraries.
+    const compiled = CompilerState.create(configOf('index', temporary), { additionalEntryPoints: entries.map(typesOf) });
+    const main = extract('index', temporary, compiled);
+    return Object.fromEntries(entries.map((entry) => [`${entry}.api.md`, entry === 'index' ? main : forgive(extract(entry, temporary, compiled), main)]));
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }

@@ -3,6 +3,7 @@ import './require-node.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { browsers, executablesOf } from './browsers.mjs';
@@ -37,10 +38,13 @@ const checks = [
 /** @type {string[]} */
 const failing = [];
 
-/** @param {Check} check */
-async function run([name, command, ...args]) {
+/** @param {Check} check @param {number} [priority] */
+async function run([name, command, ...args], priority = constants.priority.PRIORITY_NORMAL) {
   const start = performance.now();
-  const [status] = await once(spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' }), 'exit');
+  const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' });
+  // Its own processes inherit it.
+  if (child.pid !== undefined && priority !== constants.priority.PRIORITY_NORMAL) setPriority(child.pid, priority);
+  const [status] = await once(child, 'exit');
   if (status !== 0) failing.push(name);
   console.log(`${name}: ${status === 0 ? 'ok' : 'FAILED'}, ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
@@ -89,20 +93,20 @@ if (apart.length === 0) console.log(`left out: ${APART.map((name) => `npm run te
 await Promise.all([run(tools), inTurn(installs), inTurn(checks)]);
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
-// Databases and processes that are killed have the processor to themselves: they are the ones that a busy one disturbs.
-const alone = tests('node', 'node');
-const inNode = [tests('tests', 'unit', 'lean', 'proof', 'docs', 'package')];
+// Databases and processes that are killed, then pages: all of them wait a lot, and a busy processor disturbs them.
+const inProcesses = tests('node', 'node');
 const inPages = here.map((name) => tests(name, name));
 const endToEnd = here.includes('chromium') ? [tests('e2e', 'e2e')] : [];
-inNode.push(...apart.map((name) => tests(name, name)));
-// Pages and processes wait a lot, so they share the processor well: beside each other they take half as long.
-const pages = async () => {
-  await Promise.all(inPages.map(run));
+const waiting = async () => {
+  await run(inProcesses);
+  await Promise.all(inPages.map((check) => run(check)));
   await inTurn(endToEnd);
 };
-await run(alone);
-await Promise.all([inTurn(inNode), pages()]);
-const TESTS = [alone, ...inNode, ...inPages, ...endToEnd];
+// What counts on the processor takes what they leave of it: the most while processes are waited for.
+const counting = tests('tests', 'unit', 'lean', 'proof', 'docs', 'package');
+const further = apart.map((name) => tests(name, name));
+await Promise.all([waiting(), run(counting, constants.priority.PRIORITY_BELOW_NORMAL).then(() => inTurn(further))]);
+const TESTS = [inProcesses, counting, ...further, ...inPages, ...endToEnd];
 
 const counts = TESTS.map(([name]) => {
   const report = join(reports, `${name}.json`);

@@ -129,13 +129,13 @@ function refused(reading: Reading, s: Situation): Decision {
 }
 
 /**
- * An earlier attempt may have had its effect. If the application gives the very same refusal again when no copy of that attempt can
- * be under way any more, it had none.
+ * An earlier attempt may have had its effect; or this one may, although it was refused. If the application gives the very same
+ * refusal again when no copy of an earlier attempt can be under way any more, that attempt had none.
  */
 function refusedAfterAmbiguity(reading: Reading, s: Situation): Decision {
   const again = refusedAgain(reading, s.now, s.refusedForMs);
   // Not `sticky`, because nothing shows that the server keeps the refusal. So a derived key stays, and a loss of the storage leads back to it.
-  return again === 'proven' ? settle(rejected()) : stop('refused-after-ambiguity', true, again);
+  return again === 'proven' ? settle(rejected()) : stop(s.ambiguous ? 'refused-after-ambiguity' : 'unavailable', true, again);
 }
 
 /** Whether a refusal proves that no earlier attempt took effect. If not, from when on it would, if it came again (wall clock, ms). */

@@ -122,11 +122,11 @@ function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
 }
 
 /**
- * Whether a 402 means that the payment was declined. A 402 whose body has no code, or only the phrase of the status as its code, may
- * come from a hosting company whose bill was not paid.
+ * Whether a 402 means that the payment was declined. A 402 whose body has no code, or only prose or the phrase of the status as its
+ * code, may come from a hosting company whose bill was not paid.
  */
 const isDecline = ({ status, text, json }: Answer): boolean =>
-  status === 402 && (text === '' || words(json).codes.some((code) => !/^payment.required$/i.test(code)));
+  status === 402 && (text === '' || words(json).codes.some((code) => /^(?!payment.required$)\S+$/i.test(code)));
 
 /** A refusal that no earlier rule explains, with who made it. */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {

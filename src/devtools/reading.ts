@@ -58,6 +58,7 @@ export function whyOf({ kind, ambiguous, sticky, from }: Reading): string {
   if (kind === 'transient') return ambiguous ? 'The server is in trouble, and the work may be done behind it.' : WHY.transient;
   if (kind !== 'refused') return WHY[kind];
   if (sticky) return 'The server repeats this refusal for this key.';
+  if (ambiguous) return 'The server refused it, and the work may be done all the same.';
   if (from === 'application') return 'The application refused it: it has looked the key up.';
   return from === 'in-front' ? 'A login, a proxy or a rate limit may have refused it before the key was looked up.' : WHY.refused;
 }

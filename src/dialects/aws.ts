@@ -1,5 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inBody, inQuery } from './key-location.js';
+import { oneOf, onlyKnown } from './misspelled.js';
 
 const TEN_MINUTES_MS = 600_000;
 
@@ -8,24 +9,27 @@ const TEN_MINUTES_MS = 600_000;
  * `ClientRequestToken`. Every attempt must be signed again: do it in the `headers` hook, which gets the final bytes. A token counts
  * for one region, which is one host.
  *
- * Not known in general: how long a token is remembered, and how work in progress is answered, both of which differ by service. Ten
- * minutes are assumed here, because with a shorter window `reconcile` is only asked earlier; EC2's RunInstances, for example, says at
- * least 24 hours.
+ * Not known in general: how long a token is remembered, which differs by service. Ten minutes are assumed here, because with a shorter
+ * window `reconcile` is only asked earlier; EC2's RunInstances, for example, says at least 24 hours. How work in progress is answered
+ * differs too; only the answer of DynamoDB's transactions is recognised.
  *
  * @see https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-idempotency.html
+ * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
  */
 export const aws = ({
   token = 'ClientToken',
   goes = 'body',
   windowMs = TEN_MINUTES_MS,
+  ...others
 }: {
   token?: string | undefined;
   goes?: 'body' | 'query' | undefined;
   windowMs?: number | undefined;
-} = {}): DefinedDialect =>
-  defineDialect({
+} = {}): DefinedDialect => {
+  onlyKnown('dialect aws', others);
+  return defineDialect({
     name: 'aws',
-    place: goes === 'body' ? inBody(token) : inQuery(token),
+    place: oneOf('dialect aws: goes', goes, { body: inBody, query: inQuery })(token),
     pattern: /^[\x21-\x7e]{1,64}$/,
     windowMs,
     scope: ['region'],
@@ -33,7 +37,9 @@ export const aws = ({
     replays: true,
     answersMismatch: true,
     answers: [
+      { status: 400, text: /TransactionInProgressException/, means: 'in-progress' },
       { status: [400, 409], text: /IdempotentParameterMismatch/, means: 'mismatch' },
       { status: [400, 409], headers: { 'x-amzn-errortype': /IdempotentParameterMismatch/ }, means: 'mismatch' },
     ],
   });
+};

@@ -1,6 +1,7 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { REQUEST_AND_FIELD_ERRORS } from './graphql.js';
 import { inBody } from './key-location.js';
+import { onlyKnown } from './misspelled.js';
 
 /** States of a payment that was not made: declined, rejected by the gateway, or not sent to the processor. */
 const NOT_MADE = /^(PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED)$/;
@@ -16,8 +17,9 @@ const NOT_MADE = /^(PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED)$/;
  * @see https://developer.paypal.com/braintree/graphql/integration_guides/idempotency
  * @see https://developer.paypal.com/braintree/graphql/reference/types/payment-status-event
  */
-export const braintree = ({ field = 'variables.input.apiRequestKey' }: { field?: string | undefined } = {}): DefinedDialect =>
-  defineDialect({
+export const braintree = ({ field = 'variables.input.apiRequestKey', ...others }: { field?: string | undefined } = {}): DefinedDialect => {
+  onlyKnown('dialect braintree', others);
+  return defineDialect({
     name: 'braintree',
     place: inBody(field),
     windowMs: 2_592_000_000,
@@ -33,3 +35,4 @@ export const braintree = ({ field = 'variables.input.apiRequestKey' }: { field?:
       { status: 200, at: { 'data.*.refund.status': NOT_MADE }, means: 'refused', sticky: true },
     ],
   });
+};

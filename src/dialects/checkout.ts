@@ -1,5 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
+import { onlyKnown } from './misspelled.js';
 
 /**
  * Checkout.com. Only a 2xx is stored; after a 4xx or 5xx the same key is executed again. A declined payment is a 201 too, with the
@@ -11,8 +12,9 @@ import { inHeader } from './key-location.js';
  * @see https://www.checkout.com/docs/payments/manage-payments/idempotency
  * @see https://www.checkout.com/docs/developer-resources/codes/api-response-codes
  */
-export const checkout = ({ windowMs }: { windowMs?: number | undefined } = {}): DefinedDialect =>
-  defineDialect({
+export const checkout = ({ windowMs, ...others }: { windowMs?: number | undefined } = {}): DefinedDialect => {
+  onlyKnown('dialect checkout', others);
+  return defineDialect({
     name: 'checkout',
     place: inHeader('Cko-Idempotency-Key'),
     windowMs,
@@ -24,3 +26,4 @@ export const checkout = ({ windowMs }: { windowMs?: number | undefined } = {}): 
       { status: [200, 201], at: { status: 'Declined' }, means: 'refused', sticky: true },
     ],
   });
+};

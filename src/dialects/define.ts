@@ -6,6 +6,7 @@ import { wrong } from '../texts/full.js';
 import { bearsMarker, GENERIC, isMarked } from './generic.js';
 import type { KeyLocation } from './key-location.js';
 import { type Match, matches, valuesAt } from './matching.js';
+import { onlyKnown } from './misspelled.js';
 
 /** What one kind of answer means. */
 export interface AnswerRule extends Match {
@@ -132,9 +133,14 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
 /** The values of {@link AnswerRule.means}. */
 const MEANINGS = /^(in-progress|mismatch|done-elsewhere|refused|transient|burnt|open|fresh)$/;
 
-function check({ name, place, shape, windowMs, answers = [] }: DialectDefinition, pattern: RegExp): void {
+const MEMBERS = 'name,place,pattern,shape,windowMs,scope,perAccount,marker,replays,answersMismatch,inProgressAfterMs,polled,answers';
+const OF_A_MATCH = 'status,at,present,absent,empty,headers,text,redirected,afterAmbiguity';
+
+function check({ place, shape, windowMs, marker, answers = [], ...definition }: DialectDefinition, pattern: RegExp): void {
+  const { name } = definition;
   if (!/^[\w-]+$/.test(name)) throw new TypeError(wrong('name of a dialect', 'dialect-name', JSON.stringify(name)));
   const of = `dialect ${name}`;
+  onlyKnown(of, definition, MEMBERS);
   if (!carryOf(place.carrier, place.carry)) throw new TypeError(wrong(`${of}: ${JSON.stringify(place.carrier)}`, 'dialect-place'));
   if (/[gy]/.test(pattern.flags)) throw new TypeError(wrong(`${of}: pattern`, 'pattern-flags'));
   for (const hole of ['a\r\nb', 'a\nb', 'a\u0000b', ''])
@@ -142,13 +148,26 @@ function check({ name, place, shape, windowMs, answers = [] }: DialectDefinition
   if (!pattern.test(shape ? shape(SAMPLE) : SAMPLE)) throw new RangeError(wrong(`${of}: pattern`, 'pattern-uuid'));
   if (windowMs !== undefined && !(windowMs > 0 && windowMs < Number.MAX_SAFE_INTEGER))
     throw new RangeError(wrong(`${of}: windowMs`, 'window-time', String(windowMs)));
-  for (const [index, { status, at, present, headers, text, sticky, means, redirected }] of answers.entries()) {
-    const rule = `${of}: answers[${index}]`;
-    if (status === undefined && !at && !present && !headers && !text && !redirected) throw new TypeError(wrong(rule, 'rule-for-all'));
-    if (!MEANINGS.test(means)) throw new TypeError(wrong(rule, 'rule-means', JSON.stringify(means)));
-    if (sticky && means !== 'refused') throw new TypeError(wrong(rule, 'rule-sticky'));
-    if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));
-    if (means === 'fresh' && (status === undefined || [status].flat().some((one) => one < 200 || one > 399)))
-      throw new RangeError(wrong(rule, 'rule-done', String(status)));
-  }
+  if (marker) checkMatch(`${of}: marker`, marker, '');
+  for (const [index, rule] of answers.entries()) checkRule(`${of}: answers[${index}]`, rule);
+}
+
+/** What is misspelled would make a rule fit more answers than it is about; a pattern with these flags fits every other time. */
+function checkMatch(where: string, match: Match, more: string): void {
+  onlyKnown(where, match, OF_A_MATCH + more);
+  const { status, at, headers, text } = match;
+  for (const one of [text, ...Object.values({ ...at }), ...Object.values({ ...headers })])
+    if (/[gy]/.test((one as Partial<RegExp> | undefined)?.flags ?? '')) throw new TypeError(wrong(`${where}: ${one}`, 'pattern-flags'));
+  for (const one of [status ?? []].flat()) if (typeof one !== 'number') throw new TypeError(wrong(`${where}: status`, 'rule-status', JSON.stringify(one)));
+}
+
+function checkRule(rule: string, match: AnswerRule): void {
+  const { status, at, present, headers, text, redirected, sticky, means } = match;
+  checkMatch(rule, match, ',means,sticky,resource');
+  if (status === undefined && !Object.keys({ ...at, ...headers }).length && !present && !text && !redirected) throw new TypeError(wrong(rule, 'rule-for-all'));
+  if (!MEANINGS.test(means)) throw new TypeError(wrong(rule, 'rule-means', JSON.stringify(means)));
+  if (sticky && means !== 'refused') throw new TypeError(wrong(rule, 'rule-sticky'));
+  if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));
+  if (means === 'fresh' && (status === undefined || [status].flat().some((one) => one < 200 || one > 399)))
+    throw new RangeError(wrong(rule, 'rule-done', String(status)));
 }

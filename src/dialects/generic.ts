@@ -1,4 +1,5 @@
 import type { Answer, Dialect } from '../core/dialect.js';
+import { onlyKnown } from './misspelled.js';
 
 /**
  * The replay markers in use, each with its true value: Stripe, Increase, Whop (`Idempotent-Replayed`), Zuplo, PPRO,
@@ -46,7 +47,8 @@ export const GENERIC: Dialect = {
  * @example
  * createOnce({ dialect: generic({ header: 'X-Idempotency-Key', windowMs: 3_600_000 }) });
  */
-export function generic({ header, windowMs }: { header?: string | undefined; windowMs?: number | undefined } = {}): Dialect {
+export function generic({ header, windowMs, ...others }: { header?: string | undefined; windowMs?: number | undefined } = {}): Dialect {
+  onlyKnown('dialect generic', others);
   return { ...GENERIC, ...(header !== undefined && { carrier: `header:${header}` }), ...(windowMs !== undefined && { windowMs }) };
 }
 

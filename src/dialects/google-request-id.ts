@@ -1,5 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inBody, inQuery } from './key-location.js';
+import { oneOf, onlyKnown } from './misspelled.js';
 
 /**
  * Google APIs with a request id (AIP-155): a field of the request message, which most of them take as the query parameter
@@ -15,16 +16,19 @@ export const googleRequestId = ({
   field = 'requestId',
   goes = 'query',
   windowMs,
+  ...others
 }: {
   field?: string | undefined;
   goes?: 'body' | 'query' | undefined;
   windowMs?: number | undefined;
-} = {}): DefinedDialect =>
-  defineDialect({
+} = {}): DefinedDialect => {
+  onlyKnown('dialect google-request-id', others);
+  return defineDialect({
     name: 'google-request-id',
-    place: goes === 'body' ? inBody(field) : inQuery(field),
+    place: oneOf('dialect google-request-id: goes', goes, { body: inBody, query: inQuery })(field),
     // "Restricted to 36 ASCII characters"; UUIDs may be the only valid format.
     pattern: /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i,
     windowMs,
     marker: false,
   });
+};

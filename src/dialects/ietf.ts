@@ -1,5 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
+import { onlyKnown } from './misspelled.js';
 
 const DESCRIBED = { link: /rel\s*=\s*"?[^";]*\bdescribedby\b/i };
 
@@ -14,8 +15,9 @@ const DESCRIBED = { link: /rel\s*=\s*"?[^";]*\bdescribedby\b/i };
  * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07 sections 2.1 and 2.7
  * @see https://www.rfc-editor.org/rfc/rfc8941#section-3.3.3
  */
-export const ietf = ({ windowMs }: { windowMs?: number | undefined } = {}): DefinedDialect =>
-  defineDialect({
+export const ietf = ({ windowMs, ...others }: { windowMs?: number | undefined } = {}): DefinedDialect => {
+  onlyKnown('dialect ietf', others);
+  return defineDialect({
     name: 'ietf',
     place: inHeader('Idempotency-Key', { quoted: true }),
     // The characters of an RFC 8941 string that need no escape.
@@ -31,3 +33,4 @@ export const ietf = ({ windowMs }: { windowMs?: number | undefined } = {}): Defi
       { status: 400, headers: DESCRIBED, text: /^\s*$/, means: 'refused' },
     ],
   });
+};

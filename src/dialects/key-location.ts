@@ -2,6 +2,7 @@
 import type { Dialect } from '../core/dialect.js';
 import { directives } from './directives.js';
 import { fields } from './fields.js';
+import { onlyKnown } from './misspelled.js';
 
 /** A place for a key: its text, which the record keeps, and the code for it, unless it is a header. */
 export interface KeyLocation {
@@ -13,9 +14,13 @@ export interface KeyLocation {
  * A header. `quoted`: the key is sent as a string of RFC 8941, which is another key to most servers. `firstSent`: the name of a second
  * header, which has the time of the first attempt at every attempt.
  */
-export const inHeader = (name: string, { quoted = false, firstSent }: { quoted?: boolean | undefined; firstSent?: string | undefined } = {}): KeyLocation => ({
-  carrier: `header${quoted ? '-sf' : ''}:${name}${firstSent === undefined ? '' : `+${firstSent}`}`,
-});
+export const inHeader = (
+  name: string,
+  { quoted = false, firstSent, ...others }: { quoted?: boolean | undefined; firstSent?: string | undefined } = {},
+): KeyLocation => {
+  onlyKnown(`the header ${name}`, others);
+  return { carrier: `header${quoted ? '-sf' : ''}:${name}${firstSent === undefined ? '' : `+${firstSent}`}` };
+};
 
 /**
  * A member of a JSON body, given by its path, or a field of a form. All other bytes of the body stay as they are.

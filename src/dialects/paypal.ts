@@ -1,5 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
+import { oneOf, onlyKnown } from './misspelled.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -31,12 +32,13 @@ const NOT_MADE = /^(DECLINED|DENIED|FAILED)$/;
  * @see https://developer.paypal.com/api/rest/reference/idempotency
  * @see https://github.com/paypal/paypal-rest-api-specifications openapi/*.json (ec4d8f3)
  */
-export const paypal = ({ api }: { api?: keyof typeof WINDOWS_MS | undefined } = {}): DefinedDialect =>
-  defineDialect({
+export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | undefined } = {}): DefinedDialect => {
+  onlyKnown('dialect paypal', others);
+  return defineDialect({
     name: 'paypal',
     place: inHeader('PayPal-Request-Id'),
     pattern: /^[\x21-\x7e]{1,108}$/,
-    windowMs: WINDOWS_MS[api ?? 'vault'],
+    windowMs: oneOf('dialect paypal: api', api ?? 'vault', WINDOWS_MS),
     marker: false,
     replays: true,
     answers: [
@@ -60,3 +62,4 @@ export const paypal = ({ api }: { api?: keyof typeof WINDOWS_MS | undefined } = 
       { status: MADE, at: { 'batch_header.batch_status': 'DENIED' }, means: 'refused', sticky: true },
     ],
   });
+};

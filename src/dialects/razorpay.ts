@@ -1,5 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
+import { oneOf, onlyKnown } from './misspelled.js';
 
 const HEADERS = { payout: 'X-Payout-Idempotency', refund: 'X-Refund-Idempotency', transfer: 'X-Transfer-Idempotency' } as const;
 
@@ -13,10 +14,12 @@ const HEADERS = { payout: 'X-Payout-Idempotency', refund: 'X-Refund-Idempotency'
  *
  * @see https://razorpay.com/docs/api/x/payout-idempotency/make-request
  */
-export const razorpay = ({ makes }: { makes: keyof typeof HEADERS }): DefinedDialect =>
-  defineDialect({
+export const razorpay = ({ makes, ...others }: { makes: keyof typeof HEADERS }): DefinedDialect => {
+  onlyKnown('dialect razorpay', others);
+  const header = oneOf('dialect razorpay: makes', makes, HEADERS);
+  return defineDialect({
     name: 'razorpay',
-    place: inHeader(HEADERS[makes]),
+    place: inHeader(header),
     pattern: makes === 'refund' ? /^[\w-]{10,255}$/ : /^[\w-]{4,36}$/,
     marker: false,
     replays: true,
@@ -24,9 +27,10 @@ export const razorpay = ({ makes }: { makes: keyof typeof HEADERS }): DefinedDia
     answers: [
       { status: [400, 409], at: { 'error.description': /different request body/i }, means: 'mismatch' },
       // The server found no key, or none that it accepts: this dialect is the wrong one for it.
-      { status: 400, at: { 'error.field': HEADERS[makes] }, means: 'refused' },
+      { status: 400, at: { 'error.field': header }, means: 'refused' },
       { status: 409, at: { 'error.code': 'BAD_REQUEST_ERROR' }, means: 'in-progress' },
       { status: [200, 201], at: { entity: 'payout', status: 'failed' }, means: 'refused', sticky: true },
       { status: [200, 201], at: { entity: /^(refund|transfer)$/, status: 'failed' }, means: 'refused' },
     ],
   });
+};

@@ -1,5 +1,6 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
+import { onlyKnown } from './misspelled.js';
 
 const FIVE_MINUTES_MS = 300_000;
 const ACCEPTED = { 'repeatability-result': /^accepted$/i };
@@ -20,11 +21,13 @@ const REJECTED = { 'repeatability-result': /^rejected$/i };
 export const repeatableRequests = ({
   windowMs = FIVE_MINUTES_MS,
   keepsRefusals = false,
+  ...others
 }: {
   windowMs?: number | undefined;
   keepsRefusals?: boolean | undefined;
-} = {}): DefinedDialect =>
-  defineDialect({
+} = {}): DefinedDialect => {
+  onlyKnown('dialect repeatable-requests', others);
+  return defineDialect({
     name: 'repeatable-requests',
     place: inHeader('Repeatability-Request-ID', { firstSent: 'Repeatability-First-Sent' }),
     pattern: /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i,
@@ -42,3 +45,4 @@ export const repeatableRequests = ({
       ...(keepsRefusals ? [{ status: [400, 402, 404, 410, 413, 415, 422], headers: ACCEPTED, means: 'refused', sticky: true } as const] : []),
     ],
   });
+};

@@ -1,6 +1,7 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { REQUEST_AND_FIELD_ERRORS } from './graphql.js';
 import { inBody, inDirective } from './key-location.js';
+import { onlyKnown } from './misspelled.js';
 
 /**
  * Shopify's Admin GraphQL API. The key goes into the directive `@idempotent(key:)`. If the document has the directive with a variable,
@@ -14,8 +15,9 @@ import { inBody, inDirective } from './key-location.js';
  * @see https://shopify.dev/docs/api/usage/idempotent-requests
  * @see https://shopify.dev/docs/api/usage/implementing-idempotency
  */
-export const shopify = ({ field }: { field?: string | undefined } = {}): DefinedDialect =>
-  defineDialect({
+export const shopify = ({ field, ...others }: { field?: string | undefined } = {}): DefinedDialect => {
+  onlyKnown('dialect shopify', others);
+  return defineDialect({
     name: 'shopify',
     place: field === undefined ? inDirective('idempotent', 'key') : inBody(field),
     marker: false,
@@ -31,3 +33,4 @@ export const shopify = ({ field }: { field?: string | undefined } = {}): Defined
       { status: 200, present: 'data.*.userErrors', means: 'refused' },
     ],
   });
+};

@@ -1,4 +1,4 @@
-/** The retry budget of an origin: when most attempts there fail, retries stop, so that they add no load. */
+/** The retry budget of an origin, or of one kind of functions given to `run`: when most attempts there fail, retries stop, so that they add no load. */
 import type { AnswerKind } from '../core/dialect.js';
 import type { OperationRun, Registry } from './client.js';
 import { keepRecent } from './registry.js';
@@ -18,7 +18,8 @@ function spend({ budgets }: Registry, origin: string, budget: number | false, fa
 /** Counts an attempt of this job for its origin; true if it must not retry because the budget is used up. */
 export function outOfBudget({ client, settings, payload, name }: OperationRun, kind: AnswerKind, tries: number, resumed: boolean): boolean {
   const failed = kind === 'transient' || kind === 'no-answer';
-  const empty = spend(client.registry, payload?.origin ?? '', settings.budget, failed);
+  // Nobody knows what a function given to `run` calls; operations whose names begin alike are of one kind.
+  const empty = spend(client.registry, payload?.origin || String(name[0]), settings.budget, failed);
   // The first retry of a named operation, and resumed operations, are never held back.
   return empty && failed && !resumed && !(name.length && tries < 2);
 }

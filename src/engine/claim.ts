@@ -1,9 +1,10 @@
 /** The claim of a name and the first look at its record. */
 
-import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
+import { type Began, type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
-import { unknown, unsent } from '../core/outcome.js';
+import { rejected, unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
+import { isOnceError } from '../errors.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
 import { needs, REASONS, wrong } from '../texts/full.js';
@@ -16,7 +17,7 @@ import { emit, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { askUser } from './session.js';
-import { Late, limit } from './wait.js';
+import { CallerLeft, Late, limit } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
@@ -27,11 +28,13 @@ export interface Waited {
 }
 
 const FREE = (): void => {};
+/** The release where the lock manager refuses: others get the lock as well, so that only a lease tells them. */
+const REFUSED = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
 export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
   const { locks } = client.platform;
-  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
+  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => REFUSED) : FREE;
 }
 
 /**
@@ -58,7 +61,7 @@ export async function takeLock(
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
-  if (free || !locks) return { release: free ?? FREE, waited: undefined };
+  if (free || !locks) return { release: free ?? FREE, waited: undefined, elsewhere: free === REFUSED };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
@@ -102,7 +105,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   // A key strategy is asked only when a new key is needed. A pending operation keeps its key, whatever the strategy would say now.
   let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
-    const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random);
+    const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random).catch((cause) => noKey(job, cause));
     const begun = await claim(job, waited, generation, key, random);
     if (begun.do !== 'rekey' || round > 3) return begun;
     generation = begun.generation;
@@ -114,6 +117,11 @@ const wantsLease = (job: OperationRun): boolean => {
   const { locks, isolated } = job.client.platform;
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
 };
+
+/** What the strategy threw. Where a key before this one went out, and came to nothing, that is how the call ends. */
+function noKey(job: OperationRun, cause: unknown): never {
+  throw job.again && !isOnceError(cause) && !(cause instanceof CallerLeft) ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : cause;
+}
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
 async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<IdempotencyKey> {
@@ -183,7 +191,9 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   const change = (stored: unknown, storeNow: number) => {
     const now = platform.clock.now();
     job.aheadMs = storeNow - now;
-    const began = begins(stored, c, now, storeNow);
+    // Nothing can be sent any more. A context that slept, or whose user has changed, finds nothing where it was done and cleared, or moved.
+    const late = stored === undefined && job.name.length && (now >= job.deadline || !isSamePerson(client, job.namespace));
+    const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
     begun = began.value;
     return began;
   };

@@ -3,6 +3,7 @@
 /** What ends a wait early: an AbortSignal, a client that is closed, or a call that nobody waits for any more. */
 export interface Stop {
   readonly aborted: boolean;
+  readonly reason?: unknown;
   addEventListener(type: 'abort', end: () => void): void;
   removeEventListener(type: 'abort', end: () => void): void;
 }
@@ -13,6 +14,7 @@ export interface Stop {
  */
 export class Closing implements Stop {
   aborted = false;
+  reason: unknown;
   readonly #ends = new Set<() => void>();
 
   addEventListener(_: 'abort', end: () => void): void {
@@ -23,8 +25,9 @@ export class Closing implements Stop {
     this.#ends.delete(end);
   }
 
-  abort(): void {
+  abort(reason?: unknown): void {
     this.aborted = true;
+    this.reason = reason;
     // If one callback throws, the others are called all the same, as with an AbortSignal.
     for (const end of [...this.#ends]) void (async () => end())();
   }

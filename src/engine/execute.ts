@@ -35,7 +35,7 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
   try {
     if (job.stop.aborted || job.client.closing.aborted) return await leftBefore(job, elsewhere, waited !== undefined);
     for (let round = 1; ; round++) {
-      const finished = await executeOnce(job, round === 1 ? waited : undefined);
+      const finished = await (round === 1 ? executeOnce(job, waited) : executeOnce({ ...job, again: true }, undefined));
       if (finished !== 'anew') return finished;
       // The app chose this key, so it can't be replaced.
       if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');

@@ -68,12 +68,19 @@ function copyOf(result: Result): unknown {
   }
 }
 
+/** Counts who reads a body that goes on. Outside of the call, so that a signal which outlives it, such as that of a process, holds nothing else of it. */
+function readBy(signal: AbortSignal | undefined, stop: Closing, readers: { count: number }): void {
+  readers.count++;
+  signal?.addEventListener('abort', () => --readers.count || stop.abort(abortReason(signal)), { once: true });
+}
+
 export class InFlightOperation {
   readonly #callers = new Set<Caller>();
   /** Callers that left before the end, each with its abort reason and the outcome noted under it. */
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
-  /** Aborts when the last caller has left. */
+  /** Aborts when the last caller has left; after the end, if the body of the answer goes on, when its last reader has. */
   readonly stop = new Closing();
+  readonly #readers = { count: 0 };
   /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */
   fingerprinted!: (value: string | undefined) => void;
   #landed!: () => void;
@@ -120,7 +127,7 @@ export class InFlightOperation {
     return new Promise((resolve, reject) => {
       const go = (reason: unknown, said: Outcome | undefined): void => {
         this.#callers.delete(entry);
-        if (this.#callers.size === 0) this.stop.abort();
+        if (this.#callers.size === 0) this.stop.abort(reason);
         this.#gone.push({ caller: entry, reason, said });
         entry.reject(reason);
       };
@@ -132,6 +139,7 @@ export class InFlightOperation {
         (done: (value: unknown) => void) =>
         (value: unknown): void => {
           signal?.removeEventListener('abort', leave);
+          if (this.#landing?.result?.lasting === false) readBy(signal, this.stop, this.#readers);
           done(value);
         };
       const entry: Caller = { ...caller, resolve: end(resolve), reject: end(reject) };

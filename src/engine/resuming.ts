@@ -53,6 +53,8 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
     }
     while (running.size) {
       const end = await next();
+      // It is still pending.
+      if (!end && signal?.aborted) throw abortReason(signal);
       if (end && isSamePerson(client, namespace)) yield end;
     }
   } finally {

@@ -65,6 +65,31 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   if (!flight && !stays) publish(client, operationKey, state);
 }
 
+/** After this time what could not be read is looked at again, ms. */
+const LOOK_AGAIN_MS = 2000;
+
+/** What will be looked at again. */
+const again = new WeakSet<object>();
+
+/** Reads what is stored; as long as that fails, and somebody listens, once more after a while. */
+async function look(client: Client, address: OperationAddress): Promise<void> {
+  const { lives } = client.registry;
+  try {
+    await showStored(client, address);
+  } catch {
+    const found = lives.get(address.operationKey);
+    // What could not be read stays "loading"; the next look at a new screen asks again.
+    if (!found?.listeners.size) lives.delete(address.operationKey);
+    else if (!again.has(found)) {
+      again.add(found);
+      client.platform.clock.timer(LOOK_AGAIN_MS, () => {
+        again.delete(found);
+        if (found.listeners.size && !client.closing.aborted) void look(client, address);
+      });
+    }
+  }
+}
+
 const LOADING: OperationState = { phase: 'loading' };
 
 class ObservedOperation implements Operation {
@@ -103,7 +128,7 @@ class ObservedOperation implements Operation {
     const off = watch(client, (elsewhere) => {
       const address = this.#placeNow();
       if (follow(address)) entry();
-      else if (address && elsewhere) void showStored(client, address).catch(() => {});
+      else if (address && elsewhere) void look(client, address);
     });
     return () => {
       over = true;
@@ -130,9 +155,7 @@ class ObservedOperation implements Operation {
     const { operationKey } = address;
     const known = lives.has(operationKey);
     const found = live(this.#client.registry, operationKey);
-    // If the read fails, the state stays "loading". Without listeners it is dropped, so that the next screen reads again.
-    const drop = (): boolean => !lives.get(operationKey)?.listeners.size && lives.delete(operationKey);
-    if (!known || (anew && !found.listeners.size)) void showStored(this.#client, address).catch(drop);
+    if (!known || (anew && !found.listeners.size)) void look(this.#client, address);
     return found;
   }
 }

@@ -89,6 +89,7 @@ async function attempt(
     controller.abort();
   });
   const { key, number, resumed, ambiguous } = a;
+  /** What calls were made under: labels of `child`, and '' for the key itself. */
   const labels = new Set<string>();
   const child = (label: string): string => {
     // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
@@ -96,7 +97,18 @@ async function attempt(
     labels.add(label);
     return childKey(key, label);
   };
-  const act = () => effect({ key, attempt: number, resumed, ambiguous, signal: controller.signal, child });
+  const asked: Attempt = {
+    get key() {
+      labels.add('');
+      return key;
+    },
+    attempt: number,
+    resumed,
+    ambiguous,
+    signal: controller.signal,
+    child,
+  };
+  const act = () => effect(asked);
   const effected = (async (): Promise<AttemptResult> => {
     let end: RunEnd<unknown>;
     try {
@@ -158,7 +170,8 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
-  const partly = several && said === undefined;
+  // A call of this package's own may have given a refusal of which it says that its outcome is open.
+  const partly = said === undefined && (several || client.registry.outcomes.get(response)?.effect === 'unknown');
   const reading = partly && /^(refused|mismatch)$/.test(own.kind) ? OPEN : partly && own.kind === 'transient' ? { ...own, ambiguous: true } : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch.

@@ -1,6 +1,6 @@
 /** Calls without a name. Each is an operation of its own, identified by its key. On a person's device it may adopt an equal one that was left unsettled. */
 
-import type { Label, RecordId } from '../core/ids.js';
+import type { Label, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
 import { labelOfContent, type OperationName } from '../core/name.js';
 import { unsent } from '../core/outcome.js';
@@ -22,6 +22,12 @@ import { checkOrigins } from '../origins.js';
 
 /** How many unsettled operations with the same content are considered. */
 const ORPHANS_MAX = 10;
+
+/**
+ * Lost operations that calls of a realm are about to take up, by its table of operations in flight. Without locks, an equal call at
+ * the same moment would take up the same one, share its end, and not be sent.
+ */
+const takenUp = new WeakMap<object, Set<OperationKey>>();
 
 /**
  * Accepts a POST or PATCH without a name and gives it a key of its own. A call with `once: true` is named by its content. On a
@@ -150,14 +156,22 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
     // Go on without an orphan. If the store is broken, writing the new record will show it.
     return undefined;
   }
+  const taken = takenUp.get(registry.flights) ?? new Set();
+  takenUp.set(registry.flights, taken);
   const lost = found.map(readRecord).filter((record): record is OnceRecord => record?.label === label);
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
     const address = unnamedAddress(client, namespace, label, record.key, record.id);
-    if (registry.flights.has(address.operationKey)) continue;
-    const release = await tryLock(client, address);
-    if (release && !registry.flights.has(address.operationKey) && (await isLost(client, settings, address, deadline))) return { address, release };
-    release?.();
+    const { operationKey } = address;
+    if (registry.flights.has(operationKey) || taken.has(operationKey)) continue;
+    taken.add(operationKey);
+    const unlock = await tryLock(client, address);
+    const release = (): void => {
+      taken.delete(operationKey);
+      unlock?.();
+    };
+    if (unlock && !registry.flights.has(operationKey) && (await isLost(client, settings, address, deadline))) return { address, release };
+    release();
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 /** One attempt: one call of the transport, including reading the body, and how it ended. */
 import type { Answer } from '../core/dialect.js';
 import type { Client } from '../engine/client.js';
+import type { Stop } from '../engine/closing.js';
 import { limit } from '../engine/wait.js';
 import type { Clock } from '../ports.js';
 import { beginsJson, jsonOf, readUpTo } from './bytes.js';
@@ -34,8 +35,8 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
       response = await client.transport.send(prepared.url, init);
       const patienceMs = Math.min(bodyMs, Math.max(0, end - clock.now()) / 2);
       const answered = await read(response, sending.bodyBytes, clock, patienceMs);
-      // The rest of the body comes after this attempt. As with fetch, the caller's signal can abort it.
-      if (answered.body === undefined) prepared.signal?.addEventListener('abort', () => controller.abort(prepared.signal?.reason), { once: true });
+      // The rest of the body comes after this attempt. As with fetch, the signals of those who read it can abort it.
+      if (answered.body === undefined) abortWith(controller, sending.stop);
       return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
     } catch (cause) {
       const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
@@ -49,6 +50,9 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
     time.off();
   }
 }
+
+/** Outside of the attempt, so that `stop` holds nothing else of it. */
+const abortWith = (controller: AbortController, stop: Stop): void => stop.addEventListener('abort', () => controller.abort(stop.reason));
 
 const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));
 

@@ -1,8 +1,8 @@
 import type { Input, KyInstance, Options, ResponsePromise, RetryOptions } from 'ky';
 import type { Once, OnceInit } from '../entries/index.js';
 
-/** ky's options of a call, plus `once`. */
-export type OnceKyOptions = Options & {
+/** ky's options of a call, plus `once`. Without `fetch`: another one than the client's would ignore `once`, so give yours to `createOnce`. */
+export type OnceKyOptions = Omit<Options, 'fetch'> & {
   /** The operation that this request belongs to, which takes effect once; `false` for a plain fetch. */
   once?: OnceInit | undefined;
 };
@@ -13,7 +13,7 @@ export type OnceKyOptions = Options & {
  */
 export type OnceKyInstance = (<T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>) & {
   [Name in keyof KyInstance]: Name extends 'extend'
-    ? (...given: Parameters<KyInstance['extend']>) => OnceKyInstance
+    ? (defaults: Omit<Options, 'fetch'> | ((parent: Options) => Omit<Options, 'fetch'>)) => OnceKyInstance
     : Name extends 'create' | 'stop' | 'retry'
       ? KyInstance[Name]
       : <T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>;
@@ -32,7 +32,7 @@ const LIMIT = 2;
  * in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with any options and hooks
- * @throws TypeError if `once` is no client
+ * @throws TypeError if `once` is no client; in a call, if ky's option `fetch` would ignore its `once`
  * @example
  * const api = withOnce(ky.create({ prefix: '/api' }), once);
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();
@@ -44,11 +44,14 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   // `limit: 1` and no methods, because with `limit: 0` `ky.retry()` would throw.
   const own = ({ methods = [...READS], ...rest }: RetryOptions): RetryOptions =>
     parts.retry ? { ...rest, limit: 1, methods: [] } : { ...rest, methods: methods.filter((method) => READS.includes(method.toLowerCase())) };
+  const refuses = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
+    if (options.once && options.fetch !== once.fetch) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
+  };
   let given: RetryOptions | number | undefined;
   // ky merges the method lists of an instance and its extension. Setting `retry` to a number in between removes the instance's list first.
   const bare = ky.extend((defaults) => {
     given = defaults.retry;
-    return { fetch: once.fetch as typeof fetch, timeout: false, totalTimeout: false, retry: LIMIT };
+    return { fetch: once.fetch as typeof fetch, timeout: false, totalTimeout: false, retry: LIMIT, hooks: { init: [refuses] } };
   });
   return bare.extend({ retry: own(typeof given === 'object' ? given : { limit: given ?? LIMIT }) });
 }

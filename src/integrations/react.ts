@@ -125,7 +125,7 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
  * @param options - `prefix`: only names that begin with this. `limit`: the most that are read, in the order of names. `inFlight`: also
  * list operations that are being sent right now, so that a row does not vanish while it is checked
  * @default `limit: 100`; `inFlight: false`, so that a banner does not flash at every payment
- * @throws TypeError on a wrong prefix
+ * @throws TypeError on a wrong option, RangeError where `limit` is less than 1
  * @example
  * const [last] = usePending<{ total: string }>(once, { prefix: ['pay'] });
  */
@@ -133,8 +133,12 @@ export function usePending<Meta = Json>(
   once: Once,
   options: { prefix?: OperationName | undefined; limit?: number | undefined; inFlight?: boolean | undefined } = {},
 ): readonly PendingOperation<Meta>[] {
-  const { prefix, limit, inFlight = false } = options;
-  const text = prefix && prefix.length !== 0 ? textOf(once, prefix) : undefined;
+  const { prefix, limit, inFlight = false, ...others } = options;
+  // `pending` would refuse it as well, at every look, and the list stay empty.
+  for (const name of Object.keys(others)) throw new TypeError(`once: there is no option usePending.${name}`);
+  if (limit !== undefined && !(typeof limit === 'number' && limit >= 1))
+    throw new RangeError(`once: usePending.limit must be a number of at least 1, got ${limit}`);
+  const text = prefix === undefined || (Array.isArray(prefix) && prefix.length === 0) ? undefined : textOf(once, prefix);
   const { subscribe, get } = useMemo(() => listOf(once, text === undefined ? undefined : nameOf(text), limit, inFlight), [once, text, limit, inFlight]);
   return useSyncExternalStore(subscribe, get, none) as readonly PendingOperation<Meta>[];
 }

@@ -134,5 +134,7 @@ export class Faults {
 function checked(fault: FaultName | Fault): Fault {
   const given = typeof fault === 'string' ? { name: fault } : fault;
   if (!Object.hasOwn(FAULTS, given.name)) throw new TypeError(`faults: unknown fault ${JSON.stringify(given.name)}, expected one of ${faultNames.join(', ')}`);
+  for (const name of Object.keys(given))
+    if (!/^(name|ms|retryAfter|status|copies)$/.test(name)) throw new TypeError(`faults: ${given.name} has no member ${name}`);
   return given;
 }

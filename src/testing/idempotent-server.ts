@@ -33,6 +33,8 @@ export interface IdempotentServerOptions<Body = unknown> {
   effect?: ((body: Body, key: string | undefined) => unknown) | undefined;
 }
 
+const KNOWN = 'url,window,clock,keyHeader,replayHeader,retryAfter,workMs,requireKey,refuse,rememberRefusals,effect'.split(',');
+
 /** The part of MSW's `http` that is used. */
 export type MswHttp<Handler> = Readonly<
   Record<'post' | 'put' | 'patch' | 'delete', (path: string, answer: (asked: { request: Request }) => Promise<Response>) => Handler>
@@ -59,6 +61,7 @@ export interface IdempotentServer {
 /**
  * An idempotent server for tests, which counts effects, so that a test can prove that one click is one charge.
  *
+ * @throws TypeError on a misspelled option
  * @example
  * ```ts
  * const server = idempotentServer({ url: '/api/payments' });
@@ -74,6 +77,8 @@ export interface IdempotentServer {
  * ```
  */
 export function idempotentServer<Body = unknown>(options: IdempotentServerOptions<Body>): IdempotentServer {
+  // A misspelled one would make another server of it, and a test pass that says nothing.
+  for (const name of Object.keys(options)) if (!KNOWN.includes(name)) throw new TypeError(`idempotentServer: there is no option ${name}`);
   const { clock = realClock, keyHeader = 'Idempotency-Key' } = options;
   const model = new ModelServer({
     clock,

@@ -59,8 +59,8 @@ export function storeContract(options: StoreContractOptions): StoreContractRepor
     test(`${name}: ${one.title}`, async () => {
       const medium = `contract-${run}-${number}`;
       const opened: Store[] = [];
-      const open = async (): Promise<Store> => {
-        const store = await options.open(medium);
+      const open = async (neighbour = ''): Promise<Store> => {
+        const store = await options.open(medium + neighbour);
         opened.push(store);
         return store;
       };

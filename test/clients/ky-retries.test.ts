@@ -2,7 +2,7 @@
 import ky from 'ky';
 import { expect, test } from 'vitest';
 import { createOnce, memoryStore, type OnceOptions, retrying, unnamed } from '../../src/entries/index.js';
-import { withOnce } from '../../src/entries/ky.js';
+import { type OnceKyInstance, withOnce } from '../../src/entries/ky.js';
 
 /** ky over a server that is busy once, and what reached it. */
 function busyOnce(use: OnceOptions['use']) {
@@ -73,6 +73,27 @@ test('a PUT is left alone by ky, which cannot tell whether it has a name', async
   const { sent, api } = busyOnce([]);
   await expect(api.put('https://shop.example/orders/1', { json: {} })).rejects.toMatchObject({ response: { status: 503 } });
   expect(sent).toEqual(['PUT']);
+});
+
+test.each([
+  ['of a call', (api: OnceKyInstance, fetch: typeof globalThis.fetch) => api.post('https://shop.example/pay', { json: {}, once: ['pay', 3], ...{ fetch } })],
+  ['of an extension', (api, fetch) => api.extend({ fetch } as object).post('https://shop.example/pay', { json: {}, once: ['pay', 3] })],
+  ['of an extension by a function', (api, fetch) => api.extend(() => ({ fetch }) as object).post('https://shop.example/pay', { json: {}, once: ['pay', 3] })],
+] as [string, (api: OnceKyInstance, fetch: typeof globalThis.fetch) => unknown][])('another fetch, %s, does not leave the name out', async (_, pay) => {
+  const keys: (string | null)[] = [];
+  const traced = async (input: RequestInfo | URL, init?: RequestInit) => {
+    keys.push(new Request(input, init).headers.get('idempotency-key'));
+    return new Response('{}');
+  };
+  const { api } = busyOnce([]);
+  await expect((async () => pay(api, traced as typeof fetch))()).rejects.toThrow('the option fetch of ky would leave once out');
+  expect(keys).toEqual([]);
+});
+
+test('another fetch is left to ky where nothing has a name', async () => {
+  const { api } = busyOnce([]);
+  const traced = async () => new Response('traced');
+  expect(await api.get('https://shop.example/orders', { fetch: traced } as object).text()).toBe('traced');
 });
 
 test.each([undefined, null, { fetch }])('what is no client is refused, and named: %o', (wrong) => {

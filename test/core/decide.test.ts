@@ -43,12 +43,7 @@ describe('the table', () => {
     ['replayed', of('replayed'), AFTER, { do: 'settle', ending: { type: 'replayed', effect: 'done', from: 'server' } }],
     ['refused', of('refused'), {}, { do: 'settle', ending: { type: 'rejected', effect: 'none', replayed: false } }],
     ['refused after ambiguity', of('refused'), AFTER, { do: 'stop', ask: true, ending: { type: 'unknown', reason: 'refused-after-ambiguity' } }],
-    [
-      'refused, by an attempt that was unsure itself',
-      of('refused', { ambiguous: true }),
-      {},
-      { do: 'stop', ask: true, ending: { reason: 'refused-after-ambiguity' } },
-    ],
+    ['refused, by an attempt that was unsure itself', of('refused', { ambiguous: true }), {}, { do: 'stop', ask: true, ending: { reason: 'unavailable' } }],
     ['sticky refusal after ambiguity', of('refused', { sticky: true }), AFTER, { do: 'settle', sticky: true, ending: { type: 'rejected', replayed: false } }],
     [
       'replayed refusal after ambiguity',

@@ -2,7 +2,23 @@
 import { describe, expect, test } from 'vitest';
 import { decide, type Situation } from '../../src/core/decide.js';
 import { readAnswer } from '../../src/core/verdict.js';
-import { type AnswerRule, type DialectDefinition, defineDialect, generic, inBody, inHeader } from '../../src/entries/dialects.js';
+import {
+  type AnswerRule,
+  aws,
+  braintree,
+  checkout,
+  type DialectDefinition,
+  defineDialect,
+  generic,
+  googleRequestId,
+  ietf,
+  inBody,
+  inHeader,
+  paypal,
+  razorpay,
+  repeatableRequests,
+  shopify,
+} from '../../src/entries/dialects.js';
 import { says } from '../support/texts.js';
 import { ASKED, answerOf } from './support/fixtures.js';
 import { SITUATIONS } from './support/situations.js';
@@ -27,9 +43,40 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a sticky 500', { answers: [{ status: 500, means: 'refused', sticky: true }] }, 'burnt'],
     ['a meaning that is none', { answers: [{ status: 409, means: 'done' as 'fresh' }] }, says('word of AnswerRule.means', 'rule-means')],
     ['no meaning at all', { answers: [{ status: 409 } as AnswerRule] }, 'answers[0]'],
+    ['a member that is misspelled', { replay: true } as object, 'dialect mine: replay'],
+    ['a rule that would fit every 200', { answers: [{ status: 200, body: { status: 'declined' }, means: 'refused' } as AnswerRule] }, 'answers[0]: body'],
+    ['a marker that would fit every answer', { marker: { header: { replayed: 'true' } } as object }, 'marker: header'],
+    ['a rule whose paths are none', { answers: [{ at: {}, means: 'refused' }] }, says('matches every answer', 'rule-for-all')],
+    ['a rule that fits every other time', { answers: [{ at: { status: /declined/g }, means: 'refused' }] }, '/declined/g'],
+    ['a marker that fits every other time', { marker: { headers: { replayed: /true/y } } }, '/true/y'],
+    ['a text that fits every other time', { answers: [{ text: /sorry/g, means: 'refused' }] }, '/sorry/g'],
+    ['a status that is text, which none is', { answers: [{ status: '402' as never, means: 'refused' }] }, 'answers[0]: status'],
     ['a 409 that is done', { answers: [{ status: 409, means: 'fresh' }] }, says('2xx or 3xx', 'rule-done')],
   ])('%s', (_, more, message) => {
     expect(make(more)).toThrow(message);
+  });
+});
+
+describe('what a dialect does not know is refused at once: it would be lost, and a default stand in its place', () => {
+  test.each<[string, () => unknown]>([
+    ['generic: headerName', () => generic({ headerName: 'X-Key' } as object)],
+    ['aws: tokens', () => aws({ tokens: 'clientToken' } as object)],
+    ['aws: goes "header"', () => aws({ goes: 'header' as 'body' })],
+    ['braintree: path', () => braintree({ path: 'variables.key' } as object)],
+    ['checkout: window', () => checkout({ window: 3_600_000 } as object)],
+    ['google-request-id: goes "header"', () => googleRequestId({ goes: 'header' as 'body' })],
+    ['google-request-id: name', () => googleRequestId({ name: 'request_id' } as object)],
+    ['ietf: ttlMs', () => ietf({ ttlMs: 60_000 } as object)],
+    ['paypal: api "order"', () => paypal({ api: 'order' as 'orders' })],
+    ['paypal: apis', () => paypal({ apis: 'orders' } as object)],
+    ['razorpay: makes "payouts"', () => razorpay({ makes: 'payouts' as 'payout' })],
+    ['razorpay: for', () => razorpay({ makes: 'payout', for: 'x' } as { makes: 'payout' })],
+    ['repeatable-requests: keepRefusals', () => repeatableRequests({ keepRefusals: true } as object)],
+    ['shopify: path', () => shopify({ path: 'variables.idempotencyKey' } as object)],
+    ['the header X-Key: quote', () => inHeader('X-Key', { quote: true } as object)],
+  ])('%s', (said, factory) => {
+    expect(factory).toThrow(TypeError);
+    expect(factory).toThrow(said);
   });
 });
 

@@ -48,7 +48,7 @@ const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>>
   adyen: (status, body) => status === 200 && /^(Refused|Cancelled)$/.test(String((body as { resultCode?: string })?.resultCode)),
   braintree: (status, body) => status === 200 && /PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),
   checkout: (status, body) => status === 201 && (body as { status?: string })?.status === 'Declined',
-  klarna: (status, body) => status === 200 && /"result":"DECLINED"/.test(JSON.stringify(body)),
+  klarna: (status, body) => status === 200 && /"result":"DECLINED"|"fraud_status":"REJECTED"/.test(JSON.stringify(body)),
   mangopay: (status, body) =>
     (status === 200 && (body as { Status?: string })?.Status === 'FAILED') || (status === 400 && typeof (body as { Type?: unknown })?.Type === 'string'),
   mollie: (status, body) => status === 201 && (body as { status?: string })?.status === 'failed',

@@ -10,7 +10,7 @@ const PATH = 'docs/dialects.md';
 /** What the entry exports besides dialects. */
 const TOOLS = ['defineDialect', 'inBody', 'inDirective', 'inHeader', 'inQuery', 'stripeVerdict'];
 
-const makers = Object.entries(all).filter(([name]) => !TOOLS.includes(name)) as [string, (options: { makes: 'payout' }) => Dialect][];
+const makers = Object.entries(all).filter(([name]) => !TOOLS.includes(name)) as [string, (options?: { makes: 'payout' }) => Dialect][];
 
 /** Carriers as records keep them: `header:Name`, `header-sf:Name`, `body:path`, `query:name`, `graphql:@directive(argument)`. */
 function placeOf(carrier: string): string {
@@ -25,7 +25,7 @@ const spanOf = (ms: number): string => (ms >= 48 * HOUR ? `${ms / 24 / HOUR} day
 const yes = (known: boolean | undefined): string => (known === undefined ? 'not known' : known ? 'yes' : 'no');
 
 function rowOf([name, make]: (typeof makers)[number]): string {
-  const { carrier, windowMs, answersMismatch } = make({ makes: 'payout' });
+  const { carrier, windowMs, answersMismatch } = make(...(name === 'razorpay' ? [{ makes: 'payout' } as const] : []));
   const span = windowMs > 1000 * 24 * HOUR ? 'for good' : spanOf(windowMs);
   return `| \`${name}\` | ${placeOf(carrier ?? '')} | ${span} | ${yes(answersMismatch)} |`;
 }

@@ -244,22 +244,18 @@ describe('of an answer', () => {
     expect([body, text]).toEqual([undefined, '']);
   });
 
-  test('a body that goes on is cut by its caller, one that was kept is not touched', async () => {
+  test('a body that goes on is cut when nobody wants it any more, one that was kept is not touched', async () => {
     for (const [body, cut] of [
       ['x'.repeat(LIMIT + 1), true],
       ['short', false],
     ] as const) {
-      const controller = new AbortController();
       let sent: AbortSignal | null | undefined;
-      const { left } = scene(
-        async (_, { signal }) => {
-          sent = signal;
-          return new Response(body);
-        },
-        { signal: controller.signal },
-      );
+      const { left, stop } = scene(async (_, { signal }) => {
+        sent = signal;
+        return new Response(body);
+      });
       await left();
-      controller.abort('enough');
+      stop.abort('enough');
       expect(sent?.aborted).toBe(cut);
       if (cut) expect(sent?.reason).toBe('enough');
     }

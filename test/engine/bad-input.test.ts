@@ -5,10 +5,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { createOnce, extend, memoryStore, type OnceOptions, type OperationOptions } from '../../src/entries/index.js';
+import { createOnce, type Evidence, extend, memoryStore, type OnceOptions, type OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
-import { LEAN } from '../support/texts.js';
+import { LEAN, says } from '../support/texts.js';
 import { NAME, newWorld, pay, URL_, watched } from '../support/world.js';
 
 const circular: Record<string, unknown> = {};
@@ -343,10 +343,17 @@ describe('requests that no attempt could send', () => {
 
 describe('hooks that misbehave after a charge', () => {
   test.each([
-    ['throws', () => JSON.parse('{')],
-    ['says a word that is none', () => 'succeeded'],
-    ['says a number', () => 7],
-  ])('a verdict hook that %s makes it unknown, never done, and keeps the record', async (_, verdict) => {
+    ['throws', () => JSON.parse('{'), 'JSON'],
+    [
+      'says a word that is none',
+      () => 'succeeded',
+      says('must return one of its words, or undefined, got "succeeded"', 'once: verdict: verdict, got "succeeded"'),
+    ],
+    ['says a number', () => 7, 'number'],
+    ['says false where it has nothing to say', ({ status }: Evidence) => status === 402 && 'rejected', 'boolean'],
+    ['says null', () => null, 'null'],
+    ['is async', async () => 'fresh', 'object'],
+  ])('a verdict hook that %s makes it unknown, never done, keeps the record, and is reported', async (_, verdict, report) => {
     const world = newWorld();
     const { tab, once } = world.open();
     world.server.plays(answers(201));
@@ -355,6 +362,7 @@ describe('hooks that misbehave after a charge', () => {
       outcome: { effect: 'unknown', reason: 'not-a-verdict' },
     });
     expect(world.record()).toMatchObject({ state: 'pending' });
+    expect(tab.reported.map(String)).toEqual([expect.stringContaining(report)]);
   });
 
   test.each(['yes', undefined, null, 7])('a reconcile that gives %j leaves it unknown', async (said) => {

@@ -51,10 +51,12 @@ test('each origin has its own, and none is kept for ever', () => {
   expect(scene(2).count('fresh', { origin: 'https://b.example' })).toBe(false);
 });
 
-test('an effect that is no request has a budget of its own', () => {
-  const budgets = new Map<string, number>();
-  outOfBudget({ client: { registry: { budgets } }, settings: { budget: 2 }, payload: undefined, name: [] } as unknown as OperationRun, 'transient', 1, false);
-  expect([...budgets]).toEqual([['', 1]]);
+test('functions given to run have one for each kind: what fails does not stop the retries of what calls another provider', () => {
+  const { budgets, count } = scene(4);
+  const run = (kind: string) => count('no-answer', { origin: '', name: [kind, 'o-1'] });
+  expect([run('mail'), run('mail'), run('mail')]).toEqual([false, true, true]);
+  expect(run('charge')).toBe(false);
+  expect([...budgets.keys()]).toEqual(['mail', 'charge']);
 });
 
 test.each<[string, How, boolean]>([

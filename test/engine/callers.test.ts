@@ -16,7 +16,7 @@ import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flig
 import { registry } from '../../src/engine/registry.js';
 import { extend, type Outcome, operation as operationOf, resume, run } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
-import { answers, charged, delayed, hangs, lost } from '../support/server.js';
+import { answers, charged, delayed, hangs, lost, stalls } from '../support/server.js';
 import { says } from '../support/texts.js';
 import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
@@ -326,5 +326,54 @@ describe('a namespace', () => {
     world.server.plays(answers(201));
     await world.end(tab, pay(once));
     expect((world.records as OnceRecord[]).map(({ id, ns }) => [id.length, ns.length])).toEqual([[32, 32]]);
+  });
+});
+
+describe('an answer that goes on, and its readers', () => {
+  const open = () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(delayed(SECOND, charged(stalls(200, 'text/event-stream'))));
+    const [first, second] = [new AbortController(), new AbortController()];
+    const calls = [pay(once, { signal: first.signal }), pay(once, { signal: second.signal })] as const;
+    return { world, tab, first, second, calls, sent: () => world.server.arrivals[0]?.signal };
+  };
+
+  test('one that stops reading does not end it for the other; the last one does', async () => {
+    const { world, tab, first, second, calls, sent } = open();
+    for (const { outcome } of await world.all(tab, ...calls)) expect(outcome).toMatchObject({ effect: 'done' });
+    first.abort('first');
+    expect(sent()?.aborted).toBe(false);
+    second.abort('second');
+    expect(sent()?.reason).toBe('second');
+  });
+
+  test('where the first caller left before the answer, the signal of the one that has it ends it', async () => {
+    const { world, tab, first, second, calls, sent } = open();
+    await rest();
+    first.abort('first');
+    expect((await world.end(tab, calls[1])).outcome).toMatchObject({ effect: 'done', joined: true });
+    expect(sent()?.aborted).toBe(false);
+    second.abort('second');
+    expect(sent()?.reason).toBe('second');
+  });
+
+  test('a reader without a signal keeps it', async () => {
+    const { world, tab, first, calls, sent } = open();
+    const once = tab.once();
+    await rest();
+    const third = pay(once);
+    await world.all(tab, ...calls, third);
+    first.abort();
+    expect(sent()?.aborted).toBe(false);
+  });
+
+  test('its outcome stays what it was', async () => {
+    const { world, tab, first, calls } = open();
+    await world.all(tab, ...calls);
+    const reason = new Error('enough');
+    first.abort(reason);
+    expect(tab.outcomeOf(reason)).toBeUndefined();
+    expect(tab.outcomeOf(await calls[0])).toMatchObject({ effect: 'done' });
   });
 });

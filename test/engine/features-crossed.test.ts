@@ -46,7 +46,8 @@ describe('run', () => {
     const verdict = (async () => Promise.reject(broken)) as never;
     const end = await world.end(tab, watched(runOnce(once, NAME, async () => 1, { verdict })) as Promise<never>);
     expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
-    expect(tab.reported).toEqual([broken]);
+    // That it gives a promise is reported, too.
+    expect(tab.reported).toEqual([expect.any(TypeError), broken]);
   });
 });
 

@@ -11,7 +11,7 @@ import { move, type Once, type Outcome, pending, type Resumed, resume, resumeOne
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, SECOND, URL_, type World } from '../support/world.js';
+import { NAME, newWorld, pay, SECOND, URL_, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1 } } as const;
 const KEPT = { ...ONE, keep: { request: true } } as const;
@@ -91,6 +91,18 @@ describe('resume', () => {
     controller.abort(new Error('enough'));
     await expect(world.run(resumed.next())).rejects.toThrow('enough');
     expect(world.server.arrivals).toHaveLength(4);
+  });
+
+  test('stops with its signal in the midst of the last ones: the reason is given, and not that all are through', async () => {
+    const { world, once } = await scene(['a', 'b']);
+    const controller = new AbortController();
+    world.server.plays(replays(), delayed(SECOND, replays()));
+    const resumed = resume(once, { signal: controller.signal })[Symbol.asyncIterator]();
+    expect(await world.run(resumed.next())).toMatchObject({ value: { name: ['a'] } });
+    const rest = watched(resumed.next());
+    controller.abort(new Error('enough'));
+    await expect(world.run(rest)).rejects.toThrow('enough');
+    expect(await pending(once)).toMatchObject([{ name: ['b'] }]);
   });
 
   test.each([0, -1, Number.NaN])('of %d at a time is refused at once; of one is not', async (concurrency) => {

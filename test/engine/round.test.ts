@@ -37,6 +37,41 @@ describe('keys that are used up', () => {
   });
 });
 
+describe('a key strategy that fails when it is asked for the next key, after the first one came to nothing', () => {
+  test.each<[string, () => unknown]>([
+    ['it throws', () => Promise.reject(new Error('no key today'))],
+    ['it never answers', () => new Promise(() => {})],
+    ['it gives what is no key', () => 'no key at all'],
+  ])('%s: the call ends with an outcome, and the next one goes on', async (_, fails) => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(replays(402), answers(201));
+    const end = await world.end(tab, pay(once, { key: ({ generation }) => (generation ? fails() : 'first') as string }));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none', sent: 'maybe' } });
+    expect((end.error as Error).cause).toBeInstanceOf(Error);
+    expect((await world.end(tab, pay(once, { key: ({ generation }) => `key-${generation}` }))).outcome).toMatchObject({ effect: 'done', key: 'key-1' });
+  });
+
+  test('its caller leaves meanwhile: nothing of it took effect', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    world.server.plays(replays(402));
+    const controller = new AbortController();
+    const told: Outcome[] = [];
+    const key = ({ generation }: { generation: number }) => (generation ? new Promise<string>(() => controller.abort()) : 'first');
+    await world.end(tab, pay(once, { key, signal: controller.signal, onOutcome: (said) => void told.push(said) }));
+    await rest();
+    expect(told).toMatchObject([{ effect: 'none' }]);
+  });
+
+  test('at the first key it is the mistake that it is', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const mistake = new Error('no key today');
+    expect(await world.end(tab, pay(once, { key: () => Promise.reject(mistake) }))).toMatchObject({ error: mistake, outcome: undefined });
+  });
+});
+
 describe('a caller who left while it waited for the claim', () => {
   test.each<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
     ['nothing', () => {}, { type: 'unknown', sent: 'maybe' }],

@@ -7,7 +7,8 @@ import { createContext, runInContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { type RunOptions, run as runOnce, type Verdict } from '../../src/entries/index.js';
-import { NAME, newWorld, watched } from '../support/world.js';
+import { answers, charged, lost, replays } from '../support/server.js';
+import { NAME, newWorld, pay, watched } from '../support/world.js';
 
 type Effect = (attempt: { key: string; attempt: number }) => unknown;
 
@@ -242,6 +243,22 @@ describe('a function that makes several calls, each under a key of its own', () 
     },
   );
 
+  test('the first of them under the key itself: its refused fee does not say that nothing was charged', async () => {
+    const { world, run } = scene();
+    const keys: string[] = [];
+    const chargesUnderItsKey =
+      (status: number) =>
+      async ({ key, child }: { key: string; child(label: string): string }) => {
+        keys.push(key);
+        world.server.charged.add(key);
+        child('fee');
+        return Response.json({ code: 'card_declined' }, { status });
+      };
+    expect((await run(chargesUnderItsKey(402) as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+    expect((await run(chargesUnderItsKey(201) as never)).outcome).toMatchObject({ effect: 'done' });
+    expect(new Set(keys).size).toBe(1);
+  });
+
   test('whose last one finds another payload under its key, where the key was refused before: it is not run anew under another key', async () => {
     const { run } = scene();
     expect((await run((async () => Response.json({ code: 'card_declined' }, { status: 422 })) as never)).outcome).toMatchObject({ effect: 'none' });
@@ -249,6 +266,19 @@ describe('a function that makes several calls, each under a key of its own', () 
     const mismatch = () => Response.json({ message: 'This Idempotency-Key was used with a different payload' }, { status: 422 });
     expect((await run(chargesThen(mismatch(), keys) as never)).outcome).toMatchObject({ effect: 'unknown' });
     expect(keys).toHaveLength(1);
+  });
+
+  test('the first one under the key itself, and the last one under a label: the same', async () => {
+    const { run } = scene();
+    const keys: string[] = [];
+    const effect = async ({ key, child }: { key: string; child(label: string): string }) => {
+      keys.push(key);
+      child('fee');
+      return Response.json({ code: 'card_declined' }, { status: 402 });
+    };
+    expect((await run(effect as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+    await run(effect as never);
+    expect(new Set(keys).size).toBe(1);
   });
 
   test('whose last one is turned away to the end (429): unknown', async () => {
@@ -266,5 +296,30 @@ describe('a function that makes several calls, each under a key of its own', () 
       return declined();
     };
     expect((await run(one as never)).outcome).toMatchObject({ effect: 'none' });
+  });
+});
+
+describe('a function that gives the Response of a call of this package', () => {
+  test.each([400, 401, 404, 410, 422])('whose outcome is unknown, with %i: it is unknown, too, and the next run has the same keys', async (status) => {
+    const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
+    const keys: string[] = [];
+    const effect = async ({ key }: { key: string }) => {
+      keys.push(key);
+      const response = await pay(once, { operation: ['charge', 'c1'], limits: { attempts: 2 } });
+      if (response.ok) world.server.charged.add(key);
+      return response;
+    };
+    // It charges, the answer is lost, and what comes in its place is not of the application.
+    world.server.plays(charged(lost()), answers(status, { code: 'cart_is_empty' }));
+    expect(await run(effect)).toMatchObject({ status, outcome: { effect: 'unknown' } });
+    world.server.plays(replays());
+    expect((await run(effect)).outcome).toMatchObject({ effect: 'done' });
+    expect([new Set(keys).size, new Set(world.server.keys).size]).toEqual([1, 1]);
+  });
+
+  test('that was refused is refused', async () => {
+    const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
+    world.server.plays(answers(402, { code: 'card_declined' }));
+    expect((await run(() => pay(once, { operation: ['charge', 'c1'] }))).outcome).toMatchObject({ effect: 'none' });
   });
 });

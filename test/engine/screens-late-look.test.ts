@@ -2,10 +2,12 @@
  * Goal: a screen shows what is stored now, however the looks of several tabs' messages come back. Method: a look that was slow
  * comes back behind a later one, while the screen shows, before and after, that there is nothing.
  */
-import { expect, test } from 'vitest';
-import { operation, refresh } from '../../src/entries/index.js';
+import { describe, expect, test } from 'vitest';
+import { close, operation, refresh } from '../../src/entries/index.js';
+import type { Once } from '../../src/once.js';
 import { memoryStore } from '../../src/stores/memory.js';
-import { NAME, newWorld, pay, rest, watched } from '../support/world.js';
+import { charged, lost, replays } from '../support/server.js';
+import { NAME, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
 
 test('nothing, then something that is gone again before the look at it comes back: nothing is shown', async () => {
   const world = newWorld();
@@ -59,4 +61,69 @@ test('a look that finds nothing once more gives the screen the same object: noth
   refresh(once);
   await rest();
   expect(screen.state).toBe(state);
+});
+
+describe('a look that fails', () => {
+  const open = async () => {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    let looks = 0;
+    const read = tab.store.read;
+    const counting: typeof read = (id) => {
+      looks++;
+      return read(id);
+    };
+    Object.assign(tab.store, { read: counting });
+    const screen = operation(once, NAME);
+    return { world, tab, once, screen, looks: () => looks };
+  };
+
+  test('is made again until it does not: an open payment is shown', async () => {
+    const { world, tab, screen, looks } = await open();
+    tab.faults.next('look-fails', 'look-fails');
+    screen.subscribe(() => {});
+    await rest();
+    expect(screen.state).toEqual({ phase: 'loading' });
+    await world.clock.advance(2 * SECOND);
+    expect(screen.state).toEqual({ phase: 'loading' });
+    await world.clock.advance(2 * SECOND);
+    expect(screen.state).toMatchObject({ phase: 'unsettled' });
+    await world.clock.advance(10 * SECOND);
+    expect(looks()).toBe(3);
+  });
+
+  test('also one that was made because another tab said so', async () => {
+    const { world, tab, once, screen } = await open();
+    screen.subscribe(() => {});
+    await rest();
+    const other = world.open();
+    world.server.plays(replays());
+    await world.end(other.tab, pay(other.once));
+    tab.faults.next('look-fails');
+    refresh(once);
+    await rest();
+    expect(screen.state).toMatchObject({ phase: 'unsettled' });
+    await world.clock.advance(2 * SECOND);
+    expect(screen.state).toMatchObject({ phase: 'settled' });
+  });
+
+  test.each([
+    ['is made no more than once in two seconds, however often the screen is told to look', 4, () => {}],
+    ['is not made again for a screen that is gone', 3, ({ off }: { off: () => void }) => off()],
+    ['nor by a client that is closed', 3, ({ once }: { once: Once }) => close(once)],
+  ])('%s', async (_, expected, act) => {
+    const { world, tab, once, screen, looks } = await open();
+    tab.faults.rate('look-fails', 1);
+    const off = screen.subscribe(() => {});
+    await rest();
+    refresh(once);
+    await rest();
+    refresh(once);
+    await rest();
+    await act({ once, off });
+    await world.clock.advance(2 * SECOND);
+    expect(looks()).toBe(expected);
+    off();
+  });
 });

@@ -5,7 +5,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { type OnceRequestInit, pending, subscribe } from '../../src/entries/index.js';
-import { answers, charged, delayed, during, hangs, lost, replays, textOf } from '../support/server.js';
+import { answers, charged, delayed, during, hangs, honest, lost, replays, textOf } from '../support/server.js';
 import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const URL_ = 'https://shop.example/notes';
@@ -88,6 +88,24 @@ describe('a POST or PATCH without a name', () => {
     const { tab, once } = open(world);
     world.server.plays(replays());
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ key: keys[0], resumed: true });
+  });
+
+  test.each([true, false])('two equal ones at once take up one that was lost once only, and the other is sent, too (locks: %s)', async (locks) => {
+    const world = newWorld();
+    const { tab, once } = open(world, ONE, { locks });
+    const server = honest([lost()]);
+    world.server.plays(server, server, server);
+    await world.end(tab, post(once));
+    const ends = await world.all(tab, post(once), post(once));
+    expect(ends.map(({ outcome }) => outcome)).toMatchObject([
+      { effect: 'done', resumed: true, joined: false },
+      { type: 'fresh', resumed: false, joined: false },
+    ]);
+    expect(world.server.charged.size).toBe(2);
+    // It is given back: what is lost next is taken up, too.
+    world.server.plays(charged(lost()), replays());
+    await world.end(tab, post(once));
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ resumed: true });
   });
 
   test('another body, URL or method takes up nothing', async () => {

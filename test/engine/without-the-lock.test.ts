@@ -108,3 +108,29 @@ describe('the tab that drove without the lock', () => {
     expect(await world.end(one.tab, pay(one.once))).toMatchObject({ outcome: { type: 'replayed' } });
   });
 });
+
+describe('where the lock manager refuses every request, though the store works', () => {
+  const scene = () => {
+    const world = newWorld();
+    const tabs = [world.tab(), world.tab()] as const;
+    for (const { platform } of tabs) Object.assign(platform, { locks: { acquire: async () => Promise.reject(new DOMException('refused', 'SecurityError')) } });
+    return { world, tabs, clients: [tabs[0].once(), tabs[1].once()] as const };
+  };
+
+  test('nobody settles in another tab what is on the wire', async () => {
+    const { world, tabs, clients } = scene();
+    world.server.plays(SLOW);
+    const driven = pay(clients[0]);
+    await rest();
+    await expect(world.run(watched(settle(clients[1], NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    expect(await world.end(tabs[0], driven)).toMatchObject({ outcome: { effect: 'done' } });
+  });
+
+  test('the same press in another tab waits, and is told the end', async () => {
+    const { world, tabs, clients } = scene();
+    world.server.plays(SLOW);
+    const presses = clients.map((once) => pay(once)) as [Promise<Response>, Promise<Response>];
+    expect((await world.end(tabs[0], presses[0])).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(tabs[1], presses[1])).outcome).toMatchObject({ effect: 'done', attempts: 0 });
+  });
+});

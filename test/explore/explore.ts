@@ -81,7 +81,7 @@ export async function explore(variant: Variant, { faults, switches, enough = () 
   let complete = true;
   for (const { chooser, fixed } of depthFirst(bounds)) {
     // The points that the schedule fixes were met by the schedule that it branched from.
-    const one = await play(variant, chooser, (state, left, at) => at >= fixed && states.covers(hashOf(state()), left), false);
+    const one = await play(variant, chooser, (state, left, at) => at >= fixed && states.covers(hashOf(state()), left), { tracing: false });
     if (one.known) spared++;
     else played++;
     count(ends, one.ends);

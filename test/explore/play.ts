@@ -268,8 +268,15 @@ class Play {
   }
 }
 
-/** What is known is not played on. `tracing`: the lines of what happens are wanted. */
-export async function play(variant: Variant, chooser: Chooser, known: Known = () => false, tracing = true): Promise<Played> {
+export interface Playing {
+  /** The lines of what happens are wanted. */
+  readonly tracing?: boolean;
+  /** At the end faults are over, and customers press on until they know. */
+  readonly calm?: boolean;
+}
+
+/** What is known is not played on. */
+export async function play(variant: Variant, chooser: Chooser, known: Known = () => false, { tracing = true, calm = true }: Playing = {}): Promise<Played> {
   const nativeSignals = simulateSignals();
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -281,7 +288,7 @@ export async function play(variant: Variant, chooser: Chooser, known: Known = ()
   try {
     await one.before();
     stopped = await one.run(() => false);
-    if (!stopped && !world.books.violations.length) await one.calm();
+    if (calm && !stopped && !world.books.violations.length) await one.calm();
   } catch (error) {
     world.books.violate('settles-when-calm', undefined, String((error as Error).stack ?? error));
   } finally {

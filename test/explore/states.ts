@@ -43,7 +43,8 @@ export async function compareStates(variant: Variant, bounds: Bounds): Promise<C
         before = { state: now, points: at };
         return false;
       },
-      false,
+      // Once all is calm nothing is compared.
+      { tracing: false, calm: false },
     );
     // As the exploration does: nothing branches off behind a state that is known.
     if (knownAt !== undefined) chooser.points.length = knownAt;

@@ -166,6 +166,7 @@ test.each([
   ['no client', {}, {}, 'the first argument of formAction must be a client from createOnce, or a function that gives one, got object'],
   ['no effect', onceHere, { effect: undefined }, "formAction's option effect must be a function, got undefined"],
   ['a word for a list', onceHere, { keep: 'name' }, `formAction's option keep must be a list of field names, got "name"`],
+  ['a hook of its call that would never be called', onceHere, { call: { onOutcome: () => {} } }, "formAction's option call takes no onOutcome"],
   ['an option that it does not know', onceHere, { retry: 3 }, 'formAction knows no option "retry"'],
 ])('%s is refused at once', (_, once, more, message) => {
   expect(() => actionWith(more as object, once as unknown as Once)).toThrow(message);

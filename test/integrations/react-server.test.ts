@@ -48,3 +48,16 @@ describe.each(WRONG)('a name with %s is refused as by any other call', (_, name,
     expect(() => renderToString(h(Screen))).toThrow(says);
   });
 });
+
+test.each<[string, unknown, RegExp]>([
+  ['a misspelled prefix, which would list everything', { prefx: ['pay'] }, /no option usePending\.prefx/],
+  ['a name in place of the options', ['pay'], /no option usePending\.0/],
+  ['a prefix that is null, which would list everything', { prefix: null }, /operation/],
+  ['a limit of 0, with which the list stays empty', { limit: 0 }, /usePending\.limit/],
+  ['a limit that is no number', { limit: Number.NaN }, /usePending\.limit/],
+  ['a limit that is text', { limit: '20' }, /usePending\.limit/],
+])('usePending refuses %s', (_, options, says) => {
+  const once = createOnce({ store: memoryStore() });
+  const Screen = () => h('p', null, usePending(once, options as never).length);
+  expect(() => renderToString(h(Screen))).toThrow(says);
+});

@@ -4,6 +4,8 @@
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch';
 import { square } from 'oncefetch/dialects';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -177,5 +179,49 @@ describe('a content-length from the caller', { concurrent: true }, () => {
       headers: { 'content-length': String(body.length), 'content-type': 'application/json' },
     });
     expect(await response.json()).toEqual({ a: 1, idempotency_key: expect.any(String) });
+  });
+});
+
+describe('the signal of a whole process, as a service gives it to each of its calls', () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  /** Objects go in one turn, and who waits for that is told in a later one. */
+  const collected = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn++) {
+      collect();
+      await pause(20);
+    }
+  };
+  const MB = 1_000_000;
+  const heldMB = (): number => {
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    return (heapUsed + arrayBuffers) / MB;
+  };
+
+  test('holds no request whose answer was read to its end', async () => {
+    const { url } = await serve((to) => to.writeHead(200, { 'content-type': 'text/event-stream' }).end('1\n'));
+    const stop = new AbortController();
+    const once = open();
+    const body = 'x'.repeat(MB);
+    const ask = async (n: number) => (await once.fetch(url, { method: 'POST', body: `${n}${body}`, signal: stop.signal, once: ['read', n] })).text();
+    for (let n = 0; n < 5; n++) await ask(n);
+    await collected();
+    const before = heldMB();
+    for (let n = 5; n < 45; n++) await ask(n);
+    await collected();
+    expect(heldMB() - before).toBeLessThan(20);
+  });
+
+  test('ends one that is still read, though nobody holds its Response any more', async () => {
+    const { answer } = inParts('text/event-stream');
+    const { url } = await serve(answer);
+    const stop = new AbortController();
+    const readerOf = async () => ((await ask(open(), url, { signal: stop.signal })).body as ReadableStream<Uint8Array>).getReader();
+    const reader = await readerOf();
+    await reader.read();
+    const rest = reader.read().catch((error: unknown) => error);
+    await collected();
+    stop.abort(new Error('the process ends'));
+    expect(await rest).toMatchObject({ message: 'the process ends' });
   });
 });

@@ -115,6 +115,34 @@ describe('what it claims', () => {
     database.close();
   });
 
+  test('a link to a file is that file: its scope, and who is alive', async () => {
+    const [path, link] = [join(folder, 'target.db'), join(folder, 'named.db')];
+    const store = sqliteStore({ path });
+    await store.available?.();
+    symlinkSync(path, link);
+    const [linked, database] = [sqliteStore({ path: link }), new DatabaseSync(link)];
+    expect([linked.scope, sqliteStore({ database }).scope]).toEqual([store.scope, store.scope]);
+    await linked.holder?.();
+    expect(existsSync(`${link}-holders`)).toBe(false);
+    database.close();
+    for (const one of [store, linked]) await one.close();
+  });
+
+  test('a relative path stays what it was when the store was made', async () => {
+    const before = process.cwd();
+    mkdirSync(join(folder, 'elsewhere'));
+    try {
+      process.chdir(folder);
+      const store = sqliteStore({ path: 'relative.db' });
+      process.chdir('elsewhere');
+      await store.update('a', () => ({ next: record('a'), value: undefined }));
+      await store.close();
+    } finally {
+      process.chdir(before);
+    }
+    expect([existsSync(file('relative')), existsSync(join(folder, 'elsewhere', 'relative.db'))]).toEqual([true, false]);
+  });
+
   test('memory outlives nothing, and is another one each time', () => {
     const [a, b] = [sqliteStore({ path: ':memory:' }), sqliteStore({ path: ':memory:' })];
     expect(a).toMatchObject({ survives: 'context', shared: 'context' });

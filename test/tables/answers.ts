@@ -58,6 +58,7 @@ export const EVIDENCE: readonly Evidence[] = [
   ...statuses([402], {}, ', empty'),
   ...statuses([402], { body: { code: 'card_declined' } }, ' with a code'),
   ...statuses([402], { body: { message: 'The quota is exceeded' } }, ' with a message alone'),
+  ...statuses([402], { body: { error: 'The quota is exceeded' } }, ' with a message as its error'),
 ];
 
 const answerFor = ({ status = 0, headers = {}, body, type, redirected }: Evidence): Answer =>

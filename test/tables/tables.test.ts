@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { samples } from '../dialects/support/all.js';
-import { EVIDENCE, readEvidence } from './answers.js';
+import { cells, EVIDENCE, readEvidence } from './answers.js';
 import { decisionRows } from './decisions.js';
 import { page } from './page.js';
 
 const file = join(import.meta.dirname, '../../docs/verdicts.md');
+const DECISION = '../../docs/decisions/0019-only-the-application-uses-up-a-key.md';
 const text = page();
 
 test('docs/verdicts.md is up to date (npm run tables)', () => {
@@ -77,4 +78,23 @@ test('no prose settles: an answer of any status means the same whatever its word
         expect(questions).toContain(spoken.kind);
         if (spoken.kind === 'refused') expect(['in-front', plain.from]).toContain(spoken.from);
       }
+});
+
+const every = (from: number, to: number): readonly number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
+const clean = (status: number) => readEvidence({ shows: '', status }, GENERIC, false);
+
+test('no 5xx settles as none but a 501 and a 505, with and without a marker or a word on coming back', () => {
+  const HEADERS = [{}, { 'idempotent-replayed': 'true' }, { 'should-retry': 'true' }, { 'should-retry': 'false' }, { 'retry-after': '1' }];
+  const none = every(500, 999).filter((status) => HEADERS.some((headers) => cells({ shows: '', status, headers }, GENERIC).join().includes('**none')));
+  expect(none).toEqual([501, 505]);
+});
+
+test('what may come from in front of the application is what decision 19 says', () => {
+  const said = /\*\*The word\.\*\* ([\d, to]+) and a page in HTML/.exec(readFileSync(join(import.meta.dirname, DECISION), 'utf8'))?.[1] ?? '';
+  const listed = said.split(', ').flatMap((part) => {
+    const [from, to] = part.split(' to ').map(Number) as [number, number?];
+    return every(from, to ?? from);
+  });
+  const refused = every(400, 599).filter((status) => clean(status).kind === 'refused' && !clean(status).ambiguous);
+  expect(refused.filter((status) => clean(status).from === 'in-front')).toEqual(listed.filter((status) => refused.includes(status)));
 });

@@ -138,6 +138,7 @@ describe('who decides', () => {
   });
 
   test('an unknown fault and an impossible rate are named at once', () => {
+    expect(() => server.faults.next({ name: 'unavailable', retryAfterMs: 5 } as Fault)).toThrow('unavailable has no member retryAfterMs');
     expect(() => server.faults.next('lose-respond' as FaultName)).toThrow(/"lose-respond".*lose-response/);
     expect(() => server.faults.rate('truncate', 1.5)).toThrow(/between 0 and 1, got 1.5/);
     expect(() => server.faults.rate('truncate', Number.NaN)).toThrow(RangeError);

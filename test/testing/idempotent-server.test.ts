@@ -178,3 +178,11 @@ test('an answer of bytes that are no text comes as it is, and so does its replay
   listen({ effect: () => new Response(new Uint8Array([0xff, 1])) });
   for (let copy = 0; copy < 2; copy++) expect([...new Uint8Array(await (await pay('k1')).arrayBuffer())]).toEqual([0xff, 1]);
 });
+
+test.each([
+  ['requireKeys, with which a request without a key would pass', { requireKeys: true }],
+  ['refuses, with which nothing would be refused', { refuses: () => new Response(null, { status: 402 }) }],
+])('a misspelled option is named: %s', (said, options) => {
+  network = undefined;
+  expect(() => listen(options as object)).toThrow(new TypeError(`idempotentServer: there is no option ${said.split(',')[0]}`));
+});

@@ -40,7 +40,7 @@ test('what another one stored is not seen after an earlier look', async () => {
       },
     };
   };
-  expect(await failures(cached)).toEqual(SHARED);
+  expect(await failures(cached)).toEqual([...SHARED, LOOKS]);
 });
 
 test('a relaxed update waits in the store that made it', async () => {
@@ -94,4 +94,176 @@ test('all records are one file, and what is locked is one record', async () => {
     };
   };
   expect(await failures(oneFile)).toEqual(SHARED);
+});
+
+const LOOKS = 'x: a store that looked sees what another one inserts, settles and removes, however it looks, and so does one opened later';
+const WHILE = 'x: whoever looks while records are written finds each whole, as it was or as it will be';
+const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+test('a removal removes whatever is there by then', async () => {
+  const unconditional = (store: Store): Partial<Store> => ({
+    async update<T>(...[id, change]: [string, (current: unknown, now: number) => Changed<T>]) {
+      for (;;) {
+        const current = await store.read(id);
+        const { next, value } = change(current, Date.now());
+        if (next === undefined) return value;
+        await tick();
+        const done = await store.update(id, (now) => {
+          const is = next === null || JSON.stringify(now) === JSON.stringify(current);
+          return is ? { next, value: true } : { value: false };
+        });
+        if (done) return value;
+      }
+    },
+  });
+  expect(await failures(unconditional)).toEqual(['x: updates of one record through two stores at once come one after the other']);
+});
+
+test.each(['leaves', 'throws'] as const)('a change that %s is told what it said of a guess', async (how) => {
+  const guessing = (store: Store): Partial<Store> => {
+    const seen = new Map<string, unknown>();
+    return {
+      async update<T>(...[id, change, options]: [string, (current: unknown, now: number) => Changed<T>, { durability?: undefined }?]) {
+        if (seen.has(id)) {
+          try {
+            const guess = change(seen.get(id), Date.now());
+            if (how === 'leaves' && guess.next === undefined) return guess.value;
+          } catch (error) {
+            if (how === 'throws') throw error;
+          }
+        }
+        return store.update(id, change, options).finally(async () => seen.set(id, await store.read(id)));
+      },
+    };
+  };
+  expect(await failures(guessing)).toContain(LOOKS);
+});
+
+test('a scan finds what was written through this store alone', async () => {
+  const own = (store: Store): Partial<Store> => {
+    const ids = new Set<string>();
+    return {
+      update(id, ...more) {
+        ids.add(id);
+        return store.update(id, ...more);
+      },
+      scan: async (query) => {
+        const page = await store.scan(query);
+        return { ...page, records: page.records.filter((one) => ids.has((one as Stored).id)) };
+      },
+    };
+  };
+  expect(await failures(own)).toContain(LOOKS);
+});
+
+test('a removal is remembered by the store that made it alone', async () => {
+  const forgetful = (store: Store): Partial<Store> => {
+    const gone = new Set<string>();
+    return {
+      update: (id, change, options) =>
+        store.update(
+          id,
+          (current, now) => {
+            const changed = change(gone.has(id) ? undefined : current, now);
+            if (changed.next !== undefined) gone[changed.next ? 'delete' : 'add'](id);
+            return changed.next === null ? { value: changed.value } : changed;
+          },
+          options,
+        ),
+      read: async (id) => (gone.has(id) ? undefined : store.read(id)),
+      scan: async (query) => {
+        const page = await store.scan(query);
+        return { ...page, records: page.records.filter((one) => !gone.has((one as Stored).id)) };
+      },
+    };
+  };
+  expect(await failures(forgetful)).toContain(LOOKS);
+});
+
+test('a record is emptied before it is written', async () => {
+  const turns = new Map<string, Promise<unknown>>();
+  const emptying = (store: Store, medium: string): Partial<Store> => ({
+    update<T>(...[id, change]: [string, (current: unknown, now: number) => Changed<T>]) {
+      const mine = (turns.get(medium) ?? Promise.resolve()).then(async () => {
+        const { next, value } = change(await store.read(id), Date.now());
+        if (next === undefined) return value;
+        await store.update(id, () => ({ next: null, value: undefined }));
+        await tick();
+        await store.update(id, () => ({ next, value: undefined }));
+        return value;
+      });
+      turns.set(
+        medium,
+        mine.catch(() => {}),
+      );
+      return mine;
+    },
+  });
+  expect(await failures(emptying)).toContain(WHILE);
+});
+
+test.each(['fails on what is gone meanwhile', 'gives what it is by then'])('a scan looks into an index, then reads each, and %s', async (how) => {
+  const lists = (store: Store): Partial<Store> => ({
+    scan: async (query) => {
+      const { records, next } = await store.scan(query);
+      const found: unknown[] = [];
+      for (const { id } of records as Stored[]) {
+        await tick();
+        const one = await store.read(id);
+        if (one) found.push(one);
+        else if (how.startsWith('fails')) throw new Error('no such file');
+      }
+      return { records: found, next };
+    },
+    update: async (...all) => tick().then(() => store.update(...all)),
+  });
+  expect(await failures(lists)).toContain(WHILE);
+});
+
+test('what is under way when the store is closed is told as stored, and is not', async () => {
+  const losing = (store: Store): Partial<Store> => {
+    let closed = false;
+    return {
+      async update(id, change, options) {
+        const was = closed;
+        await tick();
+        if (closed && !was) return change(await store.read(id).catch(() => undefined), Date.now()).value;
+        return store.update(id, change, options);
+      },
+      async close() {
+        closed = true;
+        await store.close();
+      },
+    };
+  };
+  expect(await failures(losing)).toEqual(['x: an update that is under way when its store is closed is stored, or rejects']);
+});
+
+test('a store that is closed closes the others of its place', async () => {
+  const open = new Map<string, Set<Store>>();
+  const together = (store: Store, medium: string): Partial<Store> => {
+    const all = open.get(medium) ?? new Set();
+    open.set(medium, all.add(store));
+    return {
+      close: async () => {
+        for (const one of all) await one.close();
+        all.clear();
+      },
+    };
+  };
+  expect(await failures(together)).toContain(SHARED[0]);
+});
+
+const HOLDERS: Record<string, Required<Pick<Store, 'holder' | 'isGone'>>> = {
+  'has another name each time': { holder: async () => crypto.randomUUID(), isGone: async () => false },
+  'is gone while it lives': { holder: async () => 'me', isGone: async () => true },
+  'is gone where nobody knows it': { holder: async () => 'me', isGone: async (name) => name !== 'me' },
+};
+
+test.each(Object.keys(HOLDERS))('a holder %s', async (name) => {
+  expect(await failures(() => HOLDERS[name] ?? {})).toEqual(['x: the holder of an open store has one name, and is not gone']);
+});
+
+test('a store that works says that it is not available', async () => {
+  expect(await failures(() => ({ available: async () => false }))).toEqual(['x: an absent record reads as undefined']);
 });

@@ -18,6 +18,10 @@ void ky.post('/x', { once: ['pay', 'c1'] });
 void api.create({ prefix: '/api' }).post('/x', { once: ['pay', 'c1'] });
 // @ts-expect-error a name of the instance and one of the call would be joined
 void api.extend({ once: ['shop'] });
+// @ts-expect-error another fetch would leave the name out
+void api.post('/x', { once: ['pay', 'c1'], fetch });
+// @ts-expect-error so would one of an extension
+void api.extend({ fetch });
 const passed: typeof ky = api;
 void passed;
 // @ts-expect-error typo through an untyped carrier is caught by satisfies

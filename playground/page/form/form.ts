@@ -31,7 +31,8 @@ async function pay(): Promise<void> {
       once: { operation, key: () => field('key').value },
     })
     .catch((error: unknown) => error);
-  switch (outcomeOf(answer)?.effect) {
+  const outcome = outcomeOf(answer);
+  switch (outcome?.effect) {
     case 'done':
       return say(answer instanceof Response ? receiptOf((await answer.json()) as Receipt) : 'Paid. Thank you!', 'paid');
     case 'none':
@@ -42,11 +43,15 @@ async function pay(): Promise<void> {
       if (answer.status === 402) field('key').value = ((await answer.json()) as { key: string }).key;
       return say(answer.status === 402 ? 'Your card was declined. Nothing was charged.' : 'Not paid. Nothing was charged.');
     case 'unknown':
-      return say('Not sure yet whether you have paid. Pay again: you will be charged once.');
+      return say(unsure(outcome.reason === 'key-expired'));
     default:
       throw answer;
   }
 }
+
+/** `late`: the server may have forgotten the key, so that a press sends nothing any more. */
+const unsure = (late: boolean): string =>
+  late ? 'We cannot tell whether you have paid. Please write to us.' : 'Not sure yet whether you have paid. Pay again: you will be charged once.';
 
 interface Receipt {
   readonly id: number;
@@ -69,7 +74,7 @@ function draw(): void {
     // The server has rendered the receipt: what was open here is not any more.
     if (state.phase === 'unsettled') void settle(once, payment.name, 'done');
   } else if (busy) say('Paying…');
-  else if (state.phase === 'unsettled') say('Not sure yet whether you have paid. Pay again: you will be charged once.');
+  else if (state.phase === 'unsettled') say(unsure(state.pending.expiresAt <= Date.now()));
   else if (state.phase === 'settled' && state.outcome.effect === 'done') say('Paid. Thank you!', 'paid');
 }
 

@@ -17,5 +17,6 @@ defineOnceForm(once, {
     },
     already: 'Paid before. It was not sent again.',
     unknown: 'Not sure yet whether you have paid. Pay again: you will be charged once.',
+    expired: 'We cannot tell whether you have paid. Please write to us before you pay again.',
   },
 });

@@ -55,6 +55,9 @@ function check(once: FormActionClient, options: Readonly<Record<string, unknown>
   for (const name of FUNCTIONS) if (typeof options[name] !== 'function') throw wrong(`formAction's option ${name}`, 'be a function', options[name]);
   for (const name of ['keep', 'ignore'])
     if (options[name] !== undefined && !Array.isArray(options[name])) throw wrong(`formAction's option ${name}`, 'be a list of field names', options[name]);
+  for (const name of ['fingerprint', 'onOutcome'])
+    if ((options['call'] as Readonly<Record<string, unknown>> | undefined)?.[name] !== undefined)
+      throw new TypeError(`once: formAction's option call takes no ${name}, which it sets itself`);
 }
 
 /** The form without the fields that React adds when it is sent without script. */
@@ -79,10 +82,10 @@ const keptOf = (form: FormData, names: readonly string[]): Readonly<Record<strin
  * @throws TypeError on a wrong option
  * @example
  * const payOnce = formAction(async () => onceFor(await userHere()), {
- *   operation: (form) => ['pay', String(form.get('cart'))],
+ *   operation: (form) => ['pay', form.get('cart') as string],
  *   effect: ({ key }, form) => stripe.paymentIntents.create(paramsOf(form), { idempotencyKey: key }),
- *   tell: ({ outcome }) => (outcome.effect === 'done' ? 'Paid.' : outcome.effect === 'none' ? 'Not paid.' : 'Not sure yet. Pay again: you
- * will be charged once.'),
+ *   tell: ({ outcome }) => (outcome.effect === 'done' ? 'Paid.' : outcome.effect === 'none' ? 'Not paid.' : 'Not sure yet. Pay again: you will be charged once.'),
+ *   call: { verdict: stripeVerdict }, // without it, an error for a declined card would count as a lost answer
  * });
  * @see https://react.dev/reference/react/useActionState
  */

@@ -229,7 +229,7 @@ export class FormController {
   #show(moment: FormMoment | '', told?: FormOutcome, asks = this.#open !== undefined, rest: readonly string[] = []): void {
     const { says = {} } = this.#shared.options;
     // `told` is the outcome of this very submit, which is more precise than the stored state.
-    if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(this.#element, says, moment, told), ...rest].join(' '));
+    if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(this.#element, says, moment, told, this.#payment?.state), ...rest].join(' '));
     this.#mark(moment);
     this.#status?.offer(asks && moment === 'unknown' ? wordsFor(this.#element, says, 'check') : undefined);
   }

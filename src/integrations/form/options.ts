@@ -1,7 +1,7 @@
 /** The options of an app for its forms. */
 import type { Once, OperationOptions } from 'oncefetch';
 import type { SpentKeys } from './key.js';
-import type { FormMoment, FormWords } from './words.js';
+import { type FormMoment, type FormWords, WORDS } from './words.js';
 
 /** Options of {@link defineOnceForm}. */
 export interface FormOptions {
@@ -45,6 +45,8 @@ export function checkOptions(once: Once, options: FormOptions): void {
     const got: string = value === null ? 'null' : typeof value;
     if (value !== undefined && got !== type) throw wrong(`the option ${name}`, `be of type ${type}`, value);
   }
-  const { tag } = options;
+  const { tag, says } = options;
+  for (const word of Object.keys(says ?? {}))
+    if (!Object.hasOwn(WORDS, word)) throw wrong('the option says', `have texts for ${Object.keys(WORDS).join(', ')}`, word);
   if (tag !== undefined && !/^[a-z][a-z0-9]*-[a-z0-9-]+$/.test(tag)) throw wrong('the option tag', 'be lower case with a hyphen', tag);
 }

@@ -1,5 +1,5 @@
 /** What a form tells its user, and when. */
-import type { Outcome } from 'oncefetch';
+import type { OperationState, Outcome } from 'oncefetch';
 
 /**
  * The state of a form. `sending`; `waiting`: the server is still working on it; `done`; `already`: it was done before, by this form or
@@ -26,10 +26,13 @@ export interface FormOutcome {
   readonly error: unknown;
 }
 
-/** Texts by moment. `check` is the text of the button that asks again. A function gets what became of the submit, if there was one. */
-export type FormWords = { readonly [moment in FormMoment | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined };
+/**
+ * Texts by moment. `expired` is for `unknown` when it is too late to send again; `check` is the text of the button that asks again. A
+ * function gets what became of the submit, if there was one.
+ */
+export type FormWords = { readonly [moment in FormMoment | 'expired' | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined };
 
-const WORDS: Readonly<Record<keyof FormWords, string>> = {
+export const WORDS: Readonly<Record<keyof FormWords, string>> = {
   sending: 'Sending…',
   waiting: 'The server is still working on it…',
   done: 'Done.',
@@ -38,6 +41,7 @@ const WORDS: Readonly<Record<keyof FormWords, string>> = {
   stale: 'This page is out of date, and nothing was sent. Load it again.',
   unsent: 'Nothing was sent. Are you online?',
   unknown: 'Not sure yet whether it is done. Send it again: it will be done once.',
+  expired: 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.',
   failed: 'This form could not be sent.',
   check: 'Check',
 };
@@ -49,6 +53,12 @@ export function report(error: unknown): void {
   });
 }
 
+/** Whether a press would not send it again, because the server may have forgotten the key. Then a text must not promise that it will be done once. */
+function isExpired(told: FormOutcome | undefined, state: OperationState | undefined): boolean {
+  if (told?.outcome) return 'reason' in told.outcome && told.outcome.reason === 'key-expired';
+  return state?.phase === 'unsettled' && state.pending.expiresAt <= Date.now();
+}
+
 /** The server's own text for a refusal (RFC 9457). */
 function problemOf({ moment, answer }: FormOutcome): string | undefined {
   if (moment !== 'refused' || typeof answer !== 'object' || answer === null) return undefined;
@@ -58,9 +68,12 @@ function problemOf({ moment, answer }: FormOutcome): string | undefined {
 
 /**
  * The text for a moment. In this order: the attribute `says-…`, unless the server gave a text for a refusal; the app's function; the
- * server's text; the app's text; ours.
+ * server's text; the app's text; ours. `state`: that of the form's operation. An app that has its own text for `unknown`, but none for
+ * `expired`, gets its own text for both.
  */
-export function wordsFor(element: Element, words: FormWords, moment: keyof FormWords, told?: FormOutcome): string {
+export function wordsFor(element: Element, words: FormWords, of: keyof FormWords, told?: FormOutcome, state?: OperationState): string {
+  const owns = (word: keyof FormWords): boolean => element.hasAttribute(`says-${word}`) || words[word] !== undefined;
+  const moment = of === 'unknown' && isExpired(told, state) && (owns('expired') || !owns(of)) ? 'expired' : of;
   const attribute = element.getAttribute(`says-${moment}`);
   const problem = told && problemOf(told);
   if (attribute !== null && problem === undefined) return attribute;

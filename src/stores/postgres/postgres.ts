@@ -36,6 +36,7 @@ export interface PostgresStore extends Store {
    * little at a time; this is for a nightly job. Records that never settled, and damaged ones, are kept.
    *
    * @returns how many were removed
+   * @throws RangeError where `limit` is less than 1
    * @example
    * await store.sweep();
    */
@@ -93,7 +94,11 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   );
   return {
     ...store,
-    sweep: ({ limit = SWEEP_ROWS, before } = {}) => sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error))),
+    async sweep({ limit = SWEEP_ROWS, before } = {}) {
+      // Of none at a time it would find no end.
+      if (!(limit >= 1)) throw new RangeError(`once: sweep.limit must be at least 1, got ${limit}`);
+      return sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error)));
+    },
   };
 }
 

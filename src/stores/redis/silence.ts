@@ -4,6 +4,7 @@
 interface OneConnection {
   /** node-redis (`destroy` since 5, `disconnect` in 4). */
   readonly isReady?: boolean;
+  readonly isOpen?: boolean;
   destroy?(): unknown;
   disconnect?(): unknown;
   connect?(): Promise<unknown>;
@@ -16,8 +17,10 @@ interface OneConnection {
 /** Makes the client reconnect. Nothing can be done for a cluster, a pool or a client of a sentinel, which hide their connections. */
 function connectAnew(client: OneConnection): void {
   if (client.isReady && client.unref) {
+    // Its owner may have closed it: then it waits for answers that never come.
+    const { isOpen } = client;
     void (client.destroy ?? client.disconnect)?.call(client);
-    client.connect?.().catch(() => {});
+    if (isOpen) client.connect?.().catch(() => {});
   } else if (client.status === 'ready') client.stream?.destroy();
 }
 

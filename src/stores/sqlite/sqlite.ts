@@ -51,7 +51,9 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     throw new TypeError('once: sqliteStore takes either path, a non-empty string, or database, a DatabaseSync of node:sqlite');
   // A URI could make the database read-only or keep it in memory.
   if (path?.startsWith('file:')) throw new TypeError('once: sqliteStore takes a plain path, not a file: URI');
-  const claims = claimsOf(options);
+  // Resolved now, because the process may change its working folder before the first use.
+  const at = pathOf(options);
+  const claims = claimsOf(options, at);
   const { scope } = claims;
   let file: SqliteFile | undefined;
   let closed = false;
@@ -59,12 +61,11 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const open = (): SqliteFile => {
     // The store may be closed while a read waits for others.
     if (closed) throw new StoreFault('closed', `${scope} is closed`);
-    file ??= database ? fileOf(scope, database) : openFile(scope, path as string, constructorOf(options));
+    file ??= database ? fileOf(scope, database) : openFile(scope, at ?? MEMORY, constructorOf(options));
     return file;
   };
   const waiting: Waiting = { scope, busyTimeoutMs, file: open };
   const commits = new GroupCommit(waiting);
-  const at = pathOf(options);
   const holder = at === undefined ? undefined : new Holder(at, () => constructorOf(database ? {} : options));
   const store = createStore(claims, {
     update: (id, next, durability) => commits.update(id, next, durability),
@@ -114,31 +115,33 @@ function constructorOf({ Database = builtin() }: { readonly Database?: SqlitePat
 let unnamed = 0;
 const numbers = new WeakMap<object, number>();
 
-/** The path of the file; `undefined` if the database is in memory. */
+/** The absolute path of the file; `undefined` if the database is in memory. */
 function pathOf({ path, database }: SqliteStoreOptions): string | undefined {
   const at = path ?? (database?.location ? database.location() : (database?.name ?? database?.filename));
-  return at && at !== MEMORY ? at : undefined;
+  return at && at !== MEMORY ? absolute(at) : undefined;
 }
 
-function claimsOf(options: SqliteStoreOptions): Claims {
-  const at = pathOf(options);
-  const { database } = options;
-  if (at !== undefined) return { kind: 'sqlite', scope: `sqlite:${absolute(at)}`, survives: 'machine', shared: 'machine', atomic: true };
+function claimsOf({ database }: SqliteStoreOptions, at: string | undefined): Claims {
+  if (at !== undefined) return { kind: 'sqlite', scope: `sqlite:${at}`, survives: 'machine', shared: 'machine', atomic: true };
   const number = (database && numbers.get(database)) ?? ++unnamed;
   if (database) numbers.set(database, number);
   return { kind: 'sqlite', scope: `sqlite:memory-${number}`, survives: 'context', shared: 'context', atomic: true };
 }
 
-/** The absolute path, the same one however the file is reached. */
+/** The absolute path, the same one however the file is reached. The file may not exist yet. */
 function absolute(path: string): string {
   const { getBuiltinModule } = globalThis.process;
-  const [fs, { resolve, dirname, basename, join }] = [getBuiltinModule('node:fs'), getBuiltinModule('node:path')];
-  const [folder, name] = [dirname(resolve(path)), basename(path)];
-  try {
-    return join(fs.realpathSync(folder), name);
-  } catch {
-    return join(folder, name);
+  const [{ realpathSync }, { resolve, dirname, basename, join }] = [getBuiltinModule('node:fs'), getBuiltinModule('node:path')];
+  const full = resolve(path);
+  for (const [known, rest] of [
+    [full, ''],
+    [dirname(full), basename(full)],
+  ] as const) {
+    try {
+      return join(realpathSync(known), rest);
+    } catch {}
   }
+  return full;
 }
 
 async function scan(waiting: Waiting, query: ScanQuery): Promise<ScanPage> {

@@ -12,8 +12,8 @@ export interface Case {
 
 /** What a case works with. */
 export interface Bench {
-  /** Opens one more store on this case's medium. */
-  open(): Promise<Store>;
+  /** Opens one more store on this case's medium, or on a neighbour of it. */
+  open(neighbour?: string): Promise<Store>;
   plant(id: string, value: unknown): Promise<void>;
   work(): number;
 }

@@ -39,6 +39,9 @@ const places: readonly Case[] = [
       same(idsIn((await store.scan({ ...all, ns: 'ns2' })).records), ['5'], 'another namespace');
       same(await store.scan({ ...all, ns: 'none' }), { records: [] }, 'a namespace without records');
       same((await store.scan({ ...all, limit: 1 })).records, [record('2', { label: 'a' })], 'whole records');
+      // Others of that label come before them.
+      same(idsIn((await store.scan({ ...all, state: 'settled', limit: 1 })).records), ['7'], 'a page counts only its own state');
+      same(idsIn((await store.scan({ ...all, ns: 'n', limit: 1 })).records), ['6'], 'a page counts only its own namespace');
     },
   },
   {
@@ -97,6 +100,26 @@ const places: readonly Case[] = [
           `prefix ${JSON.stringify(prefix)}`,
         );
       }
+      const sorted = labels
+        .map((label, n) => ({ label, id: `r${n}` }))
+        .sort((a, b) => (a.label === b.label ? +(a.id > b.id) || -1 : +(a.label > b.label) || -1));
+      same(
+        await paged(store, 7),
+        sorted.map(({ id }) => id),
+        'pages of all of them, in the order of UTF-16 units',
+      );
+    },
+  },
+  {
+    title: 'a label may be 2,048 characters long, and all of them count',
+    async run({ open }) {
+      const store = await open();
+      for (const start of ['\uffff', '"']) {
+        const labels = letters('cab').map((end) => start.repeat(2_047) + end);
+        for (const label of labels) await put(store, record(label.slice(-1), { label }));
+        same(await paged(store, 1), letters('abc'), 'pages');
+        for (const label of labels) same(idsIn((await store.scan({ ...all, prefix: label })).records), [label.slice(-1)], 'a prefix that long');
+      }
     },
   },
 ];
@@ -107,8 +130,8 @@ const pages: readonly Case[] = [
     async run({ open }) {
       const store = await open();
       // Two labels for six records, so that a page may end between records of one label.
-      for (const id of letters('fbdeca')) await put(store, record(id, { label: id < 'd' ? 'one' : 'two' }));
-      for (const limit of [1, 2, 3, 4, 5, 6, 7]) same(await paged(store, limit), letters('abcdef'), `pages of ${limit}`);
+      for (const id of ['f', 'a9', 'd', 'e', 'c', 'a10']) await put(store, record(id, { label: id < 'd' ? 'one' : 'two' }));
+      for (const limit of [1, 2, 3, 4, 5, 6, 7]) same(await paged(store, limit), ['a10', 'a9', ...letters('cdef')], `pages of ${limit}`);
       const last = await store.scan({ ...all, limit: 6 });
       same(last.next, undefined, 'a full last page has no next');
     },

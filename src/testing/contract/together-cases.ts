@@ -1,11 +1,26 @@
 /** Cases of the contract about many updates at once, closed stores, and damaged records. */
-import type { Store } from '../../ports.js';
+import type { Store, Stored } from '../../ports.js';
 import { type Case, idsIn, must, put, record, rejection, remove, same } from './bench.js';
 
 const counted = (current: unknown): number => (current as { count?: number } | undefined)?.count ?? 0;
 const raise = (store: Store): Promise<number> =>
   store.update('counter', (current) => ({ next: record('counter', { count: counted(current) + 1 }), value: counted(current) + 1 }));
 const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i + 1);
+
+const LOOKS: readonly ((store: Store, expected: Stored | undefined) => Promise<void>)[] = [
+  async (store, expected) => same(await store.read('a'), expected, 'a read'),
+  async (store, expected) => same(await store.update('a', (current) => ({ value: current })), expected, 'a change that leaves it'),
+  (store, expected) =>
+    store.update('a', (current) => {
+      must((current as Stored | undefined)?.state === expected?.state, 'what a change throws at a guess is not told');
+      return { value: undefined };
+    }),
+  async (store, expected) => {
+    for (const state of ['pending', 'settled'] as const)
+      same((await store.scan({ ns: 'ns', state, limit: 9 })).records, expected?.state === state ? [expected] : [], `a scan of ${state}`);
+  },
+  async (store, expected) => same((await store.scan({ before: 2_000, limit: 9 })).records, expected ? [expected] : [], 'a sweep'),
+];
 
 const together: readonly Case[] = [
   {
@@ -33,6 +48,12 @@ const together: readonly Case[] = [
         'each saw the one before',
       );
       same([counted(await a.read('counter')), counted(await b.read('counter'))], [40, 40], 'both see the last one');
+      // Each takes what is there, or leaves its own.
+      const swap = (store: Store, n: number): Promise<readonly [left: number, taken: number]> =>
+        store.update('swap', (current) => (current ? { next: null, value: [0, counted(current)] } : { next: record('swap', { count: n }), value: [n, 0] }));
+      const swapped = await Promise.all(upTo(40).map((n) => swap(n % 2 ? a : b, n)));
+      const [leaving, taking] = [0, 1].map((at) => swapped.map((one) => one[at] as number).filter(Boolean));
+      same(taking?.sort(), leaving?.sort(), 'what one left was taken once, by one that removed it');
     },
   },
   {
@@ -56,17 +77,103 @@ const together: readonly Case[] = [
       await Promise.all(upTo(20).map((n) => put(n % 2 ? first : second, record(`r${n}`))));
       for (const n of upTo(20)) same(await second.read(`r${n}`), record(`r${n}`), `r${n}, of many through both at once`);
       await first.close();
+      same(await second.read('a'), record('a', { count: 1 }), 'when the one that stored it is closed');
       await second.close();
       same(await (await open()).read('a'), record('a', { count: 1 }), 'for one that is opened later');
     },
   },
   {
-    title: 'what an origin shares has one scope, however often it is opened',
+    title: 'a store that looked sees what another one inserts, settles and removes, however it looks, and so does one opened later',
+    needs: ['shared'],
+    async run({ open }) {
+      const writer = await open();
+      // Each has looked in no other way: what one way has found must not be what makes another one right.
+      const eyes = await Promise.all(LOOKS.map(async (look) => ({ look, store: await open() })));
+      for (const next of [null, record('a'), record('a', { state: 'settled' }), null]) {
+        await writer.update('a', () => ({ next, value: undefined }));
+        for (const { look, store } of eyes) for (const one of [store, await open()]) await look(one, next ?? undefined);
+      }
+    },
+  },
+  {
+    title: 'whoever looks while records are written finds each whole, as it was or as it will be',
+    needs: ['shared'],
+    async run({ open }) {
+      const [writer, reader] = [await open(), await open()];
+      const body = (n: number): string => String(n).repeat(5_000);
+      const write = (n: number): Promise<void> => put(writer, record('a', { count: n, body: body(n) }));
+      const whole = (found: unknown): void => same(found, record('a', { count: counted(found), body: body(counted(found)) }), 'whole');
+      const others = ['e', 'd', 'c', 'b'];
+      await write(0);
+      for (const n of upTo(8)) {
+        await Promise.all(others.map((id) => put(writer, record(id))));
+        const [found] = await Promise.all([
+          reader.read('a'),
+          write(n),
+          // From the end, towards whoever reads from the start; some go, and some go to another state.
+          ...others.map((id, at) => (at % 2 ? remove(writer, id) : put(writer, record(id, { state: 'settled' })))),
+          (async () => {
+            for (const _ of others) {
+              const { records } = await reader.scan({ ns: 'ns', state: 'pending', limit: 9 });
+              must(idsIn(records).includes('a'), 'a scan gives what is there all the time');
+              must(
+                records.every((one) => (one as Stored).state === 'pending'),
+                'a scan gives nothing of another state',
+              );
+              whole(records[0]);
+            }
+          })(),
+        ]);
+        whole(found);
+      }
+    },
+  },
+  {
+    title: 'an update that is under way when its store is closed is stored, or rejects',
+    needs: ['shared'],
+    async run({ open }) {
+      const store = await open();
+      await put(store, record('a'));
+      const ends = upTo(5).map((n) =>
+        put(store, record(`r${n}`)).then(
+          () => n,
+          () => 0,
+        ),
+      );
+      await store.close();
+      const again = await open();
+      for (const n of await Promise.all(ends)) if (n) same(await again.read(`r${n}`), record(`r${n}`), `r${n}, which resolved`);
+    },
+  },
+  {
+    title: 'the holder of an open store has one name, and is not gone',
+    needs: ['shared'],
+    async run({ open }) {
+      const [a, b] = [await open(), await open()];
+      const name = await a.holder?.();
+      if (name === undefined) return;
+      same(await a.holder?.(), name, 'asked again');
+      same([await a.isGone?.(name), await b.isGone?.(name)], [false, false], 'asked by itself and by another');
+      same(await b.isGone?.('nobody'), false, 'a name that nobody has: nothing can be told');
+    },
+  },
+  {
+    title: 'another medium is another place, and has another scope',
+    async run({ open }) {
+      const [store, other] = [await open(), await open('-2')];
+      await put(store, record('a'));
+      same([await other.read('a'), (await other.scan({ before: 2_000, limit: 9 })).records], [undefined, []], 'its records');
+      must(store.scope !== other.scope, `locks are named by the scope, and ${store.scope} is the scope of both`);
+    },
+  },
+  {
+    title: 'objects that reach the same records have one scope',
     needs: ['shared'],
     async run({ open }) {
       const [a, b] = [await open(), await open()];
       must(typeof a.scope === 'string' && a.scope !== '', 'scope is text');
-      if (a.shared === 'origin') same(b.scope, a.scope, 'scope');
+      // Whether two connections lead to one server can not always be told.
+      if (a.shared !== 'cluster') same(b.scope, a.scope, 'scope');
     },
   },
   {

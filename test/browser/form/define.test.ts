@@ -12,6 +12,11 @@ test.each([
   [once, { tag: 1 }, 'once-form: the option tag must be of type string, got 1'],
   [once, { says: 'Paid' }, 'once-form: the option says must be of type object, got "Paid"'],
   [once, { call: {} }, 'once-form: the option call must be of type function, got {}'],
+  [
+    once,
+    { says: { donne: 'Paid.' } },
+    'once-form: the option says must have texts for sending, waiting, done, already, refused, stale, unsent, unknown, expired, failed, check, got "donne"',
+  ],
   [once, { words: {} }, 'once-form: its options must be tag, says, call, got "words"'],
 ] as const)('%#: %s %o', (client, options, says) => {
   expect(() => defineOnceForm(client as never, options as never)).toThrow(new TypeError(says));

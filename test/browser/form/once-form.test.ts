@@ -479,6 +479,43 @@ describe('texts', () => {
   });
 });
 
+describe('when the server may have forgotten the key', () => {
+  const lost = () => {
+    const fetch = vi.fn(() => Promise.reject(new TypeError('Failed to fetch')));
+    const client = { fetch: fetch as typeof globalThis.fetch, limits: { attempts: 1, attemptMs: 300, keyWindowMs: 600 }, store: memoryStore() };
+    return { fetch, client };
+  };
+  const EXPIRED = 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.';
+
+  test('a press sends nothing, so that it will be done once is not said', async () => {
+    const { fetch, client } = lost();
+    const shop = new Shop();
+    const page = show({ shop, client });
+    page.press();
+    await page.says(UNSURE);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    page.press();
+    await page.says(EXPIRED);
+    expect([page.element.state, fetch.mock.calls.length]).toEqual(['unknown', 1]);
+    // The next page finds it so.
+    await show({ shop, once: page.once }).says(EXPIRED);
+  });
+
+  test.each([
+    ['an attribute for it', 'says-unknown="unsure" says-expired="too late"', {}, 'too late'],
+    ['a text of the client for it', '', { unknown: 'unsure', expired: 'too late' }, 'too late'],
+    ['a text for what is unknown alone, in whatever language', 'says-unknown="ungewiss"', {}, 'ungewiss'],
+  ])('%s', async (_, attributes, says, said) => {
+    const { client } = lost();
+    const page = show({ client, options: { says }, element: `operation="pay 1" ${attributes}` });
+    page.press();
+    await page.says(/^un/);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    page.press();
+    await page.says(said);
+  });
+});
+
 describe('bad input is said at once, and names what is wrong', () => {
   test.each([
     ['no operation', '', 'method="post"', 'operation must name the operation, its parts separated by spaces'],

@@ -7,6 +7,7 @@ export const once = createOnce({ namespace: () => /(?:^|; )user=(\w+)/.exec(docu
 export function told(state: OperationState, said: string): string {
   if (said.startsWith('Paid')) return said;
   if (state.phase === 'sending' || state.phase === 'waiting') return 'Paying…';
+  if (state.phase === 'unsettled' && state.pending.expiresAt <= Date.now()) return 'We cannot tell whether you have paid. Please write to us.';
   if (state.phase === 'unsettled') return 'Not sure yet. Pay again: you will be charged once.';
   if (state.phase !== 'settled') return said;
   return state.outcome.effect === 'done' ? 'Paid.' : 'Not paid. Nothing was charged.';

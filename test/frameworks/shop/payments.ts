@@ -55,6 +55,7 @@ export async function said(user: string, cart: string): Promise<string> {
   const order = db.prepare('SELECT receipt FROM orders WHERE user = ? AND cart = ?').get(user, cart);
   if (order?.['receipt']) return `Paid. Receipt no. ${order['receipt']}.`;
   const [open] = await pending(onceFor(user), { prefix: ['pay', cart] });
+  if (open && open.expiresAt <= Date.now()) return 'We cannot tell whether you have paid. Please write to us.';
   if (open) return 'Not sure yet. Pay again: you will be charged once.';
   return order ? 'Not paid. Nothing was charged.' : '';
 }

@@ -279,6 +279,11 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       expect(await store.sweep()).toBe(0);
     });
 
+    test.each([0, Number.NaN])('of %d rows at a time is refused: it would find no end', async (limit) => {
+      const { store } = await open();
+      await expect(store.sweep({ limit })).rejects.toThrow(RangeError);
+    });
+
     test('passes over a row that somebody works on, and holds nobody up', async () => {
       const { store, table } = await open();
       for (const id of ['a', 'b', 'c']) await put(store, settled(id));

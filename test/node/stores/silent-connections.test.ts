@@ -111,6 +111,22 @@ describeOn(withoutRedis)('Redis', () => {
     between.close();
   });
 
+  test('a client of node-redis that its owner closes meanwhile is closed, and stays so', async () => {
+    const between = await proxy(server.port);
+    const { client } = await connected['node-redis'](between.port);
+    const store = redisStore(client, { prefix: 'closed', timeoutMs: TIMEOUT_MS });
+    await put(store, 'a');
+    between.silence();
+    const open = put(store, 'b').catch((fault) => fault.reason);
+    await new Promise((asked) => setTimeout(asked, TIMEOUT_MS / 10));
+    // Waits for the answer that is due.
+    await client.close();
+    expect(await open).toMatch(/timeout|io|closed/);
+    await new Promise((later) => setTimeout(later, 2 * TIMEOUT_MS));
+    expect([client.isOpen, client.isReady]).toEqual([false, false]);
+    between.close();
+  });
+
   test('a server that is slow but not silent keeps its connection', async () => {
     const admin = new Redis(server.port, '127.0.0.1');
     const client = new Redis(server.port, '127.0.0.1');

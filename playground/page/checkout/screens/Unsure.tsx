@@ -1,4 +1,4 @@
-/** It may have taken effect, and nobody knows yet. Says so, and that both ways on are safe. */
+/** It may have taken effect, and nobody knows yet. Says so, and that both ways on are safe, while they are there. */
 import type { PendingOperation } from 'oncefetch';
 import { type Cart, euros, totalOf } from '../shop/cart.ts';
 
@@ -7,7 +7,9 @@ export function Unsure({ cart, pending }: { cart: Cart; pending: PendingOperatio
   const edited = amount !== totalOf(cart);
   return (
     <p className="unsure">
-      We are still finding out whether you have paid {euros(amount)}. Check, or pay again: you will be charged once.
+      {pending.expiresAt > Date.now()
+        ? `We are still finding out whether you have paid ${euros(amount)}. Check, or pay again: you will be charged once.`
+        : `We cannot tell whether you have paid ${euros(amount)}. Check, or write to us: it is too late to send it again.`}
       {edited && ` You have changed your cart since: if ${euros(amount)} was paid, that stands.`}
     </p>
   );

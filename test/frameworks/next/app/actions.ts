@@ -4,7 +4,7 @@ import { charge } from '../../shop/payments';
 import { userHere } from './user';
 
 export async function pay(form: FormData): Promise<void> {
-  const cart = String(form.get('cart'));
+  const cart = form.get('cart') as string;
   await charge(await userHere(), cart, String(form.get('card')));
   redirect(`/action?cart=${encodeURIComponent(cart)}`); // a page that says what is so: a reload sends nothing
 }

@@ -6,10 +6,10 @@ import { userOf } from './user.server';
 export async function payOnce(request: Request): Promise<ActionState<string>> {
   const user = userOf(request);
   const action = formAction(onceFor(user), {
-    operation: (form) => ['pay', String(form.get('cart'))], // a hidden field that the server rendered
-    effect: ({ key }, form) => bank(key, String(form.get('cart')), String(form.get('card'))),
+    operation: (form) => ['pay', form.get('cart') as string], // a hidden field that the server rendered
+    effect: ({ key }, form) => bank(key, form.get('cart') as string, String(form.get('card'))),
     tell: async ({ value }, form) => {
-      const cart = String(form.get('cart'));
+      const cart = form.get('cart') as string;
       if (value) await book(user, cart, value);
       return said(user, cart);
     },

@@ -4,5 +4,5 @@ import { userOf } from './user.server';
 /** What a form has sent. */
 export async function pay(request: Request): Promise<Response> {
   const form = await request.formData();
-  return charge(userOf(request), String(form.get('cart')), String(form.get('card')));
+  return charge(userOf(request), form.get('cart') as string, String(form.get('card')));
 }

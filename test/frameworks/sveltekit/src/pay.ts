@@ -10,5 +10,5 @@ export function userOf(cookies: Cookies): string {
 /** What a form has sent. */
 export async function pay({ request, cookies }: { request: Request; cookies: Cookies }): Promise<Response> {
   const form = await request.formData();
-  return charge(userOf(cookies), String(form.get('cart')), String(form.get('card')));
+  return charge(userOf(cookies), form.get('cart') as string, String(form.get('card')));
 }

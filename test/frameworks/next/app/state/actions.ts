@@ -4,10 +4,10 @@ import { bank, book, onceFor, said } from '../../../shop/payments';
 import { userHere } from '../user';
 
 const payOnce = formAction(async () => onceFor(await userHere()), {
-  operation: (form) => ['pay', String(form.get('cart'))], // a hidden field that the server rendered
-  effect: ({ key }, form) => bank(key, String(form.get('cart')), String(form.get('card'))),
+  operation: (form) => ['pay', form.get('cart') as string], // a hidden field that the server rendered
+  effect: ({ key }, form) => bank(key, form.get('cart') as string, String(form.get('card'))),
   tell: async ({ value }, form) => {
-    const [user, cart] = [await userHere(), String(form.get('cart'))];
+    const [user, cart] = [await userHere(), form.get('cart') as string];
     if (value) await book(user, cart, value);
     return said(user, cart);
   },

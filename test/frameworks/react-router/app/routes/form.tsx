@@ -9,7 +9,7 @@ export { action, loader } from './action'; // without script the form is sent he
 export async function clientAction({ request }: ClientActionFunctionArgs) {
   const form = await request.formData();
   try {
-    await once.fetch('/api/payments', { method: 'POST', body: form, once: ['pay', String(form.get('cart'))] });
+    await once.fetch('/api/payments', { method: 'POST', body: form, once: ['pay', form.get('cart') as string] });
   } catch (error) {
     if (!outcomeOf(error)) throw error; // a bug of ours; what became of the payment is in the state
   }

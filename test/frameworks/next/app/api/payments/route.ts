@@ -3,5 +3,5 @@ import { userHere } from '../../user';
 
 export async function POST(request: Request): Promise<Response> {
   const form = await request.formData();
-  return charge(await userHere(), String(form.get('cart')), String(form.get('card')));
+  return charge(await userHere(), form.get('cart') as string, String(form.get('card')));
 }
