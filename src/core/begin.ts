@@ -68,7 +68,7 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
     if (previous?.key === record.key || !same) return insert(record, c, now, storeNow);
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
-  // A machine that is slow is no clock that went back, where the store has one of its own.
+  // The later clock counts: if this machine's clock is slow, but the store's own is not, no clock went back.
   if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { value: { do: 'expired', record } };
   if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };

@@ -129,8 +129,8 @@ function refused(reading: Reading, s: Situation): Decision {
 }
 
 /**
- * An earlier attempt may have had its effect; or this one may, although it was refused. If the application gives the very same
- * refusal again when no copy of an earlier attempt can be under way any more, that attempt had none.
+ * Refused, but an earlier attempt, or even this one, may have had its effect. If the application gives the very same refusal again when
+ * no copy of an earlier attempt can be under way any more, that attempt had none.
  */
 function refusedAfterAmbiguity(reading: Reading, s: Situation): Decision {
   const again = refusedAgain(reading, s.now, s.refusedForMs);

@@ -152,7 +152,7 @@ function check({ place, shape, windowMs, marker, answers = [], ...definition }: 
   for (const [index, rule] of answers.entries()) checkRule(`${of}: answers[${index}]`, rule);
 }
 
-/** What is misspelled would make a rule fit more answers than it is about; a pattern with these flags fits every other time. */
+/** Refuses misspelled conditions, with which a rule would fit too many answers, and patterns with the flags `g` or `y`, which match only every other time. */
 function checkMatch(where: string, match: Match, more: string): void {
   onlyKnown(where, match, OF_A_MATCH + more);
   const { status, at, headers, text } = match;

@@ -132,7 +132,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly found?: Found | undefined;
   /** Another context holds the lock and did not release it in time, so this call goes on without it. */
   readonly unlocked?: boolean | undefined;
-  /** In this call the server has used up a key without an effect for the call. */
+  /** An earlier key of this call was used up without an effect for this call. */
   readonly again?: boolean | undefined;
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
   aheadMs: number;

@@ -89,7 +89,7 @@ async function attempt(
     controller.abort();
   });
   const { key, number, resumed, ambiguous } = a;
-  /** What calls were made under: labels of `child`, and '' for the key itself. */
+  /** Which keys the function has used: labels given to `child`, and '' for the key itself. */
   const labels = new Set<string>();
   const child = (label: string): string => {
     // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
@@ -170,7 +170,7 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
-  // A call of this package's own may have given a refusal of which it says that its outcome is open.
+  // The Response may come from a call of oncefetch itself. If that call's outcome is unknown, its refusal does not mean "no effect".
   const partly = said === undefined && (several || client.registry.outcomes.get(response)?.effect === 'unknown');
   const reading = partly && /^(refused|mismatch)$/.test(own.kind) ? OPEN : partly && own.kind === 'transient' ? { ...own, ambiguous: true } : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;

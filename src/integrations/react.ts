@@ -134,7 +134,7 @@ export function usePending<Meta = Json>(
   options: { prefix?: OperationName | undefined; limit?: number | undefined; inFlight?: boolean | undefined } = {},
 ): readonly PendingOperation<Meta>[] {
   const { prefix, limit, inFlight = false, ...others } = options;
-  // `pending` would refuse it as well, at every look, and the list stay empty.
+  // Checked here, because otherwise `pending` would refuse the options at every read, and the list would only stay empty.
   for (const name of Object.keys(others)) throw new TypeError(`once: there is no option usePending.${name}`);
   if (limit !== undefined && !(typeof limit === 'number' && limit >= 1))
     throw new RangeError(`once: usePending.limit must be a number of at least 1, got ${limit}`);

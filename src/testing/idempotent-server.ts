@@ -77,7 +77,7 @@ export interface IdempotentServer {
  * ```
  */
 export function idempotentServer<Body = unknown>(options: IdempotentServerOptions<Body>): IdempotentServer {
-  // A misspelled one would make another server of it, and a test pass that says nothing.
+  // A misspelled option would make a different server, and a test against it might pass without a meaning.
   for (const name of Object.keys(options)) if (!KNOWN.includes(name)) throw new TypeError(`idempotentServer: there is no option ${name}`);
   const { clock = realClock, keyHeader = 'Idempotency-Key' } = options;
   const model = new ModelServer({

@@ -17,7 +17,7 @@ interface OneConnection {
 /** Makes the client reconnect. Nothing can be done for a cluster, a pool or a client of a sentinel, which hide their connections. */
 function connectAnew(client: OneConnection): void {
   if (client.isReady && client.unref) {
-    // Its owner may have closed it: then it waits for answers that never come.
+    // If the app has closed the client, only end the requests that still wait for answers; do not connect again.
     const { isOpen } = client;
     void (client.destroy ?? client.disconnect)?.call(client);
     if (isOpen) client.connect?.().catch(() => {});

@@ -10,7 +10,7 @@ const spoil = (value: unknown): void => {
   } catch {}
 };
 
-/** Clocks of servers and devices differ; units differ by more. */
+/** How far a store's clock may be off, ms. Clocks differ by less; a time in another unit than ms differs by more. */
 const DAY_MS = 86_400_000;
 
 const ODD_IDS = [

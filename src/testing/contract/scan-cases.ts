@@ -39,7 +39,7 @@ const places: readonly Case[] = [
       same(idsIn((await store.scan({ ...all, ns: 'ns2' })).records), ['5'], 'another namespace');
       same(await store.scan({ ...all, ns: 'none' }), { records: [] }, 'a namespace without records');
       same((await store.scan({ ...all, limit: 1 })).records, [record('2', { label: 'a' })], 'whole records');
-      // Others of that label come before them.
+      // Records of other states and namespaces have labels that come before these.
       same(idsIn((await store.scan({ ...all, state: 'settled', limit: 1 })).records), ['7'], 'a page counts only its own state');
       same(idsIn((await store.scan({ ...all, ns: 'n', limit: 1 })).records), ['6'], 'a page counts only its own namespace');
     },
