@@ -48,6 +48,17 @@ function keepDirectives(folder) {
   }
 }
 
+/**
+ * What is required has the types of what is imported: the same text, whose files are named for CJS.
+ * @param {string} folder
+ */
+function typesOfCjs(folder) {
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.d.ts'))) {
+    const text = readFileSync(join(folder, name), 'utf8');
+    writeFileSync(join(folder, name.replace(/ts$/, 'cts')), text.replaceAll(/(?<=(?:from|import) '\.\/[^']+\.)js(?=')/g, 'cjs'));
+  }
+}
+
 export function build() {
   const before = inputs();
   // Beside dist, so that the paths in the source maps stay true.
@@ -63,6 +74,7 @@ export function build() {
     throw new Error('The build failed; dist was removed.');
   }
   keepDirectives(made);
+  typesOfCjs(made);
   renameSync(made, dist);
   mkdirSync(join(root, '.tmp'), { recursive: true });
   writeFileSync(stamp, before);

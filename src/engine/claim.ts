@@ -191,9 +191,9 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   const change = (stored: unknown, storeNow: number) => {
     const now = platform.clock.now();
     job.aheadMs = storeNow - now;
-    // If the call's time is over or its user has changed, nothing can be sent any more. A missing record may then have been settled and cleared, or
-    // moved: do not insert.
-    const late = stored === undefined && job.name.length && (now >= job.deadline || !isSamePerson(client, job.namespace));
+    // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
+    // or moved: do not insert.
+    const late = stored === undefined && (job.name.length || !random) && (now >= job.deadline || !isSamePerson(client, job.namespace));
     const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
     begun = began.value;
     return began;

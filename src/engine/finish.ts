@@ -121,7 +121,9 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
   const ending = unknown(reason, retryAt);
   await storeStop(drive, { ...decision, ending });
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
-  return tell(drive, ending, result, code, { cause, says: REASONS[reason] });
+  const end = tell(drive, ending, result, code, { cause, says: REASONS[reason] });
+  // What screens show is what is stored by now, and no longer what this driver knew.
+  return lost ? { ...end, record: undefined } : end;
 }
 
 /** Stores what the next call must know after a stop that settled nothing. */

@@ -2,7 +2,7 @@
 import type { OperationKey } from '../core/ids.js';
 import type { Outcome } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
-import { OnceError } from '../errors.js';
+import { isOnceError, OnceError } from '../errors.js';
 import { Closing } from './closing.js';
 import type { Result } from './result.js';
 
@@ -196,6 +196,7 @@ export class InFlightOperation {
     const given = gone ? new OnceError('ERR_ONCE_ALREADY_SETTLED', own as Outcome) : value;
     // An error thrown by the app's own function has no `outcome`, so it goes into the table.
     this.#note(given, own);
+    if (isOnceError(given)) this.#note(given.response, own);
     if (rejects || gone) caller.reject(given);
     else caller.resolve(given);
   }

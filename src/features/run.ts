@@ -1,6 +1,7 @@
 /** Runs a function once, such as a call of a provider's SDK or a message handler. */
 
 import { childKey } from '../core/derived.js';
+import type { Reading } from '../core/dialect.js';
 import { type OperationName, typeOf } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
@@ -153,8 +154,18 @@ async function read(
 }
 
 /**
- * Reads a Response as if `fetch` had got it: a 503 does not mean "done" only because a function returned it. `several`: the function
- * has made several calls, so a refusal of the last one does not mean that nothing was done.
+ * What the answer to one call says of all that the function did. `several`: it has made several calls, so a refusal of the last one does
+ * not mean that nothing was done. `effect`: the outcome of the call of this package that the answer came from, if it did.
+ */
+function inContext(own: Reading, several: boolean, effect: Outcome['effect'] | undefined): Reading {
+  if (effect === 'unknown' && /^(fresh|replayed)$/.test(own.kind)) return NOT_A_VERDICT;
+  if (!several && (effect ?? 'none') === 'none') return own;
+  return /^(refused|mismatch)$/.test(own.kind) ? OPEN : own.kind === 'transient' ? { ...own, ambiguous: true } : own;
+}
+
+/**
+ * Reads a Response as if `fetch` had got it: a 503 does not mean "done" only because a function returned it. `several`: see
+ * {@link inContext}.
  */
 async function readResponse(response: Response, said: Verdict | undefined, a: AttemptRequest, several: boolean): Promise<AttemptResult> {
   const { client, settings } = a.job;
@@ -170,9 +181,7 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
-  // The Response may come from a call of oncefetch itself. If that call's outcome is unknown, its refusal does not mean "no effect".
-  const partly = said === undefined && (several || client.registry.outcomes.get(response)?.effect === 'unknown');
-  const reading = partly && /^(refused|mismatch)$/.test(own.kind) ? OPEN : partly && own.kind === 'transient' ? { ...own, ambiguous: true } : own;
+  const reading = said === undefined ? inContext(own, several, client.registry.outcomes.get(response)?.effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch.
   const mayResend = client.transport.mayResend({});

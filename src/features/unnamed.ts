@@ -1,6 +1,6 @@
 /** Calls without a name. Each is an operation of its own, identified by its key. On a person's device it may adopt an equal one that was left unsettled. */
 
-import type { Label, OperationKey, RecordId } from '../core/ids.js';
+import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
 import { labelOfContent, type OperationName } from '../core/name.js';
 import { unsent } from '../core/outcome.js';
@@ -9,19 +9,20 @@ import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, namespaceOf, unnamedAddress } from '../engine/address.js';
 import { askStrategy, tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
-import { failure, undriven } from '../engine/failure.js';
+import { failure, storeError, undriven } from '../engine/failure.js';
 import { bodyError, givenUp, operate, readRequest } from '../engine/operate.js';
-import { heldElsewhere, timed, updateStored } from '../engine/record-access.js';
-import { storesOf } from '../engine/scan.js';
+import { heldElsewhere, readStored, timed, updateStored } from '../engine/record-access.js';
+import { PAGE, storesOf } from '../engine/scan.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { jsonOf } from '../http/bytes.js';
 import { canBear, type RequestInput, UnreplayableBody } from '../http/request.js';
 import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
 import { checkOrigins } from '../origins.js';
+import type { Store } from '../ports.js';
 
-/** How many unsettled operations with the same content are considered. */
-const ORPHANS_MAX = 10;
+/** How many unsettled operations with the same content are considered. Those that are too old to be adopted stay for weeks. */
+const ORPHANS_MAX = 1000;
 
 /**
  * Unsettled operations that calls of a realm are about to adopt; the key is the realm's table of operations in flight. Without locks, an
@@ -135,33 +136,48 @@ interface Orphan {
   readonly release: () => void;
 }
 
-/** Looks for an orphan within the call's time. If the search ends too late, it releases the lock of what it found. */
+/** Looks for an orphan within the call's time. If the search ends too late, it releases the lock of what it found. Rejects if nobody can look, because a new key may be a second effect. */
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
-  const search = findOrphan(call, label);
+  const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(storeError(call, cause)));
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
-    void search.then((orphan) => orphan?.release());
+    void search.then(
+      (orphan) => orphan?.release(),
+      () => {},
+    );
     throw error;
   });
+}
+
+async function pendingOf(client: Client, store: Store, of: { readonly ns: NamespaceDigest; readonly prefix: Label }, deadline: number): Promise<unknown[]> {
+  const found: unknown[] = [];
+  let after: string | undefined;
+  do {
+    const page = await timed(client, store.scan({ ...of, state: 'pending', after, limit: PAGE }), deadline);
+    found.push(...page.records);
+    after = page.next;
+  } while (after !== undefined && found.length < ORPHANS_MAX);
+  return found;
 }
 
 /** The oldest unsettled operation with this content that nobody drives now, with its lock. */
 async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: Label): Promise<Orphan | undefined> {
   const { platform, registry } = client;
   const ns = await digestOfNamespace(client, namespace);
-  let found: readonly unknown[];
-  try {
-    const query = { ns, state: 'pending', prefix: label, limit: ORPHANS_MAX } as const;
-    found = (await Promise.all(storesOf(client).map((store) => timed(client, store.scan(query), deadline)))).flatMap(({ records }) => records);
-  } catch {
-    // Go on without an orphan. If the store is broken, writing the new record will show it.
-    return undefined;
-  }
+  const found = (await Promise.all(storesOf(client).map((store) => pendingOf(client, store, { ns, prefix: label }, deadline)))).flat();
   const taken = takenUp.get(registry.flights) ?? new Set();
   takenUp.set(registry.flights, taken);
-  const lost = found.map(readRecord).filter((record): record is OnceRecord => record?.label === label);
+  const equal = found.map(readRecord).filter((record): record is OnceRecord => record?.label === label);
+  const addressFor = ({ key, id }: OnceRecord) => unnamedAddress(client, namespace, label, key, id);
+  const [first] = equal;
+  if (!first) return undefined;
+  const { operationKey } = addressFor(first);
+  // By the store's clock, as the age of every key. Only an update tells the time there.
+  const storeNow = await updateStored({ client, operationKey, id: first.id, deadline }, (_, now) => ({ value: now }));
+  const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
+  const lost = equal.filter((record) => !heldElsewhere(client, record, storeNow) && !pastWindow(record, window, storeNow));
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
-    const address = unnamedAddress(client, namespace, label, record.key, record.id);
+    const address = addressFor(record);
     const { operationKey } = address;
     if (registry.flights.has(operationKey) || taken.has(operationKey)) continue;
     taken.add(operationKey);
@@ -170,18 +186,18 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
       taken.delete(operationKey);
       unlock?.();
     };
-    if (unlock && !registry.flights.has(operationKey) && (await isLost(client, settings, address, deadline))) return { address, release };
+    try {
+      if (unlock && !registry.flights.has(operationKey) && (await isPending(client, address, deadline))) return { address, release };
+    } catch (cause) {
+      release();
+      throw cause;
+    }
     release();
   }
   return undefined;
 }
 
-/** Whether the operation is still pending and driven by nobody, and the server still knows its key, by the store's clock. */
-async function isLost(client: Client, { limits }: Settings, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
-  const window = { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs };
-  const look = (stored: unknown, now: number) => {
-    const record = readRecord(stored);
-    return { value: record?.state === 'pending' && !heldElsewhere(client, record, now) && !pastWindow(record, window, now) };
-  };
-  return updateStored({ client, operationKey, id: id as RecordId, deadline }, look).catch(() => false);
+/** Whether it is still pending: it may have settled between the scan and the lock. */
+async function isPending(client: Client, { operationKey, id }: OperationAddress, deadline: number): Promise<boolean> {
+  return readRecord(await readStored({ client, operationKey, id: id as RecordId, deadline }))?.state === 'pending';
 }

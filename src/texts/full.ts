@@ -112,7 +112,6 @@ export const MISTAKES = {
   'no-place': 'does not exist in this request, so the key cannot go there',
   'dialect-name': 'must be letters, digits and hyphens',
   'dialect-place': 'is not a known place for a key',
-  'dialect-option': 'is nothing that a dialect knows',
   'pattern-flags': 'must not have the flags g or y, with which it matches only every other time',
   'pattern-holes': 'must refuse line breaks, NUL and an empty text',
   'pattern-uuid': 'matches no UUID; give shape',

@@ -5,7 +5,7 @@
 import { clear, createOnce, extend, type Once, pending, refresh, settle, subscribe } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { act, createElement as h, memo, StrictMode } from 'react';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, test as anyTest, expect } from 'vitest';
 import { body, cart, client, onStage, place, root, server, settled, shown } from './support/react.js';
 import { openFrame } from './support/realms.js';
 
@@ -46,6 +46,7 @@ async function annHasAnOpenPayment(once: Once): Promise<void> {
 }
 
 const oneTry = { limits: { attempts: 1 } };
+const test = anyTest.extend('once', () => client({ namespace, ...oneTry }));
 
 test.each<[string, (once: Once) => unknown]>([
   ['the app says so', (once) => refresh(once)],
@@ -68,17 +69,15 @@ test.each<[string, (once: Once) => unknown]>([
   expect(server.effects.filter(({ key }) => key === server.requests[0]?.key)).toHaveLength(1);
 });
 
-test('the client as an app wraps it says who is here as well', async () => {
-  const once = client({ namespace, ...oneTry });
+test('the client as an app wraps it says who is here as well', async ({ once }) => {
   await annHasAnOpenPayment({ ...once });
   person = 'bert';
   await act(() => refresh(once));
   await settled(() => expect(shown('output')).toBe('idle/'));
 });
 
-test('what ends after its user has left is not shown to the next one, and is said to be another’s', async () => {
+test('what ends after its user has left is not shown to the next one, and is said to be another’s', async ({ once }) => {
   const heard: unknown[] = [];
-  const once = client({ namespace, ...oneTry });
   await act(() => root.render(h(Still, { once })));
   const off = subscribe(once, ({ type, foreign }) => heard.push([type, foreign]));
   server.faults.next({ name: 'delay', ms: 200 });
@@ -98,8 +97,7 @@ test('what ends after its user has left is not shown to the next one, and is sai
   expect(frames.filter((line) => line.startsWith('bert:') && !/: (loading|idle)\/$/.test(line))).toEqual([]);
 });
 
-test('before anybody has logged in a screen loads and lists nothing; it follows when somebody does, and when they leave', async () => {
-  const once = client({ namespace, ...oneTry });
+test('before anybody has logged in a screen loads and lists nothing; it follows when somebody does, and when they leave', async ({ once }) => {
   await lost(once);
   person = undefined;
   await act(() => root.render(h(StrictMode, null, h(Still, { once }))));
@@ -112,8 +110,7 @@ test('before anybody has logged in a screen loads and lists nothing; it follows 
   await settled(() => expect(shown('output')).toBe('loading/'));
 });
 
-test('a clear reaches every screen at once: what the customer could read is gone, the open payment is not', async () => {
-  const once = client({ namespace, ...oneTry });
+test('a clear reaches every screen at once: what the customer could read is gone, the open payment is not', async ({ once }) => {
   await annHasAnOpenPayment(once);
   await act(() => clear(once));
   await settled(() => expect(shown('output')).toBe('unsettled/no meta'));
@@ -121,8 +118,7 @@ test('a clear reaches every screen at once: what the customer could read is gone
   await settled(() => expect(shown('output')).toBe('idle/'));
 });
 
-test('another client over the same store reaches the screens of this one', async () => {
-  const once = client({ namespace, ...oneTry });
+test('another client over the same store reaches the screens of this one', async ({ once }) => {
   await annHasAnOpenPayment(once);
   const other = createOnce({ namespace, fetch: server.fetch });
   await act(() => settle(other, ['pay', cart], 'done'));
@@ -139,8 +135,7 @@ test('what is in flight is no banner; what was left open is', async () => {
   expect(frames.some((line) => line.includes('sending'))).toBe(true);
 });
 
-test('another tab that begins, ends, settles by hand or clears: this one’s screens follow without being touched', async () => {
-  const once = client({ namespace, ...oneTry });
+test('another tab that begins, ends, settles by hand or clears: this one’s screens follow without being touched', async ({ once }) => {
   await annHasAnOpenPayment(once);
   const tab = await openFrame();
   const own = namespace();
@@ -174,8 +169,7 @@ test('another tab that begins, ends, settles by hand or clears: this one’s scr
   tab.close();
 });
 
-test('what another tab is at is no banner here, until it leaves it open', async () => {
-  const once = client({ namespace, ...oneTry });
+test('what another tab is at is no banner here, until it leaves it open', async ({ once }) => {
   await act(() => root.render(h(Still, { once })));
   const tab = await openFrame();
   const [own, name] = [namespace(), cart];
@@ -214,8 +208,7 @@ test('a screen that could not be read follows what comes later', async () => {
   await settled(() => expect(shown('output')).toBe('settled/'));
 });
 
-test('a screen that is gone leaves nothing behind', async () => {
-  const once = client({ namespace, ...oneTry });
+test('a screen that is gone leaves nothing behind', async ({ once }) => {
   await annHasAnOpenPayment(once);
   await act(() => root.render(null));
   const tables = (globalThis as unknown as Record<symbol, { screens: Set<unknown> }>)[Symbol.for('oncefetch')];

@@ -148,6 +148,16 @@ test.each([409, 423])("the phrase of a 402 is a code of the application's in a %
   expect(kindOf(status, { code: 'PAYMENT_REQUIRED' })).toBe('refused');
 });
 
+test.each<[string, object, 'application' | undefined]>([
+  ['a code', { error: 'card_declined' }, 'application'],
+  ['a code beside a message', { error: 'The card was declined', code: 'card_declined' }, 'application'],
+  ['a message in error, as a host may give it', { error: 'The quota is exceeded' }, undefined],
+  ['the phrase of the status', { error: 'Payment Required' }, undefined],
+  ['a message alone', { message: 'The quota is exceeded' }, undefined],
+])('a 402 with %s', (_, json, from) => {
+  expect(read(answer(402, json))).toMatchObject({ kind: 'refused', from });
+});
+
 describe('what is there already', () => {
   test.each(['resource_id', 'conflicting_resource_id'])('by %s', (name) => {
     expect(read(answer(409, { code: 'idempotency_conflict', [name]: 'PM1' }))).toMatchObject({ kind: 'open', ambiguous: true });

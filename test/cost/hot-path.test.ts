@@ -8,7 +8,7 @@ import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { Closing } from '../../src/engine/closing.js';
 import { registry } from '../../src/engine/registry.js';
 import { close, createOnce, unnamed } from '../../src/entries/index.js';
@@ -21,7 +21,7 @@ import { type SqliteDatabase, sqliteStore } from '../../src/stores/sqlite/sqlite
 import { made } from '../support/made.js';
 import { aRecord } from '../support/record.js';
 import { answers, lost, replays } from '../support/server.js';
-import { newWorld, pay } from '../support/world.js';
+import { pay, test } from '../support/world.js';
 import { watchedDatabase, watchedStore } from './watched.js';
 
 const URL_ = 'https://shop.example/api/payments';
@@ -230,11 +230,8 @@ function watchedEnds() {
 }
 
 describe('what is left behind', () => {
-  test('by a tab, after answers of every kind: no timer and no lock', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(201), answers(402), lost(), replays());
-    await world.end(tab, pay(once));
+  test('by a tab, after answers of every kind: no timer and no lock', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(201), answers(402), lost(), replays());
     await world.end(tab, once.fetch(URL_, post(['pay', 2])));
     await world.end(tab, once.fetch(URL_, post(['pay', 3])));
     expect(world.clock.pending).toBe(0);

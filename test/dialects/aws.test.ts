@@ -19,8 +19,7 @@ test.each(['aws', 'aws, in a form', 'aws, in the query'])('%s: every attempt is 
   const sample = samples[name] as (typeof samples)[string];
   const world = worldOf(sample.dialect);
   const { tab, once } = world.open({ dialect: sample.dialect, headers: (leaving) => ({ authorization: signature(leaving) }) });
-  world.server.plays(charged(lost()), plays({ status: 200, headers: {}, body: '<ok/>' }, true));
-  await world.end(tab, pay(once, payOf(sample)));
+  await world.end(tab, pay(once, payOf(sample)), charged(lost()), plays({ status: 200, headers: {}, body: '<ok/>' }, true));
   for (const [index, { method, url, body, headers }] of world.server.arrivals.entries())
     expect(headers.get('authorization')).toBe(signature({ method, url, body: body as string, attempt: index + 1 }));
   expect(world.server.arrivals).toHaveLength(2);

@@ -1,27 +1,23 @@
 /** Goal: a server that locks a key for a day after its own failure is never given a second transfer. Method: `support/suite.ts`, and that day. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { dwolla } from '../../src/entries/dialects.js';
 import { answers, charged, lost } from '../support/server.js';
 import { CART, HOUR, pay } from '../support/world.js';
-import { plays, speaksAndReads, worldOf } from './support/suite.js';
+import { plays, speaksAndReads, testOf } from './support/suite.js';
 
 speaksAndReads('dwolla');
 
 const dialect = dwolla();
+const test = testOf(dialect);
 
-test('a changed payload after a lost answer is not sent: under the same key it could be another transfer', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+test('a changed payload after a lost answer is not sent: under the same key it could be another transfer', async ({ world, tab, once }) => {
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const changed = await world.end(tab, pay(once, { body: { ...CART, amount: 99 } }));
   expect(changed).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('a 409 that keeps coming after a 500 proves nothing: unknown, until the key answers', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('a 409 that keeps coming after a 500 proves nothing: unknown, until the key answers', async ({ world, tab, once }) => {
   world.server.plays(charged(answers(500)));
   world.server.otherwise = plays({ status: 409, headers: {} });
   const open = await world.end(tab, pay(once));
@@ -29,8 +25,7 @@ test('a 409 that keeps coming after a 500 proves nothing: unknown, until the key
   expect(world.server.arrivals.length).toBeGreaterThan(1);
   expect(world.record()).toMatchObject({ state: 'pending', key: open.outcome?.key });
   await world.clock.advance(HOUR);
-  world.server.plays(plays({ status: 201, headers: {} }, true));
-  const done = await world.end(tab, pay(once));
+  const done = await world.end(tab, pay(once), plays({ status: 201, headers: {} }, true));
   expect(done.outcome).toMatchObject({ effect: 'done', key: open.outcome?.key });
   expect(new Set(world.server.keys).size).toBe(1);
 });

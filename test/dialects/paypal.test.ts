@@ -23,8 +23,7 @@ test('after the window nothing is sent any more', async () => {
   const dialect = paypal({ api: 'orders' });
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   await world.clock.advance(6 * HOUR);
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   expect(world.server.arrivals).toHaveLength(1);

@@ -1,42 +1,36 @@
 /** Goal: both headers are right at every attempt, whoever makes it. Method: `support/suite.ts`, and reloads and long pauses. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { repeatableRequests } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
 import { MINUTE, pay, SECOND } from '../support/world.js';
-import { plays, speaksAndReads, worldOf } from './support/suite.js';
+import { plays, speaksAndReads, testOf } from './support/suite.js';
 
 speaksAndReads('repeatableRequests');
 speaksAndReads('repeatableRequests, refusals kept');
 
 const dialect = repeatableRequests();
+const test = testOf(dialect);
 const ACCEPTED = plays({ status: 202, headers: { 'repeatability-result': 'accepted' } }, true);
 const TOO_LATE = { status: 412, headers: { 'repeatability-result': 'rejected' } };
 
-test('the time of the first attempt never changes, over a reload two minutes later too', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('the time of the first attempt never changes, over a reload two minutes later too', async ({ world, tab, once }) => {
   const at = new Date(world.clock.now()).toUTCString();
-  world.server.plays(charged(lost()), lost(), ACCEPTED);
-  await world.end(tab, pay(once, { limits: { attempts: 2 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 2 } }), charged(lost()), lost());
   await world.clock.advance(2 * MINUTE);
   const next = tab.reload();
-  expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ outcome: { effect: 'done' } });
+  expect(await world.end(next, pay(next.once({ dialect })), ACCEPTED)).toMatchObject({ outcome: { effect: 'done' } });
   expect(world.server.arrivals.map(({ headers }) => headers.get('repeatability-first-sent'))).toEqual([at, at, at]);
 });
 
-test('after five minutes nothing is sent any more', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+test('after five minutes nothing is sent any more', async ({ world, tab, once }) => {
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   await world.clock.advance(5 * MINUTE);
   const next = tab.reload();
   expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('a 412 after ambiguity asks reconcile', async () => {
-  const world = worldOf(dialect);
+test('a 412 after ambiguity asks reconcile', async ({ world }) => {
   const asked: string[] = [];
   const { tab, once } = world.open({
     dialect,
@@ -50,18 +44,12 @@ test('a 412 after ambiguity asks reconcile', async () => {
   expect(asked).toEqual(['refused-after-ambiguity']);
 });
 
-test('a clean 412, from a wrong clock, is a refusal', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('a clean 412, from a wrong clock, is a refusal', async ({ world, tab, once }) => {
   tab.skewMs = -10 * MINUTE;
-  world.server.plays(plays(TOO_LATE));
-  expect(await world.end(tab, pay(once))).toMatchObject({ status: 412, outcome: { type: 'rejected', effect: 'none' } });
+  expect(await world.end(tab, pay(once), plays(TOO_LATE))).toMatchObject({ status: 412, outcome: { type: 'rejected', effect: 'none' } });
 });
 
-test('a 501 is not tried again', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
-  world.server.plays(plays({ status: 501, headers: {} }));
-  const end = await world.end(tab, pay(once, { limits: { totalMs: 60 * SECOND } }));
+test('a 501 is not tried again', async ({ world, tab, once }) => {
+  const end = await world.end(tab, pay(once, { limits: { totalMs: 60 * SECOND } }), plays({ status: 501, headers: {} }));
   expect(end).toMatchObject({ status: 501, outcome: { type: 'rejected', attempts: 1 } });
 });

@@ -7,7 +7,7 @@ import { leanTwins } from '../../scripts/lean.mjs';
 import { factories, samples } from './support/all.js';
 
 /** By where the key goes: what makes a dialect of data, and the code for its place. */
-const BYTES_MAX: Readonly<Record<string, number>> = { header: 3000, 'header-sf': 2700, query: 3250, body: 3400, graphql: 4100 };
+const BYTES_MAX: Readonly<Record<string, number>> = { header: 3020, 'header-sf': 2700, query: 3270, body: 3400, graphql: 4100 };
 
 const root = join(import.meta.dirname, '../..');
 const bundle = async (contents: string): Promise<string> => {

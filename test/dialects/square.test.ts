@@ -1,13 +1,14 @@
 /** Goal: a key in the body changes nothing else of it. Method: `support/suite.ts`, and bodies that re-serializing would change. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { charged, lost, textOf } from '../support/server.js';
 import { NAME, pay, URL_ } from '../support/world.js';
-import { plays, speaksAndReads, worldOf } from './support/suite.js';
+import { plays, speaksAndReads, testOf, worldOf } from './support/suite.js';
 
 speaksAndReads('square');
 
 const dialect = square();
+const test = testOf(dialect);
 const PAID = plays({ status: 200, headers: { 'content-type': 'application/json' }, body: '{"payment":{"id":"p1"}}' }, true);
 
 test.each([
@@ -19,32 +20,24 @@ test.each([
 ])('%s goes out with the key first and every other byte as it was', async (body) => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
-  world.server.plays(PAID);
-  const key = (await world.end(tab, pay(once, { body }))).outcome?.key;
+  const key = (await world.end(tab, pay(once, { body }), PAID)).outcome?.key;
   const sent = world.server.arrivals[0]?.body as string;
   expect(sent.replace(new RegExp(`"idempotency_key":"${key}",?`), '')).toBe(body);
   expect(JSON.parse(sent)).toEqual({ idempotency_key: key, ...(JSON.parse(body) as object) });
 });
 
-test('a body that came as bytes, or in a Request, gets its key too', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
+test('a body that came as bytes, or in a Request, gets its key too', async ({ world, tab, once }) => {
   const bytes = new TextEncoder().encode('{"amount":1}');
-  world.server.plays(PAID, PAID);
-  await world.end(tab, once.fetch(URL_, { method: 'POST', body: bytes, once: NAME }));
-  await world.end(tab, once.fetch(new Request(URL_, { method: 'POST', body: bytes }), { once: [...NAME, 'again'] }));
+  await world.end(tab, once.fetch(URL_, { method: 'POST', body: bytes, once: NAME }), PAID);
+  await world.end(tab, once.fetch(new Request(URL_, { method: 'POST', body: bytes }), { once: [...NAME, 'again'] }), PAID);
   for (const arrival of world.server.arrivals) expect(JSON.parse(await textOf(arrival))).toEqual({ idempotency_key: arrival.key, amount: 1 });
 });
 
-test('the fingerprint is taken before the key is inserted, so the same body is the same operation', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+test('the fingerprint is taken before the key is inserted, so the same body is the same operation', async ({ world, tab, once }) => {
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const before = world.record();
   const next = tab.reload();
-  world.server.plays(PAID);
-  expect(await world.end(next, pay(next.once({ dialect })))).toMatchObject({ outcome: { effect: 'done', changed: false } });
+  expect(await world.end(next, pay(next.once({ dialect })), PAID)).toMatchObject({ outcome: { effect: 'done', changed: false } });
   expect(world.record()?.payloads).toEqual(before?.payloads);
 });
 
@@ -66,15 +59,11 @@ describe('what can not bear a key is refused before anything is stored', () => {
   });
 });
 
-test('a record whose key belongs elsewhere is not sent without it', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+test('a record whose key belongs elsewhere is not sent without it', async ({ world, tab, once }) => {
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const next = tab.reload();
   // Another dialect, which does not know how to put a key into a body.
-  const end = await world.end(next, pay(next.once()));
-  expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
+  expect(await world.end(next, pay(next.once()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
   expect(world.server.arrivals).toHaveLength(1);
   expect(world.record()).toMatchObject({ state: 'pending', carrier: 'body:idempotency_key' });
 });

@@ -1,26 +1,23 @@
 /** Goal: a server that never compares payloads is never given two. Method: `support/suite.ts`, and a changed payload. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { worldline } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
 import { CART, pay } from '../support/world.js';
-import { plays, speaksAndReads, worldOf } from './support/suite.js';
+import { plays, speaksAndReads, testOf } from './support/suite.js';
 
 speaksAndReads('worldline');
 
 const dialect = worldline();
+const test = testOf(dialect);
 
-test('a changed payload after a lost answer is not sent under the same key', async () => {
-  const world = worldOf(dialect);
-  const { tab, once } = world.open({ dialect });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+test('a changed payload after a lost answer is not sent under the same key', async ({ world, tab, once }) => {
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const changed = await world.end(tab, pay(once, { body: { ...CART, amount: 99 } }));
   expect(changed).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('unless the caller asks for it', async () => {
-  const world = worldOf(dialect);
+test('unless the caller asks for it', async ({ world }) => {
   const { tab, once } = world.open({ dialect, whenChanged: 'same-key' });
   world.server.plays(charged(lost()), plays({ status: 201, headers: { 'x-gcs-idempotence-request-timestamp': '1762000000000' } }, true));
   await world.end(tab, pay(once, { limits: { attempts: 1 } }));

@@ -3,16 +3,14 @@
  * narrow phone; nothing scrolls sideways; everything works by keyboard with a visible focus; screen readers are told
  * each thing once. Method: the states are reached as a customer reaches them.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, test as anyTest, beforeAll, describe, expect } from 'vitest';
 import { fitsAnybody, noViolations } from './support/axe.ts';
-import { Playground } from './support/playground.ts';
+import { inPlayground, playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
+inPlayground({ keep: true });
+
+const test = anyTest.extend('tab', () => playground.customer());
 
 const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
   ready: async (tab) => tab.choose('Nothing'),
@@ -79,8 +77,7 @@ describe('axe finds nothing and nothing scrolls sideways', () => {
   });
 });
 
-test('axe would find something', async () => {
-  const tab = await playground.customer();
+test('axe would find something', async ({ tab }) => {
   await tab.page.evaluate(() => document.querySelector('h1')?.insertAdjacentHTML('afterend', '<button></button>'));
   await expect(noViolations(tab, 'broken')).rejects.toThrow('button-name');
 });
@@ -95,8 +92,7 @@ describe('by keyboard', () => {
       return { says: label.replace(/\s+/g, ' ').trim(), outline: outlineStyle === 'none' ? 0 : Number.parseFloat(outlineWidth) };
     });
 
-  test('everything is reached in reading order, with a visible focus', async () => {
-    const tab = await playground.customer();
+  test('everything is reached in reading order, with a visible focus', async ({ tab }) => {
     const reached: string[] = [];
     for (let presses = 0; presses < 40; presses++) {
       await tab.page.keyboard.press('Tab');
@@ -131,8 +127,7 @@ describe('by keyboard', () => {
     expect(reached.slice(0, order.length)).toEqual(order.map((words) => (typeof words === 'string' ? words : expect.stringMatching(words))));
   });
 
-  test('a customer chooses a fault, pays, checks and is paid, and never loses their place', async () => {
-    const tab = await playground.customer();
+  test('a customer chooses a fault, pays, checks and is paid, and never loses their place', async ({ tab }) => {
     const { keyboard } = tab.page;
     const tabTo = async (words: RegExp) => {
       for (let presses = 0; presses < 40; presses++) {
@@ -167,8 +162,7 @@ describe('by keyboard', () => {
     expect(await playground.exactlyOnce()).toHaveLength(1);
   });
 
-  test('the skip link leads to the lanes', async () => {
-    const tab = await playground.customer();
+  test('the skip link leads to the lanes', async ({ tab }) => {
     await tab.page.keyboard.press('Tab');
     await tab.page.keyboard.press('Enter');
     await tab.page.keyboard.press('Tab');
@@ -176,8 +170,7 @@ describe('by keyboard', () => {
   });
 });
 
-test('a screen reader hears each thing once, however many attempts it takes', async () => {
-  const tab = await playground.customer();
+test('a screen reader hears each thing once, however many attempts it takes', async ({ tab }) => {
   await tab.choose('503 after charging', 'the first 3 requests');
   await tab.page.evaluate(() => {
     const heard: string[] = [];
@@ -192,8 +185,7 @@ test('a screen reader hears each thing once, however many attempts it takes', as
   expect(heard).toEqual(['Paying…', expect.stringMatching(/^Paid €42\.00/)]);
 });
 
-test('the timeline is a list that says what its bars show', async () => {
-  const tab = await playground.customer();
+test('the timeline is a list that says what its bars show', async ({ tab }) => {
   await tab.choose('Truncate');
   await tab.once.pay();
   await tab.once.says(/^Paid/);

@@ -3,20 +3,16 @@
  * afternoon of one customer with two tabs; each cart ends when the network has been mended and a screen says paid.
  * `E2E_SEED=<seed>` replays one.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/testing/seeded-random.js';
-import { Playground } from './support/playground.ts';
+import { inPlayground, playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
 /** `E2E_CARTS=20` makes it a long one. */
 const CARTS = Number(process.env['E2E_CARTS'] ?? 2);
 const FAULTS = ['lose-response', 'unavailable', 'unavailable-after-commit', 'lose-request', 'truncate', 'duplicate', 'delay', 'kill', 'kill-after-commit'];
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
+inPlayground({ keep: true });
 
 /** What an impatient customer does in the middle of a payment. */
 const IMPATIENCE: readonly ((tab: Tab, other: Tab) => Promise<unknown>)[] = [

@@ -2,23 +2,17 @@
  * Goal: every screen of the checkout can be used by anybody: axe, 360 px, light and dark, a keyboard alone, a screen
  * reader that is told each thing once. Method: as in `accessibility.test.ts`.
  */
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { test as anyTest, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
 import { CheckoutPage } from './support/checkout.ts';
-import { Playground } from './support/playground.ts';
+import { inPlayground, playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
-const open = async (): Promise<CheckoutPage> => new CheckoutPage(await playground.visitor('/checkout/'));
+const test = anyTest.extend('shop', async () => new CheckoutPage(await playground.visitor('/checkout/')));
 const break_ = (fault: string): Promise<void> => playground.breakNetwork(fault, undefined, 'default');
 
-test('axe finds nothing on any screen, and nothing scrolls sideways', async () => {
-  const shop = await open();
+test('axe finds nothing on any screen, and nothing scrolls sideways', async ({ shop }) => {
   await shop.button(/^Pay €/).waitFor();
   await fitsAnybody(shop, 'form');
   await shop.card('declined');
@@ -52,8 +46,7 @@ test('axe finds nothing on any screen, and nothing scrolls sideways', async () =
   await fitsAnybody(shop, 'paid');
 });
 
-test('by keyboard: declined, corrected, unsure, checked, paid, and the place is never lost', async () => {
-  const shop = await open();
+test('by keyboard: declined, corrected, unsure, checked, paid, and the place is never lost', async ({ shop }) => {
   const { keyboard } = shop.page;
   const tabTo = async (words: RegExp): Promise<void> => {
     for (let presses = 0; presses < 30; presses++) {
@@ -90,8 +83,7 @@ test('by keyboard: declined, corrected, unsure, checked, paid, and the place is 
   expect(playground.charges('default')).toHaveLength(1);
 });
 
-test('a screen reader hears each thing once', async () => {
-  const shop = await open();
+test('a screen reader hears each thing once', async ({ shop }) => {
   await shop.button(/^Pay €/).waitFor();
   await shop.page.evaluate(() => {
     const heard: string[] = [];

@@ -2,18 +2,14 @@
  * Goal: on each screen of the checkout that teams copy, a customer is charged once for what they meant, and told what is
  * so. Method: real Chromium, a real server with faults, and its SQLite ledger as judge.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { test as anyTest, describe, expect } from 'vitest';
 import { CheckoutPage } from './support/checkout.ts';
-import { Playground } from './support/playground.ts';
+import { inPlayground, playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 const open = async (): Promise<CheckoutPage> => new CheckoutPage(await playground.visitor('/checkout/'));
+const test = anyTest.extend('shop', () => open());
 
 const UNSURE = /^We are still finding out whether you have paid €42\.00\. Check, or pay again: you will be charged once\./;
 const DECLINED = 'Your card was declined. Nothing was charged.';
@@ -49,8 +45,7 @@ describe('leaving', () => {
     return asked;
   };
 
-  test('while it pays: the browser asks, and a customer who leaves is charged once', async () => {
-    const shop = await open();
+  test('while it pays: the browser asks, and a customer who leaves is charged once', async ({ shop }) => {
     await playground.breakNetwork('hang-after-commit', undefined, 'default');
     await shop.pay();
     await expect.poll(() => playground.charges('default').length).toBe(1);
@@ -71,16 +66,14 @@ describe('leaving', () => {
 });
 
 describe('the happy path', () => {
-  test('a click: paid, with the receipt of the one charge', async () => {
-    const shop = await open();
+  test('a click: paid, with the receipt of the one charge', async ({ shop }) => {
     await shop.pay();
     await shop.says(/^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/);
     expect(await ledger()).toEqual([4200]);
     expect(await shop.status.textContent()).toContain(`no. ${playground.charges('default')[0]?.id}.`);
   });
 
-  test('Enter, and a click at once, and more: one charge', async () => {
-    const shop = await open();
+  test('Enter, and a click at once, and more: one charge', async ({ shop }) => {
     const pay = shop.button(/^Pay €/);
     await pay.focus();
     await shop.page.keyboard.press('Enter');
@@ -92,16 +85,14 @@ describe('the happy path', () => {
     expect(keys()).toBe(1);
   });
 
-  test('an answer that is lost once is asked for again, and nobody notices', async () => {
-    const shop = await open();
+  test('an answer that is lost once is asked for again, and nobody notices', async ({ shop }) => {
     await playground.breakNetwork('lose-response', 1, 'default');
     await shop.pay();
     await shop.says(/^Paid €42\.00/);
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('after it, another cart is another charge', async () => {
-    const shop = await open();
+  test('after it, another cart is another charge', async ({ shop }) => {
     await shop.pay();
     await shop.says(/^Paid/);
     await shop.button('Shop again').click();
@@ -112,8 +103,7 @@ describe('the happy path', () => {
   });
 });
 
-test('a declined card, then a corrected one: one charge, under another key', async () => {
-  const shop = await open();
+test('a declined card, then a corrected one: one charge, under another key', async ({ shop }) => {
   await shop.card('declined');
   await shop.pay();
   await shop.says(DECLINED);
@@ -126,24 +116,21 @@ test('a declined card, then a corrected one: one charge, under another key', asy
 });
 
 describe('an unknown outcome', () => {
-  test('is said, and Check tells: one charge', async () => {
-    const shop = await open();
+  test('is said, and Check tells: one charge', async ({ shop }) => {
     await unsure(shop);
     await shop.button('Check my payment').click();
     await shop.says(/^Paid €42\.00/);
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('and another press of Pay: one charge', async () => {
-    const shop = await open();
+  test('and another press of Pay: one charge', async ({ shop }) => {
     await unsure(shop);
     await shop.pay();
     await shop.says(/^Paid €42\.00/);
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('and the server was killed after it charged: one charge', async () => {
-    const shop = await open();
+  test('and the server was killed after it charged: one charge', async ({ shop }) => {
     await playground.breakNetwork('kill-after-commit', 1, 'default');
     await shop.pay();
     await shop.says(/^(Paid|We are still)/);
@@ -153,8 +140,7 @@ describe('an unknown outcome', () => {
 });
 
 describe('a cart that is edited after a timeout', () => {
-  test('that was charged: the first payment stands, and the screen says so', async () => {
-    const shop = await open();
+  test('that was charged: the first payment stands, and the screen says so', async ({ shop }) => {
     await unsure(shop);
     await shop.bags(3);
     await shop.says(/You have changed your cart since: if €42\.00 was paid, that stands\.$/);
@@ -163,8 +149,7 @@ describe('a cart that is edited after a timeout', () => {
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('that was never charged: the edited one is, once', async () => {
-    const shop = await open();
+  test('that was never charged: the edited one is, once', async ({ shop }) => {
     await unsure(shop, 'lose-request');
     await shop.bags(3);
     await shop.pay();
@@ -175,8 +160,7 @@ describe('a cart that is edited after a timeout', () => {
 });
 
 describe('a reload', () => {
-  test('of an open payment: the screen still says so, and Check tells', async () => {
-    const shop = await open();
+  test('of an open payment: the screen still says so, and Check tells', async ({ shop }) => {
     await unsure(shop);
     await shop.reload();
     await shop.says(UNSURE);
@@ -185,8 +169,7 @@ describe('a reload', () => {
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('in the middle of an attempt, over and over: one charge', async () => {
-    const shop = await open();
+  test('in the middle of an attempt, over and over: one charge', async ({ shop }) => {
     await playground.breakNetwork('delay', undefined, 'default');
     for (let reloads = 0; reloads < 3; reloads++) {
       await shop.pay();
@@ -200,8 +183,7 @@ describe('a reload', () => {
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('with another cart on the screen: the banner names the open payment, and its Check ends it', async () => {
-    const shop = await open();
+  test('with another cart on the screen: the banner names the open payment, and its Check ends it', async ({ shop }) => {
     await unsure(shop);
     // The shop's server gives this customer another cart, as it would on another day.
     await shop.page.evaluate(() => {
@@ -241,8 +223,7 @@ describe('one device, several users', () => {
       return texts.join('\n');
     });
 
-  test('log-out keeps the open payment for its user alone; back again, Check ends it with one charge', async () => {
-    const shop = await open();
+  test('log-out keeps the open payment for its user alone; back again, Check ends it with one charge', async ({ shop }) => {
     await logIn(shop, 'Anna');
     await unsure(shop);
     expect(await stored(shop)).toContain('4242424242424242');
@@ -267,8 +248,7 @@ describe('one device, several users', () => {
     expect(keys()).toBe(2);
   });
 
-  test('a guest who becomes a user takes the open payment along: one charge, one key', async () => {
-    const shop = await open();
+  test('a guest who becomes a user takes the open payment along: one charge, one key', async ({ shop }) => {
     await unsure(shop);
     await logIn(shop, 'Anna');
     await shop.says(UNSURE);
@@ -278,8 +258,7 @@ describe('one device, several users', () => {
     expect(keys()).toBe(1);
   });
 
-  test('and where the store failed in the middle of it, or the page was closed: the next page brings it along first', async () => {
-    const shop = await open();
+  test('and where the store failed in the middle of it, or the page was closed: the next page brings it along first', async ({ shop }) => {
     await unsure(shop);
     await shop.page.evaluate(() => {
       IDBDatabase.prototype.transaction = () => {
@@ -297,8 +276,7 @@ describe('one device, several users', () => {
     expect(keys()).toBe(1);
   });
 
-  test('a guest after that log-out is another guest, and sees none of it', async () => {
-    const shop = await open();
+  test('a guest after that log-out is another guest, and sees none of it', async ({ shop }) => {
     await unsure(shop);
     await logIn(shop, 'Anna');
     await shop.says(UNSURE);

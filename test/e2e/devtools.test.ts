@@ -4,17 +4,12 @@
  * used with real keys; the ledger is the judge.
  */
 import type { Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { Playground } from './support/playground.ts';
+import { inPlayground, playground } from './support/playground.ts';
 import { Tab } from './support/tab.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 const open = async (): Promise<Tab> => {
   const tab = new Tab(await playground.visitor('/?devtools'));

@@ -3,17 +3,15 @@
  * customer in Chromium, the real server, the ledger read from its SQLite file at the end. The plain lane meets the same
  * fault, so that a fault that harms nobody does not pass for one that was survived.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Playground } from './support/playground.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { inPlayground, playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
-let playground: Playground;
 let tab: Tab;
+inPlayground({ keep: true });
 beforeAll(async () => {
-  playground = await Playground.start();
   tab = await playground.customer();
 });
-afterAll(() => playground?.stop());
 beforeEach(() => playground.startOver(tab));
 
 /** The one charge, which the screen must name. */

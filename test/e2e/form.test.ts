@@ -3,37 +3,20 @@
  * reloads, the back-forward cache. Method: real Chromium, a real server that renders the key, and its ledger as judge.
  */
 import type { Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { Playground } from './support/playground.ts';
+import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { inPlayground, type Playground, playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
-const PAID = /^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/;
-const UNSURE = 'Not sure yet whether you have paid. Pay again: you will be charged once.';
 const DECLINED = 'Your card was declined. Nothing was charged.';
 
-const says = (page: Page, words: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: words }).waitFor();
-const pay = (page: Page): Promise<void> => page.getByRole('button', { name: 'Pay' }).click();
-const card = (page: Page, label: string): Promise<unknown> => page.getByLabel('Card').selectOption({ label });
-const renderedKey = (page: Page): Promise<string> => page.locator('input[name=key]').inputValue();
-
-async function ledger(): Promise<readonly { amount: number; key: string | null }[]> {
-  await playground.calm();
-  return playground.charges('default').map(({ amount, key }) => ({ amount, key }));
-}
+const open = (options: Parameters<Playground['visitor']>[1] = {}): Promise<Page> => playground.visitor('/form/', options);
+const test = anyTest.extend('page', () => open()).extend('key', ({ page }) => renderedKey(page));
 
 describe('with script', () => {
-  const open = (): Promise<Page> => playground.visitor('/form/');
-
-  test('Enter plus click: aria-busy, a status line, one charge under the key that the server rendered', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('Enter plus click: aria-busy, a status line, one charge under the key that the server rendered', async ({ page, key }) => {
     await playground.breakNetwork('delay', 1, 'default');
     await page.getByLabel(/^Bags/).press('Enter');
     await pay(page);
@@ -44,55 +27,38 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a declined card, then a corrected one: one charge, under the server’s next key', async () => {
-    const page = await open();
+  test('a declined card, then a corrected one: one charge, under the server’s next key', async ({ page }) => {
     const first = await renderedKey(page);
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+    await isDeclined(page, DECLINED);
     const next = await renderedKey(page);
     expect(next).not.toBe(first);
     await card(page, '4242, is accepted');
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
-  test('a declined card in one tab, and another card in a second one that was open before: told to load it again, then one charge', async () => {
-    const page = await open();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+  test('a declined card in one tab, and another card in a second one that was open before: told to load it again, then one charge', async ({ page }) => {
+    const other = await second(page);
+    await isDeclined(page, DECLINED);
     await pay(other);
     await says(other, 'This page is out of date, and nothing was sent. Load it again.');
     await other.reload();
-    await pay(other);
-    await says(other, PAID);
+    await pays(other);
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('no request arrives, a reload: the form still says so and bears the same key, Pay charges once', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
-    await playground.breakNetwork('lose-request', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+  test('no request arrives, a reload: the form still says so and bears the same key, Pay charges once', async ({ page, key }) => {
+    await isUnsure(page, 'lose-request');
     await page.reload();
     await says(page, UNSURE);
     expect(await renderedKey(page)).toBe(key);
     await playground.mendNetwork();
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async () => {
-    const page = await open();
-    await playground.breakNetwork('lose-response', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async ({ page }) => {
+    await isUnsure(page, 'lose-response');
     await page.reload();
     await says(page, PAID);
     expect(await page.getByRole('button', { name: 'Pay' }).isVisible()).toBe(false);
@@ -102,8 +68,7 @@ describe('with script', () => {
   test('back, from the back-forward cache: paid, one charge', async () => {
     const page = await playground.visitorOfWholeBrowser('/form/');
     await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => persisted && sessionStorage.setItem('persisted', 'yes')));
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     await page.goto(`${playground.shop.url}/checkout/`);
     await page.evaluate(() => history.back());
     await page.waitForURL('**/form/');
@@ -113,79 +78,60 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('axe finds nothing: ready, declined, paid', async () => {
-    const page = await open();
+  test('axe finds nothing: ready, declined, paid', async ({ page }) => {
     await fitsAnybody({ page }, 'ready');
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+    await isDeclined(page, DECLINED);
     await fitsAnybody({ page }, 'declined');
     await card(page, '4242, is accepted');
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     await fitsAnybody({ page }, 'paid');
   });
 });
 
 describe('without script', () => {
-  const open = (): Promise<Page> => playground.visitor('/form/', { javaScriptEnabled: false });
+  test.override('page', () => open({ javaScriptEnabled: false }));
 
-  test('paid under the rendered key; a reload sends nothing', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
-    await pay(page);
-    await says(page, PAID);
+  test('paid under the rendered key; a reload sends nothing', async ({ page, key }) => {
+    await pays(page);
     await page.reload();
     await says(page, PAID);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('two copies of the form, both sent at once: one charge', async () => {
-    const page = await open();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
+  test('two copies of the form, both sent at once: one charge', async ({ page }) => {
+    const other = await second(page);
     await Promise.all([pay(page), pay(other)]);
     await Promise.all([says(page, PAID), says(other, PAID)]);
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the answer is lost, and the form is sent again from the page that is still in the history: one charge', async () => {
-    const page = await open();
-    const old = await page.context().newPage();
-    await old.goto(page.url());
+  test('the answer is lost, and the form is sent again from the page that is still in the history: one charge', async ({ page }) => {
+    const old = await second(page);
     await playground.breakNetwork('lose-response', undefined, 'default');
     await page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
     await playground.charged('default', 1);
     await playground.mendNetwork();
-    await pay(old);
-    await says(old, PAID);
+    await pays(old);
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a declined card, then a corrected one: one charge, under another key', async () => {
-    const page = await open();
+  test('a declined card, then a corrected one: one charge, under another key', async ({ page }) => {
     const first = await renderedKey(page);
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+    await isDeclined(page, DECLINED);
     await card(page, '4242, is accepted');
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     const charges = await ledger();
     expect(charges).toHaveLength(1);
     expect(charges[0]?.key).not.toBe(first);
   });
 
-  test('sent without script, then with it: the page adopts the key, one charge', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('sent without script, then with it: the page adopts the key, one charge', async ({ page, key }) => {
     await playground.breakNetwork('lose-request', undefined, 'default');
     await Promise.all([page.waitForEvent('requestfailed'), page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true })]);
     await playground.mendNetwork();
-    const scripted = await playground.visitor('/form/', { storageState: await page.context().storageState() });
+    const scripted = await open({ storageState: await page.context().storageState() });
     expect(await renderedKey(scripted)).toBe(key);
-    await pay(scripted);
-    await says(scripted, PAID);
+    await pays(scripted);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 });

@@ -3,15 +3,10 @@
  * replays a run. Method: real Chromium with motion allowed, the ledger as judge.
  */
 import type { Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { Playground } from './support/playground.ts';
+import { expect, test } from 'vitest';
+import { inPlayground, playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 const open = (path = '/', reducedMotion: 'reduce' | 'no-preference' = 'no-preference'): Promise<Page> => playground.visitor(path, { reducedMotion });
 const steps = (page: Page): Promise<string[]> => page.getByRole('region', { name: 'Five carts, five faults' }).getByRole('listitem').allTextContents();

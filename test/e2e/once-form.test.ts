@@ -3,48 +3,29 @@
  * what became of it. Method: real Chromium, a real server that renders the key, and its ledger as judge.
  */
 import type { Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { Playground } from './support/playground.ts';
+import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { inPlayground, type Playground, playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
-const PAID = /^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/;
-const UNSURE = 'Not sure yet whether you have paid. Pay again: you will be charged once.';
 const DECLINED = 'The card was declined';
 
 const open = (options: Parameters<Playground['visitor']>[1] = {}): Promise<Page> => playground.visitor('/once-form/', options);
-const says = (page: Page, words: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: words }).waitFor();
-const pay = (page: Page): Promise<void> => page.getByRole('button', { name: /^Pay/ }).click();
-const card = (page: Page, label: string): Promise<unknown> => page.getByLabel('Card').selectOption({ label });
-const renderedKey = (page: Page): Promise<string> => page.locator('input[name=idempotency-key]').inputValue();
+const test = anyTest.extend('page', () => open()).extend('key', ({ page }) => renderedKey(page));
 const state = (page: Page): Promise<string | null> => page.locator('once-form').getAttribute('state');
 const check = (page: Page) => page.getByRole('button', { name: 'Check' });
 
-async function ledger(): Promise<readonly { amount: number; key: string | null }[]> {
-  await playground.calm();
-  return playground.charges('default').map(({ amount, key }) => ({ amount, key }));
-}
-
 describe('with script', () => {
-  test('the answer is lost once: paid, one charge under the key that the server rendered', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('the answer is lost once: paid, one charge under the key that the server rendered', async ({ page, key }) => {
     await playground.breakNetwork('lose-response', 1, 'default');
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await state(page)).toBe('done');
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a double click and Enter: the button and the form are busy, one charge', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
+  test('a double click and Enter: the button and the form are busy, one charge', async ({ page, key }) => {
     await playground.breakNetwork('delay', 1, 'default');
     await page.getByRole('button', { name: 'Pay' }).dblclick();
     await page.getByLabel(/^Bags/).press('Enter');
@@ -58,12 +39,9 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a declined card: its field says so and has the focus; the corrected form is charged once, under the next key', async () => {
-    const page = await open();
+  test('a declined card: its field says so and has the focus; the corrected form is charged once, under the next key', async ({ page }) => {
     const first = await renderedKey(page);
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+    await isDeclined(page, DECLINED);
     const field = page.getByLabel('Card');
     expect(await field.getAttribute('aria-invalid')).toBe('true');
     expect(await field.evaluate((one) => document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent)).toMatch(/^Your card was declined/);
@@ -73,30 +51,21 @@ describe('with script', () => {
     await card(page, '4242, is accepted');
     expect(await field.getAttribute('aria-invalid')).toBeNull();
     expect(await page.locator('[data-error-for]').count()).toBe(0);
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
-  test('no request arrives, a reload: the form still says so, and charges once under its key', async () => {
-    const page = await open();
-    const key = await renderedKey(page);
-    await playground.breakNetwork('lose-request', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+  test('no request arrives, a reload: the form still says so, and charges once under its key', async ({ page, key }) => {
+    await isUnsure(page, 'lose-request');
     await page.reload();
     await says(page, UNSURE);
     await playground.mendNetwork();
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('no answer arrives: Check finds the charge, and keeps the focus in the form', async () => {
-    const page = await open();
-    await playground.breakNetwork('lose-response', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+  test('no answer arrives: Check finds the charge, and keeps the focus in the form', async ({ page }) => {
+    await isUnsure(page, 'lose-response');
     await playground.mendNetwork();
     await check(page).click();
     await says(page, PAID);
@@ -105,11 +74,8 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('no answer arrives, and the form is edited: told that it was not sent again, one charge for what was sent first', async () => {
-    const page = await open();
-    await playground.breakNetwork('lose-response', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+  test('no answer arrives, and the form is edited: told that it was not sent again, one charge for what was sent first', async ({ page }) => {
+    await isUnsure(page, 'lose-response');
     await playground.mendNetwork();
     await page.getByLabel(/^Bags/).fill('3');
     await pay(page);
@@ -118,11 +84,8 @@ describe('with script', () => {
     expect((await ledger()).map(({ amount }) => amount)).toEqual([4200]);
   });
 
-  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async () => {
-    const page = await open();
-    await playground.breakNetwork('lose-response', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async ({ page }) => {
+    await isUnsure(page, 'lose-response');
     await page.reload();
     await says(page, PAID);
     expect(await state(page)).toBe('done');
@@ -130,8 +93,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a reload in mid-flight: one charge, and the page says so', async () => {
-    const page = await open();
+  test('a reload in mid-flight: one charge, and the page says so', async ({ page }) => {
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
     await says(page, 'Paying…');
@@ -142,10 +104,8 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a second tab: both say that it is paid, one charge', async () => {
-    const page = await open();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
+  test('a second tab: both say that it is paid, one charge', async ({ page }) => {
+    const other = await second(page);
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
     await says(page, 'Paying…');
@@ -156,41 +116,31 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a declined card in one tab, and another card in a second one that was open before: charged once, under the next key', async () => {
-    const page = await open();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
-    await pay(other);
-    await says(other, PAID);
+  test('a declined card in one tab, and another card in a second one that was open before: charged once, under the next key', async ({ page }) => {
+    const other = await second(page);
+    await isDeclined(page, DECLINED);
+    await pays(other);
     expect(await ledger()).toEqual([{ amount: 4200, key: await renderedKey(page) }]);
   });
 
-  test('a declined card, another page, and back to a page that the browser had stored: charged once, under the next key', async () => {
-    const page = await open();
+  test('a declined card, another page, and back to a page that the browser had stored: charged once, under the next key', async ({ page }) => {
     const first = await renderedKey(page);
     // A listener for it keeps the page out of the back-forward cache.
     await page.evaluate(() => addEventListener('unload', () => {}));
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+    await isDeclined(page, DECLINED);
     const next = await renderedKey(page);
     await page.goto(`${playground.shop.url}/checkout/`);
     await page.goBack();
     expect(await renderedKey(page)).toBe(first);
     await card(page, '4242, is accepted');
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
   test('back, from the back-forward cache: paid, nothing is sent, one charge', async () => {
     const page = await playground.visitorOfWholeBrowser('/once-form/');
     await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => persisted && Object.assign(window, { persisted })));
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     await page.goto(`${playground.shop.url}/checkout/`);
     const sent: string[] = [];
     page.on('request', (request) => request.method() === 'POST' && sent.push(request.url()));
@@ -203,8 +153,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the browser’s own validation comes first: nothing is sent', async () => {
-    const page = await open();
+  test('the browser’s own validation comes first: nothing is sent', async ({ page }) => {
     await page.getByLabel(/^Bags/).fill('');
     await pay(page);
     expect(await page.getByLabel(/^Bags/).evaluate((one: HTMLInputElement) => one.matches(':invalid'))).toBe(true);
@@ -212,8 +161,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([]);
   });
 
-  test('the application takes the outcome: nothing of it is shown, and the page goes where it says', async () => {
-    const page = await open();
+  test('the application takes the outcome: nothing of it is shown, and the page goes where it says', async ({ page }) => {
     await page.evaluate(() =>
       document.addEventListener('once-outcome', (event) => {
         event.preventDefault();
@@ -226,8 +174,7 @@ describe('with script', () => {
     expect(await state(page)).toBe('done');
   });
 
-  test('by hand: what goes wrong is chosen on the page', async () => {
-    const page = await open();
+  test('by hand: what goes wrong is chosen on the page', async ({ page }) => {
     const armed = page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/api/faults'));
     await page.getByLabel('What goes wrong').selectOption('lose-response');
     await armed;
@@ -239,8 +186,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('with the attribute `next` the page goes there when it is done', async () => {
-    const page = await open();
+  test('with the attribute `next` the page goes there when it is done', async ({ page }) => {
     await page.locator('once-form').evaluate((element) => element.setAttribute('next', '/checkout/'));
     await pay(page);
     await page.waitForURL('**/checkout/');
@@ -249,26 +195,19 @@ describe('with script', () => {
 });
 
 describe('everybody can use it', () => {
-  test('axe finds nothing: ready, declined, not sure, paid', async () => {
-    const page = await open();
+  test('axe finds nothing: ready, declined, not sure, paid', async ({ page }) => {
     await fitsAnybody({ page }, 'ready');
-    await card(page, '0002, is declined');
-    await pay(page);
-    await says(page, DECLINED);
+    await isDeclined(page, DECLINED);
     await fitsAnybody({ page }, 'declined');
     await card(page, '4242, is accepted');
-    await playground.breakNetwork('lose-request', undefined, 'default');
-    await pay(page);
-    await says(page, UNSURE);
+    await isUnsure(page, 'lose-request');
     await fitsAnybody({ page }, 'not sure');
     await playground.mendNetwork();
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     await fitsAnybody({ page }, 'paid');
   });
 
-  test('by keyboard alone: Enter pays, Tab leads to Check, Space checks', async () => {
-    const page = await open();
+  test('by keyboard alone: Enter pays, Tab leads to Check, Space checks', async ({ page }) => {
     await playground.breakNetwork('lose-response', undefined, 'default');
     await page.getByLabel(/^Bags/).focus();
     await page.keyboard.press('Enter');
@@ -281,8 +220,7 @@ describe('everybody can use it', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a screen reader hears each thing once, however many attempts it takes', async () => {
-    const page = await open();
+  test('a screen reader hears each thing once, however many attempts it takes', async ({ page }) => {
     await playground.breakNetwork('unavailable-after-commit', 2, 'default');
     await page.evaluate(() => {
       const heard: string[] = [];
@@ -290,45 +228,36 @@ describe('everybody can use it', () => {
       for (const region of document.querySelectorAll('[role=status], [aria-live]'))
         new MutationObserver(() => heard.push(region.textContent ?? '')).observe(region, { childList: true, characterData: true, subtree: true });
     });
-    await pay(page);
-    await says(page, PAID);
+    await pays(page);
     expect(await page.evaluate(() => (window as unknown as { heard: string[] }).heard)).toEqual(['Paying…', expect.stringMatching(PAID)]);
   });
 });
 
 describe('without script', () => {
-  const plainly = (): Promise<Page> => open({ javaScriptEnabled: false });
+  test.override('page', () => open({ javaScriptEnabled: false }));
 
-  test('paid under the rendered key; a reload sends nothing', async () => {
-    const page = await plainly();
-    const key = await renderedKey(page);
-    await pay(page);
-    await says(page, PAID);
+  test('paid under the rendered key; a reload sends nothing', async ({ page, key }) => {
+    await pays(page);
     await page.reload();
     await says(page, PAID);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('two copies of the form, both sent at once: one charge', async () => {
-    const page = await plainly();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
+  test('two copies of the form, both sent at once: one charge', async ({ page }) => {
+    const other = await second(page);
     await Promise.all([pay(page), pay(other)]);
     await Promise.all([says(page, PAID), says(other, PAID)]);
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('sent without script, its answer lost; then with script, from a page that was open: one payment under one key', async () => {
-    const page = await plainly();
-    const key = await renderedKey(page);
+  test('sent without script, its answer lost; then with script, from a page that was open: one payment under one key', async ({ page, key }) => {
     const scripted = await open({ storageState: await page.context().storageState() });
     expect(await renderedKey(scripted)).toBe(key);
     await playground.breakNetwork('lose-response', 1, 'default');
     await page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
     await playground.charged('default', 1);
     await playground.mendNetwork();
-    await pay(scripted);
-    await says(scripted, PAID);
+    await pays(scripted);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 });

@@ -3,16 +3,11 @@
  * Method: real Chromium, its service worker, a real server, and its ledger as judge.
  */
 import type { Page } from 'playwright';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { Playground } from './support/playground.ts';
+import { inPlayground, playground } from './support/playground.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
 
 const charges = () => playground.shop.query("SELECT key FROM charges WHERE lane = 'outbox'");
 const goesWrong = (page: Page, what: string) => page.getByLabel('What goes wrong').selectOption({ label: what });

@@ -2,17 +2,15 @@
  * Goal: declined, corrected, edited, cancelled, offline, refused after ambiguity: whatever a customer does next, an
  * intention is charged once, and the screen says what is so. Method: as in `faults.test.ts`.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { Playground } from './support/playground.ts';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { inPlayground, playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
-let playground: Playground;
 let tab: Tab;
+inPlayground({ keep: true });
 beforeAll(async () => {
-  playground = await Playground.start();
   tab = await playground.customer();
 });
-afterAll(() => playground?.stop());
 beforeEach(async () => {
   await playground.startOver(tab);
   await tab.quantity(2);

@@ -2,16 +2,13 @@
  * Goal: reloads, second tabs and a killed server leave one charge per intention in the oncefetch lane, and every tab
  * says what is true. Method: as in `faults.test.ts`; the moment of a reload or kill is read off the SQLite file.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { Playground } from './support/playground.ts';
+import { test as anyTest, describe, expect } from 'vitest';
+import { inPlayground, playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
-let playground: Playground;
-beforeAll(async () => {
-  playground = await Playground.start();
-});
-afterAll(() => playground?.stop());
-afterEach(() => playground.clear());
+inPlayground();
+
+const test = anyTest.extend('tab', () => playground.customer()).extend('first', () => playground.customer());
 
 async function paidOnce(...tabs: Tab[]): Promise<void> {
   for (const tab of tabs) {
@@ -23,8 +20,7 @@ async function paidOnce(...tabs: Tab[]): Promise<void> {
 }
 
 describe('a reload', () => {
-  test('mid-flight, by the page’s own button: a banner, its Check resumes, one charge; plain fetch forgets and charges twice', async () => {
-    const tab = await playground.customer();
+  test('mid-flight, by the page’s own button: a banner, its Check resumes, one charge; plain fetch forgets and charges twice', async ({ tab }) => {
     await tab.choose('Nothing');
     await tab.button('Pay, and reload mid-flight').click();
     await tab.banner.waitFor();
@@ -43,8 +39,7 @@ describe('a reload', () => {
     await tab.plain.verdict(/^Charged [23] times, .* told “paid”\.$/);
   });
 
-  test('before the charge is made, and a press of Pay instead of Check: one charge', async () => {
-    const tab = await playground.customer();
+  test('before the charge is made, and a press of Pay instead of Check: one charge', async ({ tab }) => {
     await playground.chargeSlowly();
     await tab.once.pay();
     await playground.charging('oncefetch');
@@ -53,8 +48,7 @@ describe('a reload', () => {
     await paidOnce(tab);
   });
 
-  test('over and over, each in the middle of the next attempt: one charge', async () => {
-    const tab = await playground.customer();
+  test('over and over, each in the middle of the next attempt: one charge', async ({ tab }) => {
     await tab.choose('503 after charging', 'every request');
     await tab.once.pay();
     for (let reloads = 0; reloads < 3; reloads++) {
@@ -71,8 +65,7 @@ describe('a reload', () => {
     await paidOnce(tab);
   });
 
-  test('after the end remembers it: paid, and a press of Pay is not possible', async () => {
-    const tab = await playground.customer();
+  test('after the end remembers it: paid, and a press of Pay is not possible', async ({ tab }) => {
     await tab.choose('Nothing');
     await tab.once.pay();
     await paidOnce(tab);
@@ -81,8 +74,7 @@ describe('a reload', () => {
     expect(await tab.once.button(/^Pay/).isDisabled()).toBe(true);
   });
 
-  test('and another cart: the banner keeps the old payment in mind, its Check ends it', async () => {
-    const tab = await playground.customer();
+  test('and another cart: the banner keeps the old payment in mind, its Check ends it', async ({ tab }) => {
     await tab.choose('503 after charging', 'every request');
     await tab.once.pay();
     await playground.charged('oncefetch', 1);
@@ -100,8 +92,7 @@ describe('a reload', () => {
 });
 
 describe('two tabs', () => {
-  test('that press Pay at once: one charge and both say so; with plain fetch two', async () => {
-    const first = await playground.customer();
+  test('that press Pay at once: one charge and both say so; with plain fetch two', async ({ first }) => {
     await first.choose('Nothing');
     const second = await first.another();
     await Promise.all([first.once.pay(), second.once.pay()]);
@@ -111,8 +102,7 @@ describe('two tabs', () => {
     expect(playground.charges('plain fetch')).toHaveLength(2);
   });
 
-  test('of which one is closed in the middle of its attempt: the other takes over, one charge', async () => {
-    const first = await playground.customer();
+  test('of which one is closed in the middle of its attempt: the other takes over, one charge', async ({ first }) => {
     await first.choose('Delay');
     const second = await first.another();
     await first.once.pay();
@@ -123,8 +113,7 @@ describe('two tabs', () => {
     await paidOnce(second);
   });
 
-  test('of which one only watches: it says paid as soon as the other is told', async () => {
-    const first = await playground.customer();
+  test('of which one only watches: it says paid as soon as the other is told', async ({ first }) => {
     await first.choose('Lose the response');
     const second = await first.another();
     await first.once.pay();
@@ -133,8 +122,7 @@ describe('two tabs', () => {
 });
 
 describe('a SIGKILL to the server', () => {
-  test('while both lanes are being charged: one charge, and nobody is told a lie by oncefetch', async () => {
-    const tab = await playground.customer();
+  test('while both lanes are being charged: one charge, and nobody is told a lie by oncefetch', async ({ tab }) => {
     await playground.chargeSlowly();
     await tab.button('Pay in both lanes').click();
     await playground.charging('oncefetch');
@@ -144,8 +132,7 @@ describe('a SIGKILL to the server', () => {
     await paidOnce(tab);
   });
 
-  test('while two tabs pay and one of them reloads: one charge', async () => {
-    const first = await playground.customer();
+  test('while two tabs pay and one of them reloads: one charge', async ({ first }) => {
     const second = await first.another();
     await playground.chargeSlowly();
     await Promise.all([first.once.pay(), second.once.pay()]);

@@ -1,9 +1,9 @@
 /** Goal: functions without a limit of their own end, and free the name, though the lock manager never answers; a lock that comes late is released. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { forget, move, pending, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { charged, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, test, watched } from '../support/world.js';
 
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 
@@ -15,8 +15,7 @@ test.each([
 ])('%s', async (_, namespace, act: (once: Once) => Promise<unknown>, end) => {
   const world = newWorld();
   const { tab, once } = world.open({ namespace });
-  world.server.plays(charged(lost()), replays());
-  const { outcome } = await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  const { outcome } = await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const { locks } = tab.platform;
   const late: (() => void)[] = [];
   let releases = 0;
@@ -34,18 +33,16 @@ test.each([
   expect(releases).toBe(late.length);
   await world.clock.advance(MINUTE);
   const again = world.clock.now();
-  expect((await world.end(tab, pay(tab.once({ namespace: 'ann' })))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  expect((await world.end(tab, pay(tab.once({ namespace: 'ann' })), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   expect(world.clock.now() - again).toBeLessThan(SECOND);
 });
 
 const endless = () => new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(100)) });
 
-test.each<[string, PayOptions]>([
+test.for<[string, PayOptions]>([
   ['is aborted', {}],
   ['has a body that can not be read', { init: { body: endless(), duplex: 'half' } as RequestInit, limits: { bodyBytes: 1000 } }],
-])('a call that %s meanwhile does not say that nothing was sent: another page may hold the lock', async (_, more) => {
-  const world = newWorld();
-  const tab = world.tab();
+])('a call that %s meanwhile does not say that nothing was sent: another page may hold the lock', async ([_, more], { world, tab }) => {
   Object.assign(tab.platform, { locks: { acquire: () => new Promise(() => {}) } });
   const controller = new AbortController();
   const call = pay(tab.once(), { ...more, signal: controller.signal });

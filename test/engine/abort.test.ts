@@ -3,27 +3,30 @@
  * real engine on a scripted world; the abort comes before the send, during it, in every wait, and with joined callers.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
+import { CART, test as inWorld, NAME, pay, rest, SECOND, URL_ } from '../support/world.js';
+
+const test = inWorld
+  .extend('controller', () => new AbortController())
+  .extend('signal', ({ controller }) => controller.signal)
+  // As browsers do: a new reason for each signal.
+  .extend('abort', ({ controller }) => {
+    return (reason: unknown = new DOMException('aborted', 'AbortError')) => controller.abort(reason);
+  });
 
 const REASON = new Error('the user pressed cancel');
 
 describe('an abort before the send', () => {
-  test('of a signal that was aborted already sends and stores nothing', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of a signal that was aborted already sends and stores nothing', async ({ world, tab, once }) => {
     const end = await world.end(tab, pay(once, { signal: AbortSignal.abort(REASON) }));
     expect(end.error).toBe(REASON);
     expect(world.server.arrivals).toEqual([]);
     expect(world.records).toEqual([]);
   });
 
-  test('in the same tick sends nothing and leaves nothing', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const controller = new AbortController();
+  test('in the same tick sends nothing and leaves nothing', async ({ world, tab, once, controller }) => {
     const call = pay(once, { signal: controller.signal });
     controller.abort(REASON);
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -33,11 +36,9 @@ describe('an abort before the send', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'settled', outcome: { type: 'unsent', reason: 'aborted', effect: 'none', sent: 'no' } });
   });
 
-  test('keeps a key that another page load used', async () => {
-    const world = newWorld();
+  test('keeps a key that another page load used', async ({ world, controller }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
-    const controller = new AbortController();
     const call = pay(once, { signal: controller.signal });
     controller.abort(REASON);
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -45,10 +46,7 @@ describe('an abort before the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key, ambiguous: true });
   });
 
-  test('during the headers hook sends nothing', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const controller = new AbortController();
+  test('during the headers hook sends nothing', async ({ world, tab, once, controller }) => {
     const headers = async (): Promise<Record<string, string>> => {
       controller.abort(REASON);
       await rest();
@@ -59,11 +57,8 @@ describe('an abort before the send', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('while the record is stored sends nothing', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('while the record is stored sends nothing', async ({ world, tab, once, controller }) => {
     tab.faults.next({ name: 'slow', ms: SECOND });
-    const controller = new AbortController();
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(500, () => controller.abort(REASON));
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -72,8 +67,7 @@ describe('an abort before the send', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('removes no record that an earlier call inserted, even if nothing ever left', async () => {
-    const world = newWorld();
+  test('removes no record that an earlier call inserted, even if nothing ever left', async ({ world }) => {
     const before = world.open();
     before.tab.online = false;
     const _first = pay(before.once);
@@ -93,12 +87,9 @@ describe('an abort before the send', () => {
 });
 
 describe('an abort after the send', () => {
-  test('rejects with its reason and leaves the operation unknown', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('rejects with its reason and leaves the operation unknown', async ({ world, tab, once, controller }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
-    const controller = new AbortController();
     world.server.plays(during(() => controller.abort(REASON), charged(hangs())));
     expect((await world.end(tab, pay(once, { signal: controller.signal }))).error).toBe(REASON);
     await world.clock.runAll();
@@ -108,19 +99,14 @@ describe('an abort after the send', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('reaches the transport', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const controller = new AbortController();
+  test('reaches the transport', async ({ world, tab, once, controller }) => {
     world.server.plays(during(() => controller.abort(REASON), hangs()));
     await world.end(tab, pay(once, { signal: controller.signal }));
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 
-  test('in a backoff prevents the next attempt', async () => {
-    const world = newWorld();
+  test('in a backoff prevents the next attempt', async ({ world, controller }) => {
     const { tab, once } = world.open({ retry: { minDelayMs: 10 * SECOND } });
-    const controller = new AbortController();
     world.server.plays(during(() => void world.clock.timer(1, () => controller.abort(REASON)), charged(lost())));
     const call = pay(once, { signal: controller.signal });
     const begun = world.clock.now();
@@ -131,10 +117,7 @@ describe('an abort after the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
   });
 
-  test('in the wait that a server asked for prevents the next attempt', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const controller = new AbortController();
+  test('in the wait that a server asked for prevents the next attempt', async ({ world, tab, once, controller }) => {
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
@@ -143,10 +126,7 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('in a wait for work in progress prevents the next attempt', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const controller = new AbortController();
+  test('in a wait for work in progress prevents the next attempt', async ({ world, tab, once, controller }) => {
     world.server.plays(answers(409, '', { 'retry-after': '5' }));
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
@@ -156,13 +136,10 @@ describe('an abort after the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
   });
 
-  test.each<[string, Entry]>([
+  test.for<[string, Entry]>([
     ['that a server asked for', answers(503, '', { 'retry-after': '60' })],
     ['for work in progress', answers(409, '', { 'retry-after': '50' })],
-  ])('in a wait %s frees the name at once', async (_, entry) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const controller = new AbortController();
+  ])('in a wait %s frees the name at once', async ([_, entry], { world, tab, once, controller }) => {
     world.server.plays(charged(entry), replays());
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
@@ -171,10 +148,7 @@ describe('an abort after the send', () => {
     expect(world.server.gaps).toEqual([SECOND]);
   });
 
-  test('while a driver reads its record again sends nothing more', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const controller = new AbortController();
+  test('while a driver reads its record again sends nothing more', async ({ world, tab, once, controller }) => {
     world.server.plays(during(() => tab.faults.next({ name: 'slow', ms: SECOND }), lost()));
     const call = pay(once, { signal: controller.signal, limits: { attempts: 2 } });
     // The backoff is at most half a second, and the read takes one.
@@ -184,12 +158,9 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('after a refusal without effect tells no lie about what was sent', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('after a refusal without effect tells no lie about what was sent', async ({ world, tab, once, controller }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
-    const controller = new AbortController();
     world.server.plays(answers(429, '', { 'retry-after': '60' }));
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
@@ -202,10 +173,7 @@ describe('an abort after the send', () => {
 });
 
 describe('callers who joined', () => {
-  test('get their answer when the first one aborts', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const controller = new AbortController();
+  test('get their answer when the first one aborts', async ({ world, tab, once, controller }) => {
     world.server.plays(delayed(SECOND, answers(201, { id: 'ch_1' })));
     const first = pay(once, { signal: controller.signal });
     const second = pay(once);
@@ -216,9 +184,7 @@ describe('callers who joined', () => {
     expect(await two?.response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test('stop the drive only when the last one aborts', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('stop the drive only when the last one aborts', async ({ world, tab, once }) => {
     const [a, b] = [new AbortController(), new AbortController()];
     world.server.plays(hangs());
     const calls = [pay(once, { signal: a.signal }), pay(once, { signal: b.signal })];
@@ -231,12 +197,9 @@ describe('callers who joined', () => {
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 
-  test('who abort while they wait for another payload to settle are told at once', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('who abort while they wait for another payload to settle are told at once', async ({ world, tab, once, controller }) => {
     world.server.plays(delayed(10 * SECOND, answers(201)));
     const first = pay(once);
-    const controller = new AbortController();
     // A loop that spins without a pause would hang this test for ever; so the signal stops answering.
     let looks = 0;
     Object.defineProperty(controller.signal, 'aborted', {
@@ -254,25 +217,20 @@ describe('callers who joined', () => {
     expect((await world.end(tab, first)).status).toBe(201);
   });
 
-  test('who come after the last one aborted go on with the same key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const controller = new AbortController();
+  test('who come after the last one aborted go on with the same key', async ({ world, tab, once, controller }) => {
     world.server.plays(
       during(() => controller.abort(REASON), charged(hangs())),
       replays(),
     );
     const first = pay(once, { signal: controller.signal });
     await world.end(tab, first);
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 });
 
 describe('an abort in a tab that waits for another one', () => {
-  test('does not take the claim away from it', async () => {
-    const world = newWorld();
+  test('does not take the claim away from it', async ({ world }) => {
     const one = world.open();
     const two = world.open();
     world.server.plays(delayed(5 * SECOND, answers(503)), answers(201, { id: 'ch_1' }));
@@ -282,15 +240,11 @@ describe('an abort in a tab that waits for another one', () => {
     const waiting = pay(two.once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
     expect((await world.end(two.tab, waiting)).error).toBe(REASON);
-    const end = await world.end(one.tab, paying);
-    expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
+    expect(await world.end(one.tab, paying)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
   });
 });
 
-test('a plain Request brings its own signal', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
-  const controller = new AbortController();
+test('a plain Request brings its own signal', async ({ world, tab, once, controller }) => {
   world.server.plays(during(() => controller.abort(REASON), hangs()));
   const request = new Request(URL_, { method: 'POST', body: '{}', signal: controller.signal });
   const end = await world.end(tab, once.fetch(request, { once: NAME }));
@@ -300,16 +254,7 @@ test('a plain Request brings its own signal', async () => {
 });
 
 describe('the outcome of an aborted call', () => {
-  /** As browsers do: a new reason for each signal. */
-  const aborting = () => {
-    const controller = new AbortController();
-    return { signal: controller.signal, abort: (reason: unknown = new DOMException('aborted', 'AbortError')) => controller.abort(reason) };
-  };
-
-  test('is unknown at once, and its hook hears how it came to rest', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const { signal, abort } = aborting();
+  test('is unknown at once, and its hook hears how it came to rest', async ({ world, tab, once, signal, abort }) => {
     const heard: unknown[] = [];
     world.server.plays(during(() => abort(), hangs()));
     const call = pay(once, { signal, onOutcome: (outcome) => heard.push(outcome) });
@@ -321,10 +266,7 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toEqual([tab.outcomeOf(end.error)]);
   });
 
-  test('that never sent anything is unsent, once that is sure', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const { signal, abort } = aborting();
+  test('that never sent anything is unsent, once that is sure', async ({ world, tab, once, signal, abort }) => {
     const call = pay(once, { signal });
     abort();
     const { error } = await world.end(tab, call);
@@ -332,10 +274,7 @@ describe('the outcome of an aborted call', () => {
     expect(tab.outcomeOf(error)).toMatchObject({ type: 'unsent', effect: 'none' });
   });
 
-  test('that others go on waiting for is theirs', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const { signal, abort } = aborting();
+  test('that others go on waiting for is theirs', async ({ world, tab, once, signal, abort }) => {
     const heard: unknown[] = [];
     world.server.plays(during(() => abort(), delayed(SECOND, answers(201))));
     const staying = pay(once);
@@ -346,10 +285,7 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toMatchObject([{ effect: 'done', joined: true }]);
   });
 
-  test('while it waits for another payload of its name is unknown', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const { signal, abort } = aborting();
+  test('while it waits for another payload of its name is unknown', async ({ world, tab, once, signal, abort }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(once);
     const second = pay(once, { body: { ...CART, amount: 20 }, signal });
@@ -360,10 +296,7 @@ describe('the outcome of an aborted call', () => {
     await world.end(tab, first);
   });
 
-  test('of several calls under one reason speaks of none of them', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const { signal, abort } = aborting();
+  test('of several calls under one reason speaks of none of them', async ({ world, tab, once, signal, abort }) => {
     const one = pay(once, { signal, operation: ['pay', 'one'] });
     const two = pay(once, { signal, operation: ['pay', 'two'] });
     abort();
@@ -372,10 +305,7 @@ describe('the outcome of an aborted call', () => {
     expect(tab.outcomeOf(end?.error)).toMatchObject({ operation: undefined, key: undefined, effect: 'unknown' });
   });
 
-  test('whose reason is a word cannot be asked for', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const { signal, abort } = aborting();
+  test('whose reason is a word cannot be asked for', async ({ world, tab, once, signal, abort }) => {
     const call = pay(once, { signal });
     abort('enough');
     expect(await world.end(tab, call)).toMatchObject({ error: 'enough', outcome: undefined });

@@ -42,8 +42,7 @@ describe('a key that was issued meanwhile', () => {
     const end = await world.end(tab, press(once, key));
     expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
     expect([world.server.arrivals, world.records]).toEqual([[], []]);
-    world.server.plays(answers(201));
-    expect((await world.end(tab, press(once, key))).outcome).toMatchObject({ effect: 'done', key: 'ann' });
+    expect((await world.end(tab, press(once, key), answers(201))).outcome).toMatchObject({ effect: 'done', key: 'ann' });
   });
 });
 
@@ -55,8 +54,7 @@ describe('a header that an around hook adds meanwhile', () => {
     const { world, tab, inBetween } = own;
     const token = onFirst(() => inBetween(() => refresh(once)));
     const once = extend(own.once, { use: [around(async (_, send) => send({ authorization: await token() }))] });
-    world.server.plays(answers(201));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+    expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
     expect(tokens(world.server.arrivals)).toEqual(['ann']);
   });
 
@@ -64,8 +62,7 @@ describe('a header that an around hook adds meanwhile', () => {
     const own = scene();
     const { world, tab, who } = own;
     const once = extend(own.once, { use: [around(async (_, send) => send({ authorization: who.user }))] });
-    world.server.plays(charged(lost()), answers(201));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(tab, pay(once), charged(lost()), answers(201))).outcome).toMatchObject({ effect: 'done' });
     expect(tokens(world.server.arrivals)).toEqual(['ann', 'ann']);
     const leave: Around = async (_, send) => {
       who.user = 'bob';

@@ -4,12 +4,11 @@
  * more than once; then Ann logs in again and presses the button.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { extend, namespace, type Once, type OnceOptions, pending, refresh, resume, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, saying, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, rest, saying, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 const IDENTITY = { effect: 'unknown', reason: 'identity' } as const;
 
@@ -28,16 +27,14 @@ function session(options: OnceOptions = {}) {
   return { world, who, logIn, all, ...world.open(all) };
 }
 
-test('a list whose user logs out while it is read is empty; that nobody is logged in is no error of the app', async () => {
-  const world = newWorld();
+test('a list whose user logs out while it is read is empty; that nobody is logged in is no error of the app', async ({ world }) => {
   let user: string | undefined = 'ann';
   const namespaceOf = () => {
     if (user === undefined) throw new Error('nobody is logged in');
     return user;
   };
   const { tab, once } = world.open({ namespace: namespaceOf, ...ONE });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), charged(lost()));
   expect(await pending(once)).toHaveLength(1);
   const listed = pending(once);
   user = undefined;
@@ -63,8 +60,7 @@ describe('reconcile', () => {
         return said === 'a Response' ? new Response('{}', { status: 200 }) : said;
       },
     });
-    world.server.plays(charged(lost()), answers(401));
-    expect((await world.end(tab, pay(once, { limits: { attempts: 2 } }))).outcome).toMatchObject(IDENTITY);
+    expect((await world.end(tab, pay(once, { limits: { attempts: 2 } }), charged(lost()), answers(401))).outcome).toMatchObject(IDENTITY);
     expect(world.record()).toMatchObject({ state: 'pending' });
     expect(tab.reported).toEqual([]);
   });
@@ -84,15 +80,12 @@ describe('reconcile', () => {
         return 'none';
       },
     });
-    world.server.plays(charged(lost()), answers(401));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(once), charged(lost()), answers(401))).outcome).toMatchObject({ effect: 'unknown' });
     expect(world.record()).toMatchObject({ state: 'pending' });
-    world.server.plays(answers(200, {}, { 'idempotent-replayed': 'true' }));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(tab, pay(once), answers(200, {}, { 'idempotent-replayed': 'true' }))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('counts on a server, where others call meanwhile', async () => {
-    const world = newWorld();
+  test('counts on a server, where others call meanwhile', async ({ world }) => {
     const tab = world.tab({ server: true, locks: false });
     let user = 'ann';
     const once = tab.once({
@@ -104,8 +97,7 @@ describe('reconcile', () => {
         return 'none';
       },
     });
-    world.server.plays(lost(), answers(401));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
+    expect((await world.end(tab, pay(once), lost(), answers(401))).outcome).toMatchObject({ effect: 'none' });
   });
 
   test('is not asked about work that goes on behind a link: the poll keeps its reason', async () => {
@@ -123,8 +115,7 @@ describe('reconcile', () => {
   test('is not asked by resume, nor for a key that the server may have forgotten', async () => {
     const asked: unknown[] = [];
     const { world, logIn, tab, all } = session({ reconcile: saying(asked, 'none' as const) });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(tab.once(all), ONE));
+    await world.end(tab, pay(tab.once(all), ONE), charged(lost()));
     for (const wait of [0, 2 * 24 * 60 * MINUTE]) {
       await world.clock.advance(wait);
       const next = tab.reload();
@@ -219,8 +210,7 @@ test('headers that were given while somebody else was here are not sent, althoug
       return { authorization: 'bob' };
     },
   });
-  world.server.plays(answers(201));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+  expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ effect: 'done' });
   expect(world.server.arrivals.map(({ headers }) => headers.get('authorization'))).toEqual(['ann']);
 });
 
@@ -262,8 +252,7 @@ describe('a request without a name that waits to be sent again', () => {
 describe('lists', () => {
   test('pending: what is shown to the next user is that one’s own', async () => {
     const { world, logIn, tab, once } = session();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     const list = pending(once);
     logIn('bob');
     expect(await world.run(list)).toEqual([]);
@@ -272,8 +261,7 @@ describe('lists', () => {
   test('resume: ends without a word about the operations of the user before', async () => {
     for (const when of ['before the list', 'while one is sent'] as const) {
       const { world, logIn, tab, once } = session();
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, ONE));
+      await world.end(tab, pay(once, ONE), charged(lost()));
       if (when === 'while one is sent') world.server.plays(during(() => logIn('bob'), answers(200, {}, { 'idempotent-replayed': 'true' })));
       const shown: unknown[] = [];
       const listing = (async () => {

@@ -2,14 +2,13 @@
  * Goal: whatever an `around` hook does, an attempt that may have been sent counts as sent, one that was not does not, and the
  * key stays. Method: one payment per wrong hook, held against what reached the server.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { type Around, type AroundAttempt, around, clear, close, extend, polling, reconciling, retrying, run, unnamed } from '../../src/entries/index.js';
 import { answers, charged, lost, NeverConnected, replays, unreachable } from '../support/server.js';
-import { HOUR, newWorld, pay, rest } from '../support/world.js';
+import { HOUR, newWorld, ONE, pay, rest, test } from '../support/world.js';
 
 const FAILED = new Error('the exporter is down');
-const ONE = { limits: { attempts: 1 } };
 const USE = [polling(), reconciling(), retrying(), unnamed()];
 
 function scene(hook: Around, namespace?: () => string) {
@@ -25,8 +24,7 @@ describe('around', () => {
       told.push(attempt);
       return send();
     });
-    world.server.plays(charged(lost()), replays());
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(lost()), replays());
     expect(end).toMatchObject({ outcome: { effect: 'done', attempts: 2 } });
     expect(told.map(({ operation, attempt, again }) => [operation, attempt, again])).toEqual([
       [['pay', 'c1'], 1, false],
@@ -41,9 +39,8 @@ describe('around', () => {
       again.push(attempt.again);
       return send();
     });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once, ONE));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    await world.end(tab, pay(once, ONE), replays());
     expect(again).toEqual([false, true]);
   });
 
@@ -52,8 +49,7 @@ describe('around', () => {
       headers.set('idempotency-key', 'mine');
       return send({ 'x-signature': 's', 'idempotency-key': 'stranger' });
     });
-    world.server.plays(charged(answers(201)));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(answers(201)));
     expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
     expect(world.server.keys).toEqual([end.outcome?.key]);
     expect(['mine', 'stranger']).not.toContain(end.outcome?.key);
@@ -80,15 +76,13 @@ describe('several hooks', () => {
     const world = newWorld();
     const { tab, once } = world.open({ use: [around(noting(notes, 'outer')), around(noting(notes, 'inner'))] });
     const more = extend(once, { use: [around(noting(notes, 'innermost'))] });
-    world.server.plays(charged(answers(201)));
-    const end = await world.end(tab, pay(more));
+    const end = await world.end(tab, pay(more), charged(answers(201)));
     expect(notes).toEqual(['outer finds nothing', 'inner finds outer', 'innermost finds inner', 'innermost is left', 'inner is left', 'outer is left']);
     expect(world.server.arrivals[0]?.headers.get('x-by')).toBe('innermost');
     expect(world.server.keys).toEqual([end.outcome?.key]);
   });
 
-  test('of which the outer one calls send twice: one request, and nobody is sure', async () => {
-    const world = newWorld();
+  test('of which the outer one calls send twice: one request, and nobody is sure', async ({ world }) => {
     const inner: unknown[] = [];
     const twice: Around = async (_, send) => {
       await send();
@@ -105,8 +99,7 @@ describe('several hooks', () => {
     expect(inner).toEqual([1, 1]);
   });
 
-  test('of which the inner one fails before it sends, and the outer one hides that: nothing was sent', async () => {
-    const world = newWorld();
+  test('of which the inner one fails before it sends, and the outer one hides that: nothing was sent', async ({ world }) => {
     const hides: Around = (_, send) => send().catch(() => new Response('{}', { status: 201 }));
     const { tab, once } = world.open({ use: [around(hides), around(() => Promise.reject(FAILED))] });
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'unsent', sent: 'no' } });
@@ -115,13 +108,11 @@ describe('several hooks', () => {
 });
 
 describe('an attempt', () => {
-  test('whose key is in the body keeps it there, whatever headers the hook gives', async () => {
-    const world = newWorld();
+  test('whose key is in the body keeps it there, whatever headers the hook gives', async ({ world }) => {
     world.keyOf = ({ body }) => JSON.parse(String(body)).idempotency_key;
     const signs: Around = (_, send) => send({ 'x-signature': 's' });
     const { tab, once } = world.open({ use: [around(signs)], dialect: square() });
-    world.server.plays(charged(answers(200)));
-    const end = await world.end(tab, pay(once, { body: { amount: 1 } }));
+    const end = await world.end(tab, pay(once, { body: { amount: 1 } }), charged(answers(200)));
     expect(world.server.keys).toEqual([end.outcome?.key]);
     expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
   });
@@ -136,8 +127,7 @@ describe('an attempt', () => {
     expect(told).toEqual([]);
   });
 
-  test('of a client that is closed meanwhile does not leave', async () => {
-    const world = newWorld();
+  test('of a client that is closed meanwhile does not leave', async ({ world }) => {
     const closes: Around = async (_, send) => {
       void close(once);
       return send();
@@ -147,16 +137,14 @@ describe('an attempt', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('that a slow hook held back while another driver took the record does not leave', async () => {
-    const world = newWorld();
+  test('that a slow hook held back while another driver took the record does not leave', async ({ world }) => {
     const slow: Around = async (_, send) => {
       await world.run(clear(world.open().once));
       await new Promise<void>((resolve) => void world.clock.timer(5000, resolve));
       return send();
     };
     const { tab, once } = world.open({ use: [around(slow)] });
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 0 } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 0 } });
     expect(world.server.arrivals).toEqual([]);
   });
 });
@@ -191,8 +179,7 @@ describe('nothing was sent', () => {
 
   test('where the transport says so and the hook passes that on', async () => {
     const { world, tab, once } = scene((_, send) => send());
-    world.server.plays(unreachable());
-    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { type: 'unsent', effect: 'none' } });
+    expect(await world.end(tab, pay(once, ONE), unreachable())).toMatchObject({ outcome: { type: 'unsent', effect: 'none' } });
   });
 
   test('by a send after the attempt has ended', async () => {
@@ -283,8 +270,7 @@ describe('it may have taken effect', () => {
     ],
   ])('where it %s', async (_, hook) => {
     const { world, tab, once } = scene(hook);
-    world.server.plays(charged(answers(201)));
-    const end = await world.end(tab, pay(once, ONE));
+    const end = await world.end(tab, pay(once, ONE), charged(answers(201)));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', attempts: 1 } });
     expect(world.server.arrivals).toHaveLength(1);
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true, key: end.outcome?.key });
@@ -295,14 +281,12 @@ describe('it may have taken effect', () => {
       await send();
       throw FAILED;
     });
-    world.server.plays(charged(answers(201)));
-    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', sent: 'yes' } });
+    expect(await world.end(tab, pay(once, ONE), charged(answers(201)))).toMatchObject({ outcome: { effect: 'unknown', sent: 'yes' } });
   });
 
   test('and a Response of its own in place of a lost answer proves nothing', async () => {
     const { world, tab, once } = scene((_, send) => send().catch(() => new Response('{}', { status: 402 })));
-    world.server.plays(charged(lost()));
-    expect(await world.end(tab, pay(once, ONE))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
+    expect(await world.end(tab, pay(once, ONE), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
   });
 
   test('after which the same key is sent again', async () => {
@@ -311,8 +295,7 @@ describe('it may have taken effect', () => {
       if (attempt === 1) throw FAILED;
       return response;
     });
-    world.server.plays(charged(answers(201)), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'done' } });
+    expect(await world.end(tab, pay(once), charged(answers(201)), replays())).toMatchObject({ outcome: { effect: 'done' } });
     expect(new Set(world.server.keys).size).toBe(1);
     expect(world.server.arrivals.length).toBe(2);
   });

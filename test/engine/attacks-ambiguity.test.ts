@@ -3,11 +3,11 @@
  * Method: the sequences that broke earlier drafts, played step by step against the real engine.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { pending } from '../../src/entries/index.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { answers, charged, cut, hangs, lost, replays, stalls, unreachable } from '../support/server.js';
-import { CART, NAME, newWorld, pay, saying } from '../support/world.js';
+import { CART, NAME, newWorld, pay, saying, test } from '../support/world.js';
 
 /** What may hide a charge, with its answer where there is one. */
 const UNSURE = {
@@ -33,12 +33,10 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
   test.each(Object.entries(UNSURE))('A1: %s, then a 401, keeps the key', async (_, unsure) => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(charged(unsure), answers(401));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), charged(unsure), answers(401));
     expect(refused).toMatchObject({ status: 401, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused-after-ambiguity', sent: 'yes' } });
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
-    world.server.plays(replays());
-    const paid = await world.end(tab, pay(once));
+    const paid = await world.end(tab, pay(once), replays());
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'replayed', effect: 'done', key: refused.outcome?.key } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
@@ -46,32 +44,25 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
   test.each(REFUSALS)('A1: a 504, then a %i, keeps the key', async (status) => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(charged(answers(504)), answers(status));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(answers(504)), answers(status));
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
   });
 
-  test('A1: a 504, a reload, then a 401, keeps the key', async () => {
-    const world = newWorld();
+  test('A1: a 504, a reload, then a 401, keeps the key', async ({ world }) => {
     const key = await world.interrupted(charged(answers(504)));
     const { tab, once } = world.open();
-    world.server.plays(answers(401));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { effect: 'unknown', key, resumed: true } });
+    expect(await world.end(tab, pay(once), answers(401))).toMatchObject({ status: 401, outcome: { effect: 'unknown', key, resumed: true } });
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test.each([425, 429, 421])('a %i is no ambiguity: a 401 after it is a clean refusal', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([425, 429, 421])('a %i is no ambiguity: a 401 after it is a clean refusal', async (status, { world, tab, once }) => {
     world.server.plays(answers(status), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'rejected', effect: 'none', attempts: 2 } });
     expect(world.record()).toMatchObject({ state: 'retired' });
   });
 
-  test('ambiguity never goes away: a timeout, then 429s, then a 401, keeps the key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('ambiguity never goes away: a timeout, then 429s, then a 401, keeps the key', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), answers(429), answers(425), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { effect: 'unknown', attempts: 4 } });
     expect(world.record()).toMatchObject({ state: 'pending' });
@@ -79,49 +70,39 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
 });
 
 describe('A2: a refusal after ambiguity settles only when the server keeps it', () => {
-  test.each([400, 402, 404, 410, 417, 422])('A2: path A: a timeout that charged, then a %i from validation in front, keeps the key', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(hangs()), answers(status, { error: 'cart is empty' }));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
-    expect(world.record()).toMatchObject({ state: 'pending' });
-  });
+  test.for([400, 402, 404, 410, 417, 422])(
+    'A2: path A: a timeout that charged, then a %i from validation in front, keeps the key',
+    async (status, { world, tab, once }) => {
+      world.server.plays(charged(hangs()), answers(status, { error: 'cart is empty' }));
+      expect(await world.end(tab, pay(once))).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
+      expect(world.record()).toMatchObject({ state: 'pending' });
+    },
+  );
 
-  test('A2: path B: a held first attempt, then a 402, sends the next card under the same key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(hangs(), answers(402, { error: 'declined' }));
-    const declined = await world.end(tab, pay(once));
+  test('A2: path B: a held first attempt, then a 402, sends the next card under the same key', async ({ world, tab, once }) => {
+    const declined = await world.end(tab, pay(once), hangs(), answers(402, { error: 'declined' }));
     expect(declined).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     // The first attempt may still arrive: only one of the two cards can be charged, because both have one key.
-    world.server.plays(answers(201));
-    const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }));
+    const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }), answers(201));
     expect(paid).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true, certain: false } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A2: a replayed refusal after a timeout is rejected, because a late copy gets it too', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(lost(), replays(402, { error: 'declined' }), answers(201));
-    const declined = await world.end(tab, pay(once));
+  test('A2: a replayed refusal after a timeout is rejected, because a late copy gets it too', async ({ world, tab, once }) => {
+    const declined = await world.end(tab, pay(once), lost(), replays(402, { error: 'declined' }));
     expect(declined).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none', replayed: true } });
-    const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }));
+    const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }), answers(201));
     expect(paid.outcome).toMatchObject({ type: 'fresh', certain: true, changed: false });
     expect(paid.outcome?.key).not.toBe(declined.outcome?.key);
   });
 
-  test('A2: a refusal that the caller calls final after a timeout is rejected', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A2: a refusal that the caller calls final after a timeout is rejected', async ({ world, tab, once }) => {
     world.server.plays(lost(), answers(402));
     const verdict = ({ status }: { status: number }) => (status === 402 ? ('rejected-for-good' as const) : undefined);
     expect(await world.end(tab, pay(once, { verdict }))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
   });
 
-  test('A2: a refusal that the caller merely calls rejected after a timeout is unknown', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A2: a refusal that the caller merely calls rejected after a timeout is unknown', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), answers(402));
     expect(await world.end(tab, pay(once, { verdict: ({ status }) => (status === 402 ? 'rejected' : undefined) }))).toMatchObject({
       status: 402,
@@ -131,30 +112,23 @@ describe('A2: a refusal after ambiguity settles only when the server keeps it', 
 });
 
 describe('A3: a replayed 5xx is burnt, not rejected', () => {
-  test.each([500, 502, 503])('A3: a replayed %i stops at once, keeps the key, and says unknown', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), replays(status, { error: 'handler crashed' }));
-    const end = await world.end(tab, pay(once));
+  test.for([500, 502, 503])('A3: a replayed %i stops at once, keeps the key, and says unknown', async (status, { world, tab, once }) => {
+    const end = await world.end(tab, pay(once), charged(lost()), replays(status, { error: 'handler crashed' }));
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'burnt', attempts: 2 } });
     expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
   });
 
-  test('A3: even with nothing unsure before it, and again by the next call', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A3: even with nothing unsure before it, and again by the next call', async ({ world, tab, once }) => {
     world.server.plays(charged(replays(500)), replays(500));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 500, outcome: { effect: 'unknown', reason: 'burnt' } });
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 500, outcome: { effect: 'unknown', reason: 'burnt' } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test.each([
+  test.for([
     ['done', 'ERR_ONCE_ALREADY_DONE', 'done'],
     ['unknown', undefined, 'unknown'],
-  ] as const)('A3: asks reconcile, which may say %s', async (said, code, effect) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('A3: asks reconcile, which may say %s', async ([said, code, effect], { world, tab, once }) => {
     world.server.plays(charged(replays(500)));
     const asked: unknown[] = [];
     const reconcile = saying(asked, said);
@@ -162,9 +136,7 @@ describe('A3: a replayed 5xx is burnt, not rejected', () => {
     expect(asked).toMatchObject([{ operation: NAME, key: world.server.keys[0], reason: 'burnt', response: { status: 500 } }]);
   });
 
-  test("A3: goes on under a new key when reconcile says 'none'", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("A3: goes on under a new key when reconcile says 'none'", async ({ world, tab, once }) => {
     world.server.plays(replays(500), answers(201));
     expect(await world.end(tab, pay(once, { reconcile: async () => 'none' }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(new Set(world.server.keys).size).toBe(2);
@@ -172,34 +144,25 @@ describe('A3: a replayed 5xx is burnt, not rejected', () => {
 });
 
 describe('A4: whether a request left is not judged by its error', () => {
-  test.each([true, false, undefined])('A4: in a browser a rejected fetch is ambiguous, with onLine %s', async (online) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([true, false, undefined])('A4: in a browser a rejected fetch is ambiguous, with onLine %s', async (online, { world, tab, once }) => {
     tab.online = online;
     // A device that is offline makes no second attempt.
-    world.server.plays(charged(lost()), ...(online === false ? [] : [answers(401)]));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(lost()), ...(online === false ? [] : [answers(401)]));
     expect(end.outcome).toMatchObject({ effect: 'unknown', sent: online === false ? 'maybe' : 'yes' });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A4: a rejected fetch is never called unsent', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A4: a rejected fetch is never called unsent', async ({ world, tab, once }) => {
     world.server.plays(...[1, 2, 3, 4, 5].map(() => charged(lost())));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', sent: 'maybe' } });
   });
 
-  test('A4: a platform that knows that nothing left leaves no ambiguity', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A4: a platform that knows that nothing left leaves no ambiguity', async ({ world, tab, once }) => {
     world.server.plays(unreachable(), unreachable(), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'rejected', effect: 'none', attempts: 3 } });
   });
 
-  test('A4: knowing it once does not undo an earlier ambiguity', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A4: knowing it once does not undo an earlier ambiguity', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), unreachable(), unreachable(), unreachable(), unreachable());
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', sent: 'maybe' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
@@ -224,31 +187,22 @@ describe('A4: whether a request left is not judged by its error', () => {
 });
 
 describe('A25: the ends that had no rule', () => {
-  test.each([409, 503, 429])('A25: the last attempt answered %i: it resolves with that answer', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(status));
-    expect(await world.end(tab, pay(once, { limits: { attempts: 1, inProgressMs: 0 } }))).toMatchObject({ status });
+  test.for([409, 503, 429])('A25: the last attempt answered %i: it resolves with that answer', async (status, { world, tab, once }) => {
+    expect(await world.end(tab, pay(once, { limits: { attempts: 1, inProgressMs: 0 } }), answers(status))).toMatchObject({ status });
   });
 
-  test('A25: the last attempt had no answer: it rejects, whatever came before', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A25: the last attempt had no answer: it rejects, whatever came before', async ({ world, tab, once }) => {
     world.server.plays(answers(503), lost());
     expect(await world.end(tab, pay(once, { limits: { attempts: 2 } }))).toMatchObject({ status: undefined, code: 'ERR_ONCE_UNKNOWN' });
   });
 
-  test('A25: only 429s: rejected, nothing happened, the next call is free', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A25: only 429s: rejected, nothing happened, the next call is free', async ({ world, tab, once }) => {
     world.server.plays(answers(429), answers(429), answers(201));
     expect(await world.end(tab, pay(once, { limits: { attempts: 2 } }))).toMatchObject({ status: 429, outcome: { type: 'rejected', effect: 'none' } });
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('A25: nothing ever left: unsent, and the record is gone before the caller hears of it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A25: nothing ever left: unsent, and the record is gone before the caller hears of it', async ({ world, tab, once }) => {
     world.server.plays(...[1, 2, 3, 4, 5].map(() => unreachable()));
     const call = pay(once);
     let recordThen: unknown = 'not looked';
@@ -257,9 +211,7 @@ describe('A25: the ends that had no rule', () => {
     expect(recordThen).toBeUndefined();
   });
 
-  test('A25: a headers hook that throws sends nothing, and is unsent at the end', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A25: a headers hook that throws sends nothing, and is unsent at the end', async ({ world, tab, once }) => {
     const cause = new Error('no token');
     const end = await world.end(tab, pay(once, { headers: () => Promise.reject(cause) }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', sent: 'no', attempts: 0 } });
@@ -267,18 +219,13 @@ describe('A25: the ends that had no rule', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test.each(['after ambiguity', 'clean'] as const)('A25: a 412 %s is not "already done"', async (when) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(['after ambiguity', 'clean'] as const)('A25: a 412 %s is not "already done"', async (when, { world, tab, once }) => {
     if (when === 'after ambiguity') world.server.plays(charged(lost()));
-    world.server.plays(answers(412));
-    const end = await world.end(tab, pay(once, { init: { method: 'PUT' } }));
+    const end = await world.end(tab, pay(once, { init: { method: 'PUT' } }), answers(412));
     expect(end).toMatchObject({ status: 412, outcome: { effect: when === 'clean' ? 'none' : 'unknown' } });
   });
 
-  test('A25: a 412 after ambiguity asks reconcile', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A25: a 412 after ambiguity asks reconcile', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), answers(412));
     const reconcile = async () => new Response('{"id":"ch_1"}', { status: 200 });
     const end = await world.end(tab, pay(once, { reconcile }));
@@ -286,9 +233,7 @@ describe('A25: the ends that had no rule', () => {
     expect(await end.response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test('A25: a reconcile that throws or never answers leaves it unknown', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A25: a reconcile that throws or never answers leaves it unknown', async ({ world, tab, once }) => {
     const cause = new Error('order page is down');
     world.server.plays(charged(lost()), answers(401), answers(401));
     expect(await world.end(tab, pay(once, { reconcile: () => Promise.reject(cause) }))).toMatchObject({ status: 401, outcome: { effect: 'unknown' } });
@@ -296,42 +241,30 @@ describe('A25: the ends that had no rule', () => {
     expect(await world.end(tab, pay(once, { reconcile: () => new Promise(() => {}) }))).toMatchObject({ status: 401, outcome: { effect: 'unknown' } });
   });
 
-  test('A25: a fresh 2xx after ambiguity on a server without a marker is done, but not certain', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), answers(201));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: false });
+  test('A25: a fresh 2xx after ambiguity on a server without a marker is done, but not certain', async ({ world, tab, once }) => {
+    expect((await world.end(tab, pay(once), charged(lost()), answers(201))).outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: false });
   });
 
-  test('A25: unknown does not settle: it is pending, and the next call may still settle it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), answers(401), replays());
-    const unknown = await world.end(tab, pay(once));
+  test('A25: unknown does not settle: it is pending, and the next call may still settle it', async ({ world, tab, once }) => {
+    const unknown = await world.end(tab, pay(once), charged(lost()), answers(401));
     expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key: unknown.outcome?.key, sent: 'maybe' }]);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done' });
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('A25: an unknown outcome never comes as an ok response', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A25: an unknown outcome never comes as an ok response', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), answers(200, { declined: true }));
     const end = await world.end(tab, pay(once, { verdict: ({ json }) => ((json as { declined?: boolean }).declined ? 'rejected' : undefined) }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
     expect((end.error as { response: Response }).response.status).toBe(200);
   });
 
-  test('A52: a 2xx whose body was cut, then a 401: the effect is not denied, and it was sent for sure', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A52: a 2xx whose body was cut, then a 401: the effect is not denied, and it was sent for sure', async ({ world, tab, once }) => {
     world.server.plays(charged(cut(201)), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { effect: 'unknown', sent: 'yes' } });
   });
 
-  test('A52: a body that never ends is cut by the timer, which covers the body', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A52: a body that never ends is cut by the timer, which covers the body', async ({ world, tab, once }) => {
     world.server.plays(charged(stalls(201)), replays());
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
     expect(world.server.gaps[0]).toBeGreaterThanOrEqual(30_000);

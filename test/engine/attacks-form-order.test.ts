@@ -1,7 +1,7 @@
 /** Goal: the order of fields with one name is content: a list that was sorted anew is a change. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { answers } from '../support/server.js';
-import { newWorld, URL_, watched } from '../support/world.js';
+import { test, URL_, watched } from '../support/world.js';
 
 const formOf = (...fields: readonly (readonly [string, string])[]): FormData => {
   const form = new FormData();
@@ -9,8 +9,7 @@ const formOf = (...fields: readonly (readonly [string, string])[]): FormData => 
   return form;
 };
 
-test('with if-changed, a list in another order is sent; other fields may come in any order', async () => {
-  const world = newWorld();
+test('with if-changed, a list in another order is sent; other fields may come in any order', async ({ world }) => {
   const { tab, once } = world.open({ repeat: 'if-changed' });
   const save = (form: FormData) => world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: form, once: ['playlist', 1] })));
   world.server.plays(answers(201), answers(201));

@@ -4,29 +4,23 @@
  * broke earlier drafts, with people who log in and out between two awaits.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, forget, move as moveFrom, operation as operationOf, pending, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 describe('A8: a log-out', () => {
-  test('A8: after an unknown outcome keeps the key, returns the operation, and the same person goes on with it', async () => {
-    const world = newWorld();
+  test('A8: after an unknown outcome keeps the key, returns the operation, and the same person goes on with it', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { request: true } });
-    world.server.plays(charged(lost()), answers(401));
-    const end = await world.end(tab, pay(once, { limits: { attempts: 2 }, meta: { total: '€42.00' } }));
+    const end = await world.end(tab, pay(once, { limits: { attempts: 2 }, meta: { total: '€42.00' } }), charged(lost()), answers(401));
     const { kept } = await world.run(clear(once));
     expect(kept).toMatchObject([{ name: NAME, key: end.outcome?.key, meta: undefined, resumable: false }]);
     expect(JSON.stringify(world.records)).not.toMatch(/€42|amount/);
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', key: end.outcome?.key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key: end.outcome?.key });
   });
 
-  test('A8: stops the driver of another tab before its next attempt', async () => {
-    const world = newWorld();
+  test('A8: stops the driver of another tab before its next attempt', async ({ world }) => {
     const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
     world.server.plays(charged(answers(503, '', { 'retry-after': '30' })));
     const call = pay(one.once);
@@ -37,11 +31,9 @@ describe('A8: a log-out', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A8: stops a driver that waits for its first attempt because the server asked an earlier page to', async () => {
-    const world = newWorld();
+  test('A8: stops a driver that waits for its first attempt because the server asked an earlier page to', async ({ world }) => {
     const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
-    world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
-    await world.end(one.tab, pay(one.once, ONE));
+    await world.end(one.tab, pay(one.once, ONE), charged(answers(503, '', { 'retry-after': '60' })));
     const call = pay(one.once);
     await world.clock.advance(10 * SECOND);
     await world.run(clear(two.once));
@@ -49,8 +41,7 @@ describe('A8: a log-out', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A8: stops a driver that waits for its first attempt because the device is offline', async () => {
-    const world = newWorld();
+  test('A8: stops a driver that waits for its first attempt because the device is offline', async ({ world }) => {
     const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
     one.tab.online = false;
     const call = pay(one.once);
@@ -61,52 +52,45 @@ describe('A8: a log-out', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('A8: during an attempt: a 2xx that comes late is still given, and changes nothing', async () => {
-    const world = newWorld();
+  test('A8: during an attempt: a 2xx that comes late is still given, and changes nothing', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(during(() => clear(once), answers(201)));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A8: during an attempt: a refusal that comes late is unknown', async () => {
-    const world = newWorld();
+  test('A8: during an attempt: a refusal that comes late is unknown', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(during(() => clear(once), answers(402)));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A8: touches nothing of another namespace', async () => {
-    const world = newWorld();
+  test('A8: touches nothing of another namespace', async ({ world }) => {
     const [ann, bob] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'bob' })];
-    world.server.plays(lost(), answers(201));
-    await world.end(ann.tab, pay(ann.once, ONE));
-    await world.end(bob.tab, pay(bob.once, { operation: ['pay', 'c2'] }));
+    await world.end(ann.tab, pay(ann.once, ONE), lost());
+    await world.end(bob.tab, pay(bob.once, { operation: ['pay', 'c2'] }), answers(201));
     await world.run(clear(bob.once, { unsettled: 'forget' }));
     expect(world.record()).toMatchObject({ state: 'pending', revision: 1 });
     expect(world.record(['pay', 'c2'])).toBeUndefined();
   });
 
-  test("A8: 'forget' drops what has not settled, and returns it", async () => {
-    const world = newWorld();
+  test("A8: 'forget' drops what has not settled, and returns it", async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(lost(), answers(201));
-    const end = await world.end(tab, pay(once, ONE));
+    const end = await world.end(tab, pay(once, ONE), lost());
     const { kept } = await world.run(clear(once, { unsettled: 'forget' }));
     expect(kept).toMatchObject([{ key: end.outcome?.key }]);
-    expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(end.outcome?.key);
+    expect((await world.end(tab, pay(once), answers(201))).outcome?.key).not.toBe(end.outcome?.key);
   });
 
-  test('A8: the answers that this page remembers are gone', async () => {
-    const world = newWorld();
+  test('A8: the answers that this page remembers are gone', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(answers(201), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     await world.run(clear(once));
     expect(world.record()).toMatchObject({ state: 'settled', forgetAt: world.clock.now() + 2 * MINUTE });
     expect(operationOf(once, NAME).state).toEqual({ phase: 'idle' });
     // By design: two minutes after the log-out nothing is known of a settled operation.
+    world.server.plays(answers(201));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
@@ -117,8 +101,7 @@ describe('A9: on a server', () => {
   const coupon = (once: Parameters<typeof pay>[0], who: string) =>
     watched(once.fetch('https://api.example/coupons', { method: 'POST', body: '{"campaign":7}', headers: { authorization: who } }));
 
-  test('A9: two customers with equal bodies get an effect and an answer each', async () => {
-    const world = newWorld();
+  test('A9: two customers with equal bodies get an effect and an answer each', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'billing' }, { server: true, locks: false });
     world.server.plays(delayed(SECOND, answers(201, { code: 'A' })), delayed(SECOND, answers(201, { code: 'B' })));
     const [ann, bob] = await world.all(tab, coupon(once, 'Ann'), coupon(once, 'Bob'));
@@ -130,8 +113,7 @@ describe('A9: on a server', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('A9: the next customer does not adopt what the process of the first one left behind', async () => {
-    const world = newWorld();
+  test('A9: the next customer does not adopt what the process of the first one left behind', async ({ world }) => {
     const one = world.open({ namespace: 'billing' }, { server: true, locks: false });
     world.server.plays(
       during(() => one.tab.kill(), charged(hangs())),
@@ -147,19 +129,16 @@ describe('A9: on a server', () => {
     expect(await world.run(pending(two.once))).toHaveLength(1);
   });
 
-  test('A9: an unnamed call that failed is in pending', async () => {
-    const world = newWorld();
+  test('A9: an unnamed call that failed is in pending', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'billing' }, { server: true, locks: false });
-    world.server.plays(lost(), lost(), lost(), lost(), lost());
-    const end = await world.end(tab, coupon(once, 'Ann'));
+    const end = await world.end(tab, coupon(once, 'Ann'), lost(), lost(), lost(), lost(), lost());
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(await world.run(pending(once))).toMatchObject([{ name: [], key: end.outcome?.key, sent: 'maybe' }]);
   });
 });
 
 describe('A12: the person changes while an operation is driven', () => {
-  test('A12: in a backoff: it stops, unknown, reason identity', async () => {
-    const world = newWorld();
+  test('A12: in a backoff: it stops, unknown, reason identity', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
     world.server.plays(during(() => (user = 'bob'), charged(lost())));
@@ -168,12 +147,11 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test.each([
+  test.for<[string, () => string]>([
     ['an empty one', () => ''],
     ['undefined', () => undefined as unknown as string],
     ['an error, because there is no session any more', () => (null as unknown as { id: string }).id],
-  ])('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async (_, gone) => {
-    const world = newWorld();
+  ])('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async ([_, gone], { world }) => {
     let user = () => 'ann';
     const { tab, once } = world.open({ namespace: () => user() });
     world.server.plays(
@@ -184,8 +162,7 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'identity' } });
   });
 
-  test('A12: while the headers hook is awaited: the new token does not go out with the old key', async () => {
-    const world = newWorld();
+  test('A12: while the headers hook is awaited: the new token does not go out with the old key', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
     const headers = async ({ attempt }: { attempt: number }) => {
@@ -193,18 +170,15 @@ describe('A12: the person changes while an operation is driven', () => {
       if (attempt === 2) user = 'bob';
       return { authorization: `Bearer ${user}` };
     };
-    world.server.plays(charged(lost()));
-    expect(await world.end(tab, pay(once, { headers }))).toMatchObject({ outcome: { effect: 'unknown', reason: 'identity' } });
+    expect(await world.end(tab, pay(once, { headers }), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown', reason: 'identity' } });
     expect(world.server.arrivals.map(({ headers: sent }) => sent.get('authorization'))).toEqual(['Bearer ann']);
   });
 
-  test('A12: while the headers hook is awaited to ask for a settled answer again: nothing goes out with the new token', async () => {
-    const world = newWorld();
+  test('A12: while the headers hook is awaited to ask for a settled answer again: nothing goes out with the new token', async ({ world }) => {
     let user = 'ann';
     const options = { namespace: () => user, dialect: { ...GENERIC, replays: true } };
     const { tab, once } = world.open(options);
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     const next = tab.reload();
     const headers = async () => {
       await rest();
@@ -215,8 +189,7 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A12: between the call and its first attempt: nothing is sent', async () => {
-    const world = newWorld();
+  test('A12: between the call and its first attempt: nothing is sent', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
     const call = pay(once);
@@ -226,20 +199,17 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('A12: the records of one are not seen by another', async () => {
-    const world = newWorld();
+  test('A12: the records of one are not seen by another', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
-    world.server.plays(charged(lost()), answers(201));
-    const ann = await world.end(tab, pay(once, ONE));
+    const ann = await world.end(tab, pay(once, ONE), charged(lost()));
     user = 'bob';
     expect(await world.run(pending(once))).toEqual([]);
     expect(operationOf(once, NAME).state).not.toMatchObject({ phase: 'unsettled' });
-    expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(ann.outcome?.key);
+    expect((await world.end(tab, pay(once), answers(201))).outcome?.key).not.toBe(ann.outcome?.key);
   });
 
-  test('A12: an abandoned drive of one person does not hold up the other', async () => {
-    const world = newWorld();
+  test('A12: an abandoned drive of one person does not hold up the other', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
     world.server.plays(hangs(), answers(201));
@@ -252,9 +222,7 @@ describe('A12: the person changes while an operation is driven', () => {
     await world.end(tab, ann);
   });
 
-  test.each([undefined, ''])('A12: a namespace that is given but %j is refused before anything is read', async (namespace) => {
-    const world = newWorld();
-    const tab = world.tab();
+  test.for([undefined, ''])('A12: a namespace that is given but %j is refused before anything is read', async (namespace, { world, tab }) => {
     expect(() => tab.once({ namespace: namespace as string })).toThrow(/namespace/);
     const once = tab.once({ namespace: () => namespace as string });
     tab.faults.rate('look-fails', 1);
@@ -264,20 +232,17 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(tab.faults.fired['look-fails']).toBe(0);
   });
 
-  test('A12: without a namespace no request, answer or meta is written to disk in a browser', async () => {
-    const world = newWorld();
+  test('A12: without a namespace no request, answer or meta is written to disk in a browser', async ({ world }) => {
     const { tab, once } = world.open({ keep: { request: true, response: 'disk' } });
-    world.server.plays(lost(), answers(201, { secret: 'answer' }));
-    await world.end(tab, pay(once, { ...ONE, meta: { secret: 'meta' }, body: { secret: 'request' } }));
-    await world.end(tab, pay(once, { operation: ['other'], meta: { secret: 'meta' }, body: { secret: 'request' } }));
+    await world.end(tab, pay(once, { ...ONE, meta: { secret: 'meta' }, body: { secret: 'request' } }), lost());
+    await world.end(tab, pay(once, { operation: ['other'], meta: { secret: 'meta' }, body: { secret: 'request' } }), answers(201, { secret: 'answer' }));
     expect(world.records).toHaveLength(2);
     expect(JSON.stringify(world.records)).not.toContain('secret');
   });
 });
 
 describe('A13: what was said not to have happened', () => {
-  test('A13: offline to the deadline: it is unsent, and going online hours later sends nothing', async () => {
-    const world = newWorld();
+  test('A13: offline to the deadline: it is unsent, and going online hours later sends nothing', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
     tab.online = false;
     const begun = world.clock.now();
@@ -290,8 +255,7 @@ describe('A13: what was said not to have happened', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('A13: unsent is said only when the record is gone: if it cannot be removed, it is unknown', async () => {
-    const world = newWorld();
+  test('A13: unsent is said only when the record is gone: if it cannot be removed, it is unknown', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
     tab.online = false;
     const call = pay(once);
@@ -300,8 +264,7 @@ describe('A13: what was said not to have happened', () => {
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown' });
   });
 
-  test('A13: nothing resumes by itself: not on a new page, not when the device goes online', async () => {
-    const world = newWorld();
+  test('A13: nothing resumes by itself: not on a new page, not when the device goes online', async ({ world }) => {
     await world.interrupted(lost());
     const { tab, once } = world.open();
     tab.online = false;
@@ -314,9 +277,7 @@ describe('A13: what was said not to have happened', () => {
 });
 
 describe('A20: forget and settle', () => {
-  test('A20: "order again", clicked twice, makes one effect', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A20: "order again", clicked twice, makes one effect', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
     world.server.plays(answers(201), delayed(SECOND, answers(201)));
     await world.end(tab, pay(once));
@@ -327,9 +288,7 @@ describe('A20: forget and settle', () => {
     expect(ends.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
   });
 
-  test('A20: while the second order is under way, forgetting is refused', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A20: while the second order is under way, forgetting is refused', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
     world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(once);
@@ -340,8 +299,7 @@ describe('A20: forget and settle', () => {
     expect(await world.end(tab, call)).toMatchObject({ status: 201 });
   });
 
-  test.each([true, false])('A20: another tab that drives it refuses it too, with locks: %s', async (locks) => {
-    const world = newWorld();
+  test.for([true, false])('A20: another tab that drives it refuses it too, with locks: %s', async (locks, { world }) => {
     const [one, two] = [world.open({}, { locks }), world.open({}, { locks })];
     world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(one.once);
@@ -351,8 +309,7 @@ describe('A20: forget and settle', () => {
     expect(await world.end(one.tab, call)).toMatchObject({ status: 201 });
   });
 
-  test('A20: what may have been sent is not forgotten without a second word', async () => {
-    const world = newWorld();
+  test('A20: what may have been sent is not forgotten without a second word', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { once } = world.open();
     const operation = operationOf(once, NAME);
@@ -390,14 +347,12 @@ describe('A20: forget and settle', () => {
     }
   });
 
-  test("A20: settle('none') gives the next call a new key, settle('done') lets it send nothing", async () => {
-    const world = newWorld();
+  test("A20: settle('none') gives the next call a new key, settle('done') lets it send nothing", async ({ world }) => {
     const key = await world.interrupted(lost());
     const { tab, once } = world.open();
     const operation = operationOf(once, NAME);
     await world.run(settle(once, operation.name, 'none'));
-    world.server.plays(lost());
-    const next = await world.end(tab, pay(once, ONE));
+    const next = await world.end(tab, pay(once, ONE), lost());
     expect(next.outcome?.key).not.toBe(key);
     await world.run(settle(once, operation.name, 'done'));
     expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
@@ -405,23 +360,18 @@ describe('A20: forget and settle', () => {
     await expect(world.run(settle(once, operation.name, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
   });
 
-  test("A20: settle('done') by a webhook before anybody clicked prevents the click", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("A20: settle('done') by a webhook before anybody clicked prevents the click", async ({ world, tab, once }) => {
     await world.run(settle(once, NAME, 'done'));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test.each(['maybe', undefined, null, 'DONE'])('A20: settle(%j) is a TypeError', async (word) => {
-    const world = newWorld();
-    const { once } = world.open();
+  test.for(['maybe', undefined, null, 'DONE'])('A20: settle(%j) is a TypeError', async (word, { world, once }) => {
     await expect(world.run(settle(once, NAME, word as 'done'))).rejects.toThrow(TypeError);
   });
 });
 
 describe('A35: what is stored of a request', () => {
-  test('A35: only four headers and those that are listed', async () => {
-    const world = newWorld();
+  test('A35: only four headers and those that are listed', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, headers: ['X-Tenant'] } });
     world.server.plays(lost());
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'accept-language': 'de', 'if-match': '"1"', 'x-tenant': 't1' };
@@ -439,8 +389,7 @@ describe('A35: what is stored of a request', () => {
     expect(Object.fromEntries(stored)).toEqual({ ...headers, 'x-tenant': 't1' });
   });
 
-  test('A35: the headers hook supplies the rest on a page that resumes', async () => {
-    const world = newWorld();
+  test('A35: the headers hook supplies the rest on a page that resumes', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true }, headers: () => ({ authorization: 'Bearer fresh' }) };
     const { tab, once } = world.open(options);
     world.server.plays(charged(lost()), replays());
@@ -454,40 +403,33 @@ describe('A35: what is stored of a request', () => {
     expect(second).toMatchObject({ url: first?.url, method: 'POST', key: first?.key });
   });
 
-  test('A35: a URL with a user name is refused', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A35: a URL with a user name is refused', async ({ world, tab, once }) => {
     const end = await world.end(tab, pay(once, { url: 'https://ann:s3cret@shop.example/pay' }));
     expect(end.error).toBeInstanceOf(TypeError);
     expect((end.error as Error).message).not.toContain('s3cret');
     expect(world.records).toEqual([]);
   });
 
-  test('A35: no digest in the store shows a name or a namespace as its id', async () => {
-    const world = newWorld();
+  test('A35: no digest in the store shows a name or a namespace as its id', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann@example.com' });
-    world.server.plays(lost());
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), lost());
     expect(world.record()?.id).toMatch(/^[0-9a-f]{32,64}$/);
     expect(JSON.stringify(world.records)).not.toContain('ann@');
   });
 });
 
 describe('A38: a guest logs in', () => {
-  test('A38: move brings the unsettled operation, key included', async () => {
-    const world = newWorld();
+  test('A38: move brings the unsettled operation, key included', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(guest.tab, pay(guest.once, ONE));
+    const { outcome } = await world.end(guest.tab, pay(guest.once, ONE), charged(lost()));
     const user = guest.tab.once({ namespace: 'ann' });
     await world.run(moveFrom(user, 'guest'));
     expect(await world.run(pending(guest.once))).toEqual([]);
     expect(await world.run(pending(user))).toMatchObject([{ key: outcome?.key }]);
-    expect((await world.end(guest.tab, pay(user))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+    expect((await world.end(guest.tab, pay(user), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
-  test('A38: a driver that is still at work for the guest stops before its next attempt', async () => {
-    const world = newWorld();
+  test('A38: a driver that is still at work for the guest stops before its next attempt', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
     const call = pay(guest.once);
@@ -497,11 +439,9 @@ describe('A38: a guest logs in', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A38: a move that died halfway and is made again does not open what has settled since then', async () => {
-    const world = newWorld();
+  test('A38: a move that died halfway and is made again does not open what has settled since then', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
-    world.server.plays(charged(lost()), replays());
-    await world.end(guest.tab, pay(guest.once, ONE));
+    await world.end(guest.tab, pay(guest.once, ONE), charged(lost()));
     const user = guest.tab.once({ namespace: 'ann' });
     // To the list, to the lock, to the guest's record and to the new one, each time there and back.
     guest.tab.at(8, () => guest.tab.kill());
@@ -509,14 +449,13 @@ describe('A38: a guest logs in', () => {
     await rest();
     const { tab, once } = world.open({ namespace: 'ann' });
     expect(await world.run(pending(once))).toHaveLength(1);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed' });
     await world.run(moveFrom(once, 'guest'));
     expect(await world.run(pending(once))).toEqual([]);
     expect(await world.run(pending(tab.once({ namespace: 'guest' })))).toEqual([]);
   });
 
-  test('A38: what ends for the guest while it is moved is not opened for the user', async () => {
-    const world = newWorld();
+  test('A38: what ends for the guest while it is moved is not opened for the user', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
     world.server.plays(delayed(SECOND, answers(402)));
     const call = pay(guest.once);
@@ -532,9 +471,7 @@ describe('A38: a guest logs in', () => {
     expect(await world.run(pending(user.once))).toEqual([]);
   });
 
-  test('A38: where the new account has an unsettled one of that name, neither is lost', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('A38: where the new account has an unsettled one of that name, neither is lost', async ({ world, tab }) => {
     const [guest, user] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
     world.server.plays(charged(lost()), lost());
     const [first, second] = [await world.end(tab, pay(guest, ONE)), await world.end(tab, pay(user, ONE))];
@@ -547,56 +484,41 @@ describe('A38: a guest logs in', () => {
 describe('A30, A31: keys that are not random', () => {
   const derived = ({ generation }: { generation: number }) => `order-c1-${generation}`;
 
-  test('A30: after a sticky refusal the generation rises, so the corrected card gets another key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A30: after a sticky refusal the generation rises, so the corrected card gets another key', async ({ world, tab, once }) => {
     world.server.plays(answers(402), replays(402), answers(201));
     expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ type: 'unknown', key: 'order-c1-0' });
     expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ type: 'rejected', key: 'order-c1-0' });
     expect((await world.end(tab, pay(once, { key: derived, body: { ...CART, card: 'B' } }))).outcome).toMatchObject({ effect: 'done', key: 'order-c1-1' });
   });
 
-  test('A30: after forget it rises too', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(lost(), answers(201));
-    await world.end(tab, pay(once, { ...ONE, key: derived }));
+  test('A30: after forget it rises too', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, { ...ONE, key: derived }), lost());
     await world.run(forget(once, NAME, { evenIfUnknown: true }));
-    expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ key: 'order-c1-1' });
+    expect((await world.end(tab, pay(once, { key: derived }), answers(201))).outcome).toMatchObject({ key: 'order-c1-1' });
   });
 
-  test('A30: a time bucket is no identity: the pending key wins over the one that is computed now', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A30: a time bucket is no identity: the pending key wins over the one that is computed now', async ({ world, tab, once }) => {
     const bucket = ({ now }: { now: number }) => `pay-${Math.floor(now / MINUTE)}`;
-    world.server.plays(charged(lost()), replays());
-    const first = await world.end(tab, pay(once, { ...ONE, key: bucket }));
+    const first = await world.end(tab, pay(once, { ...ONE, key: bucket }), charged(lost()));
     await world.clock.advance(2 * MINUTE);
-    expect((await world.end(tab, pay(once, { key: bucket }))).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
+    expect((await world.end(tab, pay(once, { key: bucket }), replays())).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
   });
 
-  test('A30: a literal key that differs from the pending one is a mismatch, and nothing is sent', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { ...ONE, key: 'mine-1' }));
+  test('A30: a literal key that differs from the pending one is a mismatch, and nothing is sent', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, { ...ONE, key: 'mine-1' }), charged(lost()));
     expect(await world.end(tab, pay(once, { key: 'mine-2' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', key: 'mine-1' } });
   });
 
-  test('A31: after the storage was lost, a derived key is the same, and a refusal is no proof', async () => {
-    const world = newWorld();
+  test('A31: after the storage was lost, a derived key is the same, and a refusal is no proof', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.next('evict');
-    world.server.plays(answers(401), replays());
-    const refused = await world.end(tab, pay(once, { key: derived }));
+    const refused = await world.end(tab, pay(once, { key: derived }), answers(401));
     expect(refused).toMatchObject({ status: 401, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
-    expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ type: 'replayed', key: refused.outcome?.key });
+    expect((await world.end(tab, pay(once, { key: derived }), replays())).outcome).toMatchObject({ type: 'replayed', key: refused.outcome?.key });
   });
 
-  test('A31: a mismatch under such a key is no proof either', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A31: a mismatch under such a key is no proof either', async ({ world, tab, once }) => {
     world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }));
     expect(await world.end(tab, pay(once, { key: derived }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending', key: 'order-c1-0' });
@@ -613,9 +535,7 @@ describe('A30, A31: keys that are not random', () => {
     expect(world.server.keys).toEqual(['order-c1-0', 'order-c1-0']);
   });
 
-  test('A26: a key that the call already bears is the key, sent once', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A26: a key that the call already bears is the key, sent once', async ({ world, tab, once }) => {
     world.server.plays(answers(201));
     const call = watched(once.fetch(URL_, { method: 'POST', body: '{}', headers: { 'idempotency-key': 'from-ky' }, once: NAME }));
     expect((await world.end(tab, call)).outcome).toMatchObject({ key: 'from-ky' });

@@ -3,20 +3,19 @@
  * for a later one. Method: two effects, then so many other operations that what is forgotten is swept, and a third one; keys that
  * have no generations, and a server that repeats its answer whatever comes with the key.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { paypal } from '../../src/entries/dialects.js';
 import { derived, forget } from '../../src/entries/index.js';
 import { honest } from '../support/server.js';
-import { DAY, HOUR, NAME, newWorld, pay } from '../support/world.js';
+import { DAY, HOUR, NAME, newWorld, pay, test } from '../support/world.js';
 
 const OTHERS = 250;
 
 describe.each(['always', 'if-changed'] as const)("a derived key with repeat: '%s'", (repeat) => {
-  test.each([
+  test.for([
     ['a day’s window, an hour’s memory', [2 * HOUR, 2 * HOUR], 'Idempotency-Key', { keep: { forMs: HOUR } }],
     ['a window of 45 days, the default memory', [31 * DAY, 8 * DAY], 'PayPal-Request-Id', { dialect: paypal({ api: 'payments' }) }],
-  ] as const)('takes effect each time: %s', async (_, pauses, header, options) => {
-    const world = newWorld();
+  ] as const)('takes effect each time: %s', async ([_, pauses, header, options], { world }) => {
     world.keyHeader = header;
     const { tab, once } = world.open(options);
     world.server.otherwise = honest();
@@ -64,8 +63,7 @@ describe.each(['always', 'if-changed'] as const)("a key without generations, wit
   });
 });
 
-test('a derived key that was given up with forget does not come round inside a window of 45 days', async () => {
-  const world = newWorld();
+test('a derived key that was given up with forget does not come round inside a window of 45 days', async ({ world }) => {
   world.keyHeader = 'PayPal-Request-Id';
   const { tab, once } = world.open({ dialect: paypal({ api: 'payments' }) });
   world.server.otherwise = honest();

@@ -2,11 +2,11 @@
  * Goal: a request that is stored with its operation (`keep.request`, `background`) is sent and read as one that is not.
  * Method: JSON without a content type, as `body: JSON.stringify(…)` is sent, and a page for people as the answer; conditions; hooks.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { resume } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, idle, lost, replays } from '../support/server.js';
-import { CART, NAME, newWorld, rest, URL_, type World, watched } from '../support/world.js';
+import { CART, NAME, rest, test, URL_, type World, watched } from '../support/world.js';
 
 const OPTIONS = { namespace: () => 'ann', keep: { request: true } };
 const BODIES = { text: JSON.stringify(CART), bytes: new TextEncoder().encode(` ${JSON.stringify(CART)}`) };
@@ -24,29 +24,23 @@ async function ends(once: Once): Promise<unknown[]> {
 
 async function interrupted(world: World, body: BodyInit): Promise<void> {
   const { tab, once } = world.open(OPTIONS);
-  world.server.plays(charged(lost()));
-  expect(await world.end(tab, send(once, body, 1))).toMatchObject({ outcome: { effect: 'unknown' } });
+  expect(await world.end(tab, send(once, body, 1), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown' } });
   tab.kill();
 }
 
 describe.each(Object.entries(BODIES))('JSON as %s, without a content type', (_, body) => {
-  test('is not done because a page in HTML came', async () => {
-    const world = newWorld();
+  test('is not done because a page in HTML came', async ({ world }) => {
     const { tab, once } = world.open(OPTIONS);
-    world.server.plays(page());
-    expect(await world.end(tab, send(once, body))).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
+    expect(await world.end(tab, send(once, body), page())).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
   });
 
-  test('nor where it is pressed again after a reload', async () => {
-    const world = newWorld();
+  test('nor where it is pressed again after a reload', async ({ world }) => {
     await interrupted(world, body);
     const { tab, once } = world.open(OPTIONS);
-    world.server.plays(page());
-    expect(await world.end(tab, send(once, body))).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
+    expect(await world.end(tab, send(once, body), page())).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
   });
 
-  test('nor where it is resumed', async () => {
-    const world = newWorld();
+  test('nor where it is resumed', async ({ world }) => {
     await interrupted(world, body);
     const { once } = world.open(OPTIONS);
     world.server.plays(page());
@@ -54,8 +48,7 @@ describe.each(Object.entries(BODIES))('JSON as %s, without a content type', (_, 
   });
 });
 
-test('a condition under which a request was sent goes with it: what is there meanwhile is not overwritten by a resume', async () => {
-  const world = newWorld();
+test('a condition under which a request was sent goes with it: what is there meanwhile is not overwritten by a resume', async ({ world }) => {
   const { tab, once } = world.open(OPTIONS);
   const headers = { 'if-none-match': '*', 'if-unmodified-since': 'Tue, 14 Nov 2023 22:13:20 GMT', 'content-encoding': 'gzip' };
   world.server.plays(lost(), answers(412));
@@ -65,8 +58,7 @@ test('a condition under which a request was sent goes with it: what is there mea
   expect(world.server.arrivals.map((arrival) => Object.fromEntries(arrival.headers))).toMatchObject([headers, headers]);
 });
 
-test('an onOutcome that rejects is reported where an operation is resumed, too', async () => {
-  const world = newWorld();
+test('an onOutcome that rejects is reported where an operation is resumed, too', async ({ world }) => {
   await interrupted(world, BODIES.text);
   const mine = new Error('a bug of the app');
   const { tab, once } = world.open({ ...OPTIONS, onOutcome: () => Promise.reject(mine) as never });

@@ -4,52 +4,41 @@
  */
 
 import { createHash } from 'node:crypto';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { operation, pending, run as runOnce, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 describe('A23: a server that knows no keys', () => {
-  test('A23: gets none, and what may have had its effect is not sent again', async () => {
-    const world = newWorld();
+  test('A23: gets none, and what may have had its effect is not sent again', async ({ world }) => {
     const { tab, once } = world.open({ dialect: () => 'none' });
-    world.server.plays(charged(lost()));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', attempts: 1 } });
+    expect(await world.end(tab, pay(once), charged(lost()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', attempts: 1 } });
     expect(world.server.keys).toEqual([null]);
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test.each([500, 503, 408])('A23: not after a %i either', async (status) => {
-    const world = newWorld();
+  test.for([500, 503, 408])('A23: not after a %i either', async (status, { world }) => {
     const { tab, once } = world.open({ dialect: () => 'none' });
-    world.server.plays(answers(status));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status, outcome: { effect: 'unknown', attempts: 1 } });
+    expect(await world.end(tab, pay(once), answers(status))).toMatchObject({ status, outcome: { effect: 'unknown', attempts: 1 } });
   });
 
-  test('A23: what did not leave, or was refused without effect, is sent again', async () => {
-    const world = newWorld();
+  test('A23: what did not leave, or was refused without effect, is sent again', async ({ world }) => {
     const { tab, once } = world.open({ dialect: () => 'none' });
-    world.server.plays(unreachable(), answers(429), answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
+    expect(await world.end(tab, pay(once), unreachable(), answers(429), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
   });
 
-  test('A23: the dialect may depend on the request', async () => {
-    const world = newWorld();
+  test('A23: the dialect may depend on the request', async ({ world }) => {
     const { tab, once } = world.open({ dialect: ({ url }) => (url.includes('/legacy') ? 'none' : (undefined as never)) });
-    world.server.plays(lost(), lost(), answers(201));
-    await world.end(tab, pay(once, { operation: ['a'], url: 'https://shop.example/legacy' }));
-    expect(await world.end(tab, pay(once, { operation: ['b'] }))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
+    await world.end(tab, pay(once, { operation: ['a'], url: 'https://shop.example/legacy' }), lost());
+    expect(await world.end(tab, pay(once, { operation: ['b'] }), lost(), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 });
 
 describe('A24: run', () => {
-  test('A24: a redelivery after a restart does not run the effect again, and gets its result', async () => {
-    const world = newWorld();
+  test('A24: a redelivery after a restart does not run the effect again, and gets its result', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'hooks' }, { server: true });
     const effect = vi.fn(async () => ({ charge: 'ch_1' }));
     expect(await world.run(runOnce(once, ['evt', 1], effect))).toEqual({ charge: 'ch_1' });
@@ -58,8 +47,7 @@ describe('A24: run', () => {
     expect(effect).toHaveBeenCalledTimes(1);
   });
 
-  test('A24: a result that is nothing is remembered as nothing', async () => {
-    const world = newWorld();
+  test('A24: a result that is nothing is remembered as nothing', async ({ world }) => {
     const { once } = world.open({ namespace: 'hooks' }, { server: true });
     const effect = vi.fn(async () => undefined);
     expect(await world.run(runOnce(once, ['evt', 1], effect))).toBeUndefined();
@@ -67,8 +55,7 @@ describe('A24: run', () => {
     expect(effect).toHaveBeenCalledTimes(1);
   });
 
-  test('A24: after a crash it runs again with the same key, and knows that it is the second time', async () => {
-    const world = newWorld();
+  test('A24: after a crash it runs again with the same key, and knows that it is the second time', async ({ world }) => {
     const { tab, once } = world.open({}, { server: true });
     const seen: unknown[] = [];
     void watched(
@@ -88,9 +75,7 @@ describe('A24: run', () => {
     ]);
   });
 
-  test('A24: a throw is ambiguous: it is tried again with the same key, then unknown', async () => {
-    const world = newWorld();
-    const { once } = world.open();
+  test('A24: a throw is ambiguous: it is tried again with the same key, then unknown', async ({ world, once }) => {
     const keys: string[] = [];
     const call = watched(
       runOnce(once, ['evt', 1], ({ key }) => {
@@ -103,9 +88,7 @@ describe('A24: run', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test("A24: what verdict calls rejected rethrows the effect's own error, and the next run has another key", async () => {
-    const world = newWorld();
-    const { once } = world.open();
+  test("A24: what verdict calls rejected rethrows the effect's own error, and the next run has another key", async ({ world, once }) => {
     const declined = new Error('declined');
     const keys: string[] = [];
     const run = () =>
@@ -125,16 +108,13 @@ describe('A24: run', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('A24: two runs in one tick are one', async () => {
-    const world = newWorld();
-    const { once } = world.open();
+  test('A24: two runs in one tick are one', async ({ world, once }) => {
     const effect = vi.fn(async () => 7);
     expect(await world.run(Promise.all([runOnce(once, ['evt', 1], effect), runOnce(once, ['evt', 1], effect)]))).toEqual([7, 7]);
     expect(effect).toHaveBeenCalledTimes(1);
   });
 
-  test('A24: an effect that never ends is cut by its timer, and told so', async () => {
-    const world = newWorld();
+  test('A24: an effect that never ends is cut by its timer, and told so', async ({ world }) => {
     const { once } = world.open({ limits: { attempts: 1, attemptMs: SECOND } });
     const signals: AbortSignal[] = [];
     const call = watched(
@@ -147,42 +127,33 @@ describe('A24: run', () => {
     expect(signals[0]?.aborted).toBe(true);
   });
 
-  test('A24: child keys are stable, and differ by label and by operation', async () => {
-    const world = newWorld();
-    const { once } = world.open();
+  test('A24: child keys are stable, and differ by label and by operation', async ({ world, once }) => {
     const children = await world.run(runOnce(once, ['evt', 1], ({ child }) => [child('charge'), child('charge'), child('mail')]));
     const other = await world.run(runOnce(once, ['evt', 2], ({ child }) => [child('charge')]));
     expect(children[0]).toBe(children[1]);
     expect(new Set([...children, ...other]).size).toBe(3);
   });
 
-  test.each<[string, unknown]>([
+  test.for<[string, unknown]>([
     ['undefined', undefined],
     ['null', null],
     ['NaN', Number.NaN],
     ['an empty string', ''],
-  ])('A24: a child without a label gets no key, because two of them would share it: %s', async (got, label) => {
-    const world = newWorld();
-    const { once } = world.open();
+  ])('A24: a child without a label gets no key, because two of them would share it: %s', async ([got, label], { world, once }) => {
     const call = runOnce(once, ['evt', 1], ({ child }) => child(label as string), { limits: { attempts: 1 } });
     await expect(world.run(call)).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', cause: new TypeError(`once: child takes a label, got ${got}`) });
   });
 });
 
 describe('A27: a device that says it is offline', () => {
-  test('A27: on a working network: the first attempt leaves after offlineWaitMs at the latest', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A27: on a working network: the first attempt leaves after offlineWaitMs at the latest', async ({ world, tab, once }) => {
     tab.online = false;
     const begun = world.clock.now();
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(world.clock.now() - begun).toBe(3 * SECOND);
   });
 
-  test('A27: it leaves at once when the device goes online', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A27: it leaves at once when the device goes online', async ({ world, tab, once }) => {
     tab.online = false;
     const begun = world.clock.now();
     world.server.plays(answers(201));
@@ -191,9 +162,7 @@ describe('A27: a device that says it is offline', () => {
     expect(world.clock.now() - begun).toBe(SECOND);
   });
 
-  test('A27: a tunnel between two attempts does not burn the other attempts', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A27: a tunnel between two attempts does not burn the other attempts', async ({ world, tab, once }) => {
     world.server.otherwise = () => {
       if (tab.online === false) throw new TypeError('Failed to fetch');
       return Response.json({ id: 'ch_1' }, { status: 201, headers: { 'idempotent-replayed': 'true' } });
@@ -203,8 +172,7 @@ describe('A27: a device that says it is offline', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
   });
 
-  test('A27: going online cuts a backoff, not the wait that a server asked for', async () => {
-    const world = newWorld();
+  test('A27: going online cuts a backoff, not the wait that a server asked for', async ({ world }) => {
     const { tab, once } = world.open({ retry: { minDelayMs: 10 * SECOND } });
     world.server.plays(lost(), answers(503, '', { 'retry-after': '20' }), replays());
     world.clock.timer(1, () => tab.wake());
@@ -217,7 +185,7 @@ describe('A27: a device that says it is offline', () => {
 describe('A29: names with holes', () => {
   const sparse = ['pay', 'c1'];
   delete sparse[1];
-  test.each<[string, unknown, RegExp]>([
+  test.for<[string, unknown, RegExp]>([
     ['undefined in it', ['pay', undefined], /operation\[1\]/],
     ['null in it', ['pay', null], /operation\[1\]/],
     ['an empty string in it', ['', 'c1'], /operation\[0\]/],
@@ -228,9 +196,7 @@ describe('A29: names with holes', () => {
     ['a hole', sparse, /operation\[1\]/],
     ['no part', [], /operation/],
     ['no array', 'pay', /operation|once/],
-  ])('A29: a name with %s is a TypeError that names it, and nothing is sent or stored', async (_, name, says) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('A29: a name with %s is a TypeError that names it, and nothing is sent or stored', async ([_, name, says], { world, tab, once }) => {
     const end = await world.end(tab, pay(once, { operation: name as string[] }));
     expect(end.error).toBeInstanceOf(TypeError);
     expect((end.error as Error).message).toMatch(says);
@@ -238,9 +204,7 @@ describe('A29: names with holes', () => {
     expect(world.records).toEqual([]);
   });
 
-  test("A29: ['pay', 42] and ['pay', '42'] and ['pay', 42n] are three operations", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("A29: ['pay', 42] and ['pay', '42'] and ['pay', 42n] are three operations", async ({ world, tab, once }) => {
     world.server.plays(answers(201), answers(201), answers(201));
     for (const part of [42, '42', 42n]) expect((await world.end(tab, pay(once, { operation: ['pay', part] }))).outcome).toMatchObject({ type: 'fresh' });
     expect(new Set(world.server.keys).size).toBe(3);
@@ -259,49 +223,38 @@ describe('A36: the same bytes', () => {
   const bytesOf = async (world: ReturnType<typeof newWorld>) => new Set(await Promise.all(world.server.arrivals.map(textOf)));
   const typesOf = (world: ReturnType<typeof newWorld>) => new Set(world.server.arrivals.map(({ headers }) => headers.get('content-type')));
 
-  test('A36: a form keeps its boundary over all attempts', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(lost(), lost(), answers(201));
-    expect(await world.end(tab, send(once, form('10')))).toMatchObject({ status: 201 });
+  test('A36: a form keeps its boundary over all attempts', async ({ world, tab, once }) => {
+    expect(await world.end(tab, send(once, form('10')), lost(), lost(), answers(201))).toMatchObject({ status: 201 });
     expect((await bytesOf(world)).size).toBe(1);
     expect(typesOf(world).size).toBe(1);
     expect([...typesOf(world)][0]).toMatch(/^multipart\/form-data; boundary=/);
   });
 
-  test('A36: the same form in another call is the same payload, and goes out with the bytes of the first', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, send(once, form('10'), ONE));
-    expect((await world.end(tab, send(once, form('10')))).outcome).toMatchObject({ type: 'replayed' });
+  test('A36: the same form in another call is the same payload, and goes out with the bytes of the first', async ({ world, tab, once }) => {
+    await world.end(tab, send(once, form('10'), ONE), charged(lost()));
+    expect((await world.end(tab, send(once, form('10')), replays())).outcome).toMatchObject({ type: 'replayed' });
     expect((await bytesOf(world)).size).toBe(1);
     expect(typesOf(world).size).toBe(1);
   });
 
-  test('A36: a form with another file is another payload', async () => {
-    const world = newWorld();
+  test('A36: a form with another file is another payload', async ({ world }) => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
-    world.server.plays(lost());
-    await world.end(tab, send(once, form('10'), ONE));
+    await world.end(tab, send(once, form('10'), ONE), lost());
     expect(await world.end(tab, send(once, form('20')))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
   });
 
-  test("A36: with a fingerprint that leaves out a timestamp, the stored bytes win over the new call's", async () => {
-    const world = newWorld();
+  test("A36: with a fingerprint that leaves out a timestamp, the stored bytes win over the new call's", async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true }, fingerprint: ({ body }: { body: unknown }) => (body as { cart: string }).cart };
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()), charged(lost()), replays());
-    await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 1 } }));
-    await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 2 } }));
+    await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 1 } }), charged(lost()));
+    await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 2 } }), charged(lost()));
     tab.kill();
     const next = world.open(options);
-    expect((await world.end(next.tab, pay(next.once, { body: { ...CART, at: 3 } }))).outcome).toMatchObject({ type: 'replayed' });
+    expect((await world.end(next.tab, pay(next.once, { body: { ...CART, at: 3 } }), replays())).outcome).toMatchObject({ type: 'replayed' });
     expect(await bytesOf(world)).toEqual(new Set([JSON.stringify({ ...CART, at: 1 })]));
   });
 
-  test('A36: where those bytes are gone, a mismatch is unknown, reason bytes', async () => {
-    const world = newWorld();
+  test('A36: where those bytes are gone, a mismatch is unknown, reason bytes', async ({ world }) => {
     const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
     const { tab, once } = world.open({ fingerprint });
     world.server.plays(charged(lost()), answers(422, { title: 'Idempotency-Key is already used' }));
@@ -314,8 +267,7 @@ describe('A36: the same bytes', () => {
     });
   });
 
-  test('A36: the same text as a string, as bytes and as a Blob is one payload', async () => {
-    const world = newWorld();
+  test('A36: the same text as a string, as bytes and as a Blob is one payload', async ({ world }) => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
     const text = JSON.stringify(CART);
     world.server.plays(lost(), lost(), lost());
@@ -323,9 +275,7 @@ describe('A36: the same bytes', () => {
       expect(await world.end(tab, send(once, body, ONE))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   });
 
-  test('A36: bytes that the caller overwrites after the call go out as they were', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A36: bytes that the caller overwrites after the call go out as they were', async ({ world, tab, once }) => {
     const body = new TextEncoder().encode('amount=10');
     world.server.plays(lost(), answers(201));
     const call = send(once, body);
@@ -337,8 +287,7 @@ describe('A36: the same bytes', () => {
 });
 
 describe('A41 to A45, A48: limits', () => {
-  test('A41: totalMs wins over the budget of waiting for work in progress', async () => {
-    const world = newWorld();
+  test('A41: totalMs wins over the budget of waiting for work in progress', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 10 * SECOND, inProgressMs: HOUR } });
     world.server.otherwise = answers(409, '', { 'retry-after': '3' });
     const begun = world.clock.now();
@@ -346,8 +295,7 @@ describe('A41 to A45, A48: limits', () => {
     expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
   });
 
-  test('A41: the wait for a lock counts too', async () => {
-    const world = newWorld();
+  test('A41: the wait for a lock counts too', async ({ world }) => {
     const [one, two] = [world.open(), world.open({ limits: { totalMs: 20 * SECOND } })];
     world.server.otherwise = charged(hangs());
     const first = pay(one.once);
@@ -358,9 +306,7 @@ describe('A41 to A45, A48: limits', () => {
     await world.end(one.tab, first);
   });
 
-  test('A42: retryAt is stored and honoured: a call before it waits if that fits, on another page too', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A42: retryAt is stored and honoured: a call before it waits if that fits, on another page too', async ({ world, tab, once }) => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })), replays());
     const at = world.clock.now();
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', retryAt: at + MINUTE });
@@ -371,35 +317,26 @@ describe('A41 to A45, A48: limits', () => {
     expect(world.server.gaps).toEqual([MINUTE]);
   });
 
-  test('A42: one that does not fit: one attempt at once', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(503, '', { 'retry-after': '3600' }), answers(503));
-    await world.end(tab, pay(once));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
+  test('A42: one that does not fit: one attempt at once', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(503, '', { 'retry-after': '3600' }));
+    expect((await world.end(tab, pay(once), answers(503))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
     expect(world.server.gaps).toEqual([0]);
   });
 
-  test('A43: attempts count from one in every call; resumed tells the rest', async () => {
-    const world = newWorld();
+  test('A43: attempts count from one in every call; resumed tells the rest', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ attempts: 1, resumed: true });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ attempts: 1, resumed: true });
   });
 
-  test('A44: an origin on its knees does not keep a payment from its first retry', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A44: an origin on its knees does not keep a payment from its first retry', async ({ world, tab, once }) => {
     const noise = Array.from({ length: 20 }, (_, index) => pay(once, { ...ONE, operation: ['log', index] }));
     world.server.plays(...noise.map(() => answers(503)));
     await world.all(tab, ...noise);
-    world.server.plays(lost(), answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
+    expect(await world.end(tab, pay(once), lost(), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
-  test('A44: nor what is resumed', async () => {
-    const world = newWorld();
+  test('A44: nor what is resumed', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const noise = Array.from({ length: 20 }, (_, index) => pay(once, { ...ONE, operation: ['log', index] }));
@@ -409,26 +346,21 @@ describe('A41 to A45, A48: limits', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 4 } });
   });
 
-  test('A44: but it keeps a storm of retries down', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A44: but it keeps a storm of retries down', async ({ world, tab, once }) => {
     world.server.otherwise = answers(503);
     const storm = Array.from({ length: 50 }, (_, index) => pay(once, { operation: ['log', index] }));
     await world.all(tab, ...storm);
     expect(world.server.arrivals.length).toBeLessThan(50 * 3);
   });
 
-  test('A45: a GraphQL query gets no key and no record; a mutation does', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('A45: a GraphQL query gets no key and no record; a mutation does', async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
     const ask = (query: string) =>
       watched(once.fetch('https://shop.example/graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) }));
-    world.server.plays(answers(200, { data: {} }), answers(200, { data: {} }), answers(200, { data: {} }));
-    await world.end(tab, ask('query Cart { cart { id } }'));
-    await world.end(tab, ask('{ cart { id } }'));
+    await world.end(tab, ask('query Cart { cart { id } }'), answers(200, { data: {} }));
+    await world.end(tab, ask('{ cart { id } }'), answers(200, { data: {} }));
     expect(world.records).toEqual([]);
-    await world.end(tab, ask('mutation Pay { pay { id } }'));
+    await world.end(tab, ask('mutation Pay { pay { id } }'), answers(200, { data: {} }));
     expect(world.server.keys.map((key) => key !== null)).toEqual([false, false, true]);
   });
 
@@ -455,8 +387,7 @@ describe('A51: small secrets', () => {
   const storedWith = async (options: object): Promise<string> => {
     const world = newWorld();
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { ...ONE, body: card }));
+    await world.end(tab, pay(once, { ...ONE, body: card }), charged(lost()));
     return JSON.stringify(world.records);
   };
 
@@ -472,26 +403,22 @@ describe('A51: small secrets', () => {
 });
 
 describe('A53: the order of things', () => {
-  test('A53: the key is not part of the fingerprint', async () => {
-    const world = newWorld();
+  test('A53: the key is not part of the fingerprint', async ({ world }) => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once, ONE));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201 });
   });
 
-  test('A53: headers are not part of it either', async () => {
-    const world = newWorld();
+  test('A53: headers are not part of it either', async ({ world }) => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once, { ...ONE, init: { headers: { authorization: 'Bearer old', traceparent: '00-1' } } }));
-    expect(await world.end(tab, pay(once, { init: { headers: { authorization: 'Bearer new', traceparent: '00-2' } } }))).toMatchObject({ status: 201 });
+    await world.end(tab, pay(once, { ...ONE, init: { headers: { authorization: 'Bearer old', traceparent: '00-1' } } }), charged(lost()));
+    expect(await world.end(tab, pay(once, { init: { headers: { authorization: 'Bearer new', traceparent: '00-2' } } }), replays())).toMatchObject({
+      status: 201,
+    });
     expect(world.server.arrivals[1]?.headers.get('authorization')).toBe('Bearer new');
   });
 
-  test("A53: the headers hook's word is set over the call's own headers, and cannot replace the key", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("A53: the headers hook's word is set over the call's own headers, and cannot replace the key", async ({ world, tab, once }) => {
     world.server.plays(delayed(1, answers(201)));
     const end = await world.end(tab, pay(once, { headers: () => ({ 'content-type': 'application/vnd.shop+json', 'idempotency-key': 'stranger' }) }));
     expect(world.server.arrivals[0]?.headers.get('content-type')).toBe('application/vnd.shop+json');
@@ -512,16 +439,13 @@ describe('A47, A49, A55: what can be looked up', () => {
     for (const [dialect, keyWindowMs] of cases) {
       const world = newWorld();
       const { tab, once } = world.open({ dialect, limits: { keyWindowMs } });
-      world.server.plays(lost());
-      await world.end(tab, pay(once, ONE));
+      await world.end(tab, pay(once, ONE), lost());
       windows.push((await world.run(pending(once)))[0]!.expiresAt - world.clock.now());
     }
     expect(windows).toEqual([24 * HOUR, HOUR, 2 * HOUR]);
   });
 
-  test('A49: what is in flight now is in pending, too', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A49: what is in flight now is in pending, too', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(once);
     await rest();
@@ -530,9 +454,7 @@ describe('A47, A49, A55: what can be looked up', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('A55: a preflight that is refused looks like no answer: unknown, with a word to the developer, once', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A55: a preflight that is refused looks like no answer: unknown, with a word to the developer, once', async ({ world, tab, once }) => {
     const codes: string[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
     world.server.otherwise = lost();

@@ -3,7 +3,7 @@
  * sequences that broke earlier drafts, over reloads, on a store that fails on demand and clocks that jump.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { forget, type OnceEvent, operation as operationOf, settle, subscribe } from '../../src/entries/index.js';
@@ -12,9 +12,7 @@ import { firstAvailable } from '../../src/stores/browser/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, type World, watched } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, type World, watched } from '../support/world.js';
 
 /** It asks the change on a guess, and is not heard of again: the engine's own time is over before the store's. */
 const guessing = (world: World, store: Store): Store => ({
@@ -26,20 +24,17 @@ const guessing = (world: World, store: Store): Store => ({
 });
 
 describe('A5: could not look', () => {
-  test.each(['look-fails', 'hang'] as const)('A5: after a charge and a reload, a store where %s sends nothing', async (fault) => {
-    const world = newWorld();
+  test.for(['look-fails', 'hang'] as const)('A5: after a charge and a reload, a store where %s sends nothing', async (fault, { world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.rate(fault, 1);
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { type: 'unknown', effect: 'unknown', reason: 'store', sent: 'maybe' } });
     tab.faults.clear();
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
   });
 
-  test('A5: even where a write would do, and durability is best-effort', async () => {
-    const world = newWorld();
+  test('A5: even where a write would do, and durability is best-effort', async ({ world }) => {
     const { tab, once } = world.open({ durability: 'best-effort' });
     tab.faults.next('look-fails');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
@@ -50,8 +45,7 @@ describe('A5: could not look', () => {
     const world = newWorld();
     const key = 'order-1';
     const first = world.open();
-    world.server.plays(charged(lost()));
-    expect((await world.end(first.tab, pay(first.once, { key, ...ONE }))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(first.tab, pay(first.once, { key, ...ONE }), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     await world.clock.advance(DAY);
     const { tab } = world.open();
     const sent = world.server.arrivals.length;
@@ -60,8 +54,7 @@ describe('A5: could not look', () => {
     expect(world.server.arrivals).toHaveLength(sent);
   });
 
-  test('A5: nor one that another process began in the same millisecond', async () => {
-    const world = newWorld();
+  test('A5: nor one that another process began in the same millisecond', async ({ world }) => {
     const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
     world.server.plays(delayed(20 * SECOND, charged(answers(201))));
     const driven = pay(one.once, { key: 'order-1' });
@@ -71,17 +64,13 @@ describe('A5: could not look', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A5: the chain of stores does not move on when the first one cannot be asked', async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test('A5: the chain of stores does not move on when the first one cannot be asked', async ({ world, tab }) => {
     const troubled = { ...tab.store, available: () => Promise.reject(new Error('connection lost')) };
     const once = tab.once({ store: firstAvailable([troubled, memoryStore()]) });
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { sent: 'maybe' } });
   });
 
-  test('A5: where the platform refuses storage as such, its users can still pay', async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test('A5: where the platform refuses storage as such, its users can still pay', async ({ world, tab }) => {
     const memory = memoryStore({ medium: world.medium });
     const noted = {
       ...memory,
@@ -91,56 +80,45 @@ describe('A5: could not look', () => {
       },
     } as typeof memory;
     const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => false }, noted]) });
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
   });
 
-  test('a look that said absent and a write that failed: memory, with an event, and said in the outcome', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a look that said absent and a write that failed: memory, with an event, and said in the outcome', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     tab.faults.next('fail-before-commit');
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
     expect(events).toContainEqual(expect.objectContaining({ type: 'diagnostic', code: 'store-degraded' }));
   });
 
-  test("with durability 'required' it is not sent, and unsent", async () => {
-    const world = newWorld();
+  test("with durability 'required' it is not sent, and unsent", async ({ world }) => {
     const { tab, once } = world.open({ durability: 'required' });
     tab.faults.next('fail-before-commit');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'store-write', sent: 'no' } });
     expect(world.record()).toBeUndefined();
   });
 
-  test.each(['fail-after-commit', 'hang-after-commit'] as const)('a write that was stored although it %s is never followed by another key', async (fault) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    tab.faults.next(fault);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
-    const next = world.open();
-    tab.kill();
-    world.server.plays(replays());
-    await world.end(next.tab, pay(next.once));
-    expect(new Set(world.server.keys).size).toBe(1);
-  });
+  test.for(['fail-after-commit', 'hang-after-commit'] as const)(
+    'a write that was stored although it %s is never followed by another key',
+    async (fault, { world, tab, once }) => {
+      tab.faults.next(fault);
+      await world.end(tab, pay(once, ONE), charged(lost()));
+      const next = world.open();
+      tab.kill();
+      await world.end(next.tab, pay(next.once), replays());
+      expect(new Set(world.server.keys).size).toBe(1);
+    },
+  );
 
-  test('a record that failed to be stored in place of an earlier one does not go to memory', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(402));
-    await world.end(tab, pay(once));
+  test('a record that failed to be stored in place of an earlier one does not go to memory', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(402));
     tab.faults.next('fail-before-commit');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
   });
 });
 
 describe('A6: forgotten too early, or too late', () => {
-  test('A6: the settle is stored before the caller hears of it, so a page that navigates away at once finds it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A6: the settle is stored before the caller hears of it, so a page that navigates away at once finds it', async ({ world, tab, once }) => {
     world.server.plays(answers(201));
     let stored: unknown;
     const call = pay(once).then((response) => {
@@ -154,8 +132,7 @@ describe('A6: forgotten too early, or too late', () => {
     expect(await world.end(next.tab, pay(next.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('A6: a second tab that waited gets the settled outcome, and sends nothing', async () => {
-    const world = newWorld();
+  test('A6: a second tab that waited gets the settled outcome, and sends nothing', async ({ world }) => {
     const one = world.open();
     const two = world.open();
     world.server.plays(delayed(SECOND, answers(201)));
@@ -167,8 +144,7 @@ describe('A6: forgotten too early, or too late', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A6: two tabs send the same unnamed POST at once: each is told of an effect that took place', async () => {
-    const world = newWorld();
+  test('A6: two tabs send the same unnamed POST at once: each is told of an effect that took place', async ({ world }) => {
     const one = world.open();
     const two = world.open();
     world.server.plays(delayed(SECOND, answers(201)), delayed(SECOND, answers(201)));
@@ -179,31 +155,24 @@ describe('A6: forgotten too early, or too late', () => {
     for (const { tab, call } of calls) expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('A6: an unnamed order that was answered is not adopted by the same order tomorrow', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A6: an unnamed order that was answered is not adopted by the same order tomorrow', async ({ world, tab, once }) => {
     const order = (of: typeof once) => of.fetch('https://shop.example/orders', { method: 'POST', body: '{"coffee":1}' });
-    world.server.plays(answers(201));
-    await world.end(tab, order(once));
+    await world.end(tab, order(once), answers(201));
     tab.kill();
     await world.clock.advance(20 * HOUR);
     const next = world.open();
-    world.server.plays(answers(201));
-    expect((await world.end(next.tab, order(next.once))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect((await world.end(next.tab, order(next.once), answers(201))).outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 });
 
 describe('A7: tombstones', () => {
-  test.each([
+  test.for([
     ['a moment', 0],
     ['25 hours, when the phone brings the tab back', 25 * HOUR],
     ['29 days', 29 * DAY],
-  ])('A7: %s after it was paid, on another page, nothing is sent', async (_, ms) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+  ] as const)('A7: %s after it was paid, on another page, nothing is sent', async ([_, ms], { world, tab, once }) => {
+    await world.end(tab, pay(once), answers(201));
     tab.kill();
     await world.clock.advance(ms);
     const next = world.open();
@@ -213,12 +182,10 @@ describe('A7: tombstones', () => {
     });
   });
 
-  test('A7: a settled one is sent again only inside the window, and only to a server that replays', async () => {
-    const world = newWorld();
+  test('A7: a settled one is sent again only inside the window, and only to a server that replays', async ({ world }) => {
     const replaying = { ...GENERIC, replays: true };
     const { tab, once } = world.open({ dialect: replaying });
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    const first = await world.end(tab, pay(once));
+    const first = await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     tab.kill();
     const second = world.open({ dialect: replaying });
     await world.clock.advance(HOUR);
@@ -230,37 +197,30 @@ describe('A7: tombstones', () => {
     expect(await world.end(third.tab, pay(third.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
   });
 
-  test('A7: the memory of this page answers without sending', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    await world.end(tab, pay(once));
+  test('A7: the memory of this page answers without sending', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     const again = await world.end(tab, pay(once));
     expect(again).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'memory', effect: 'done' } });
     expect(await again.response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test('A7: it is not forgotten by a sweep before its time, nor is what has not settled', async () => {
-    const world = newWorld();
+  test('A7: it is not forgotten by a sweep before its time, nor is what has not settled', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     await world.clock.advance(29 * DAY);
     const { tab, once } = world.open();
     // A settle of something else makes it sweep.
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once, { operation: ['other'] }));
+    await world.end(tab, pay(once, { operation: ['other'] }), answers(201));
     await rest();
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test('A7: what never settled is announced before it is forgotten after 30 days', async () => {
-    const world = newWorld();
+  test('A7: what never settled is announced before it is forgotten after 30 days', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     await world.clock.advance(31 * DAY);
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once, { operation: ['other'] }));
+    await world.end(tab, pay(once, { operation: ['other'] }), answers(201));
     await rest();
     expect(world.record()).toMatchObject({ key });
     // One clock once is not enough: a second look comes a week later.
@@ -274,8 +234,7 @@ describe('A7: tombstones', () => {
   });
 });
 
-test('A7: what is touched between the look of a sweep and its removal stays', async () => {
-  const world = newWorld();
+test('A7: what is touched between the look of a sweep and its removal stays', async ({ world }) => {
   const key = await world.interrupted(charged(lost()));
   await world.clock.advance(31 * DAY);
   const { tab } = world.open();
@@ -286,8 +245,7 @@ test('A7: what is touched between the look of a sweep and its removal stays', as
     return page;
   };
   const once = tab.once({ store: { ...tab.store, scan: touched } });
-  world.server.plays(answers(201));
-  await world.end(tab, pay(once, { operation: ['other'] }));
+  await world.end(tab, pay(once, { operation: ['other'] }), answers(201));
   await rest();
   expect(world.record()).toMatchObject({ key });
 });
@@ -295,77 +253,62 @@ test('A7: what is touched between the look of a sweep and its removal stays', as
 describe('A10: the wire form of the key', () => {
   const quoting = { ...GENERIC, name: 'other', carrier: 'header:X-Idempotency-Key', keyPattern: /^.+$/ };
 
-  test('A10: is stored, and used by whoever drives it later, whatever its own dialect', async () => {
-    const world = newWorld();
+  test('A10: is stored, and used by whoever drives it later, whatever its own dialect', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open({ dialect: quoting });
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ key });
     const { headers } = world.server.arrivals[1]!;
     expect(headers.get('idempotency-key')).toBe(key);
     expect(headers.get('x-idempotency-key')).toBeNull();
   });
 
-  test.each([
+  test.for([
     ['the earlier one had the shorter window', 5 * MINUTE, undefined],
     ['the later one has the shorter window', undefined, 5 * MINUTE],
-  ])('A10: %s: it counts', async (_, before, later) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { limits: { attempts: 1, keyWindowMs: before } }));
+  ] as const)('A10: %s: it counts', async ([_, before, later], { world, tab, once }) => {
+    await world.end(tab, pay(once, { limits: { attempts: 1, keyWindowMs: before } }), charged(lost()));
     tab.kill();
     await world.clock.advance(10 * MINUTE);
     const next = world.open();
     expect(await world.end(next.tab, pay(next.once, { limits: { keyWindowMs: later } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A10: a later page with a longer window does not stretch what an earlier one stored', async () => {
-    const world = newWorld();
+  test('A10: a later page with a longer window does not stretch what an earlier one stored', async ({ world }) => {
     const first = world.open();
-    world.server.plays(charged(lost()), lost());
-    await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }));
+    await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }), charged(lost()));
     await world.clock.advance(MINUTE);
     const second = first.tab.reload();
-    await world.end(second, pay(second.once(), ONE));
+    await world.end(second, pay(second.once(), ONE), lost());
     await world.clock.advance(10 * MINUTE);
     const third = second.reload();
     expect(await world.end(third, pay(third.once()))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A10: another origin is another payload, even where a fingerprint hook looks at the body alone', async () => {
-    const world = newWorld();
+  test('A10: another origin is another payload, even where a fingerprint hook looks at the body alone', async ({ world }) => {
     const fingerprint = ({ body }: { body: unknown }) => body;
     const { tab, once } = world.open({ fingerprint, whenChanged: 'refuse' });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await world.end(tab, pay(once, { url: 'https://eu.shop.example/api/payments' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
   });
 });
 
 describe('A21: the clock', () => {
-  test('A21: a laptop that slept 26 hours in a backoff does not send again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A21: a laptop that slept 26 hours in a backoff does not send again', async ({ world, tab, once }) => {
     world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A21: nor a call with a long deadline, and it says that the key is too old', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A21: nor a call with a long deadline, and it says that the key is too old', async ({ world, tab, once }) => {
     const limits = { totalMs: 20 * DAY };
     world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
     expect(await world.end(tab, pay(once, { limits }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } });
   });
 
-  test.each([
+  test.for([
     ['inside the window, less the margin of one attempt', 24 * HOUR - 31 * SECOND, true],
     ['past the window, less the margin of one attempt', 24 * HOUR - 29 * SECOND, false],
-  ])('A21: %s', async (_, ms, sends) => {
-    const world = newWorld();
+  ] as const)('A21: %s', async ([_, ms, sends], { world }) => {
     await world.interrupted(charged(lost()));
     await world.clock.advance(ms);
     const { tab, once } = world.open();
@@ -373,12 +316,11 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(sends ? { status: 201 } : { code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test.each([
+  test.for([
     [4 * MINUTE, true],
     [6 * MINUTE, false],
     [3 * DAY, false],
-  ])('A21: a clock that went back by %i ms can vouch for the window: %s', async (ms, sends) => {
-    const world = newWorld();
+  ] as const)('A21: a clock that went back by %i ms can vouch for the window: %s', async ([ms, sends], { world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.skewMs = -ms;
@@ -386,16 +328,12 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(sends ? { status: 201 } : { code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A21: a clock that goes back between two attempts stops the second', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A21: a clock that goes back between two attempts stops the second', async ({ world, tab, once }) => {
     world.server.plays(during(() => world.clock.jump(-HOUR), charged(lost())));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async ({ world, tab, once }) => {
     tab.online = false;
     void pay(once);
     await rest();
@@ -403,14 +341,11 @@ describe('A21: the clock', () => {
     expect(world.record()).toMatchObject({ ambiguous: false });
     await world.clock.advance(25 * HOUR);
     const next = world.open();
-    world.server.plays(lost());
-    const end = await world.end(next.tab, pay(next.once, ONE));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(await world.end(next.tab, pay(next.once, ONE), lost())).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(world.record()).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at });
   });
 
-  test('A21: past the window it asks reconcile, and never takes a new key by itself', async () => {
-    const world = newWorld();
+  test('A21: past the window it asks reconcile, and never takes a new key by itself', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     await world.clock.advance(25 * HOUR);
     const { tab, once } = world.open();
@@ -421,13 +356,11 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test("A21: past the window, 'none' from reconcile goes on under a new key", async () => {
-    const world = newWorld();
+  test("A21: past the window, 'none' from reconcile goes on under a new key", async ({ world }) => {
     const key = await world.interrupted(lost());
     await world.clock.advance(25 * HOUR);
     const { tab, once } = world.open();
-    world.server.plays(answers(201));
-    const end = await world.end(tab, pay(once, { reconcile: async () => 'none' }));
+    const end = await world.end(tab, pay(once, { reconcile: async () => 'none' }), answers(201));
     expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(end.outcome?.key).not.toBe(key);
   });
@@ -436,8 +369,7 @@ describe('A21: the clock', () => {
 describe('A22: stores without atomic update', () => {
   const claims = { atomic: false } as const;
 
-  test('A22: two tabs that race without locks arrive at one key', async () => {
-    const world = newWorld();
+  test('A22: two tabs that race without locks arrive at one key', async ({ world }) => {
     const [one, two] = [world.open({}, { claims, locks: false }), world.open({}, { claims, locks: false })];
     world.server.plays(charged(lost()), replays());
     const calls = [pay(one.once, ONE), pay(two.once)];
@@ -446,8 +378,7 @@ describe('A22: stores without atomic update', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A22: two tabs that both found nothing and overwrote one another mint the same key', async () => {
-    const world = newWorld();
+  test('A22: two tabs that both found nothing and overwrote one another mint the same key', async ({ world }) => {
     const keys: unknown[] = [];
     for (const body of [CART, { ...CART, amount: 20 }]) {
       const { tab, once } = world.open({}, { claims, locks: false });
@@ -460,24 +391,20 @@ describe('A22: stores without atomic update', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('A22: such a key is never clean: a refusal keeps it', async () => {
-    const world = newWorld();
+  test('A22: such a key is never clean: a refusal keeps it', async ({ world }) => {
     const { tab, once } = world.open({}, { claims, locks: false });
-    world.server.plays(answers(402));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A22: a refusal that another tab got first ends this call, too: its write may be the one that is lost, so no second key follows', async () => {
-    const world = newWorld();
+  test('A22: a refusal that another tab got first ends this call, too: its write may be the one that is lost, so no second key follows', async ({ world }) => {
     const { tab, once } = world.open({}, { claims, locks: false });
     world.server.plays(answers(402, {}, { 'idempotent-replayed': 'true' }));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
     expect(world.server.keys).toHaveLength(1);
   });
 
-  test('A22: different names, namespaces and generations mint different keys', async () => {
-    const world = newWorld();
+  test('A22: different names, namespaces and generations mint different keys', async ({ world }) => {
     const keys: unknown[] = [];
     for (const [namespace, operation] of [
       ['a', ['x']],
@@ -491,29 +418,24 @@ describe('A22: stores without atomic update', () => {
     expect(new Set(keys).size).toBe(3);
   });
 
-  test('A22: clients without a store of their own share one memory per realm', async () => {
-    const world = newWorld();
+  test('A22: clients without a store of their own share one memory per realm', async ({ world }) => {
     const tab = world.tab({ server: true });
     const [one, two] = [tab.once({ store: undefined }), tab.once({ store: undefined })];
-    world.server.plays(charged(lost()), replays());
-    const first = await world.end(tab, pay(one, ONE));
-    expect((await world.end(tab, pay(two))).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
+    const first = await world.end(tab, pay(one, ONE), charged(lost()));
+    expect((await world.end(tab, pay(two), replays())).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
   });
 });
 
 describe('A28: versions', () => {
-  test('A28: a record of a newer version, with fields of its own, is driven under its key and keeps them', async () => {
-    const world = newWorld();
+  test('A28: a record of a newer version, with fields of its own, is driven under its key and keeps them', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     world.damage((record) => ({ ...record, v: 7, invention: { of: 'version 7' } }));
     const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ key, resumed: true });
+    expect((await world.end(tab, pay(once, ONE), charged(lost()))).outcome).toMatchObject({ key, resumed: true });
     expect(world.record()).toMatchObject({ v: 7, invention: { of: 'version 7' } });
   });
 
-  test('A28: a fingerprint of an unknown scheme counts as changed, not as absent', async () => {
-    const world = newWorld();
+  test('A28: a fingerprint of an unknown scheme counts as changed, not as absent', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     world.damage((record) => seal({ ...record, scheme: 'blake7', payloads: ['b7:1'] }));
     const { tab, once } = world.open();
@@ -522,15 +444,14 @@ describe('A28: versions', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key } });
   });
 
-  test.each([
+  test.for([
     ['torn', (record: object) => JSON.stringify(record).slice(0, 60)],
     ['with a flipped bit in its key', (record: object) => ({ ...record, key: 'x' })],
     ['without a state', (record: object) => ({ ...record, state: undefined })],
     ['no object', () => 7],
     ['null', () => JSON.parse('[null]')],
     ['an empty object', () => ({})],
-  ])('A28: a record %s is kept, nothing is sent, and forgetting it takes a second word', async (_, how) => {
-    const world = newWorld();
+  ] as const)('A28: a record %s is kept, nothing is sent, and forgetting it takes a second word', async ([_, how], { world }) => {
     await world.interrupted(charged(lost()));
     const { id } = world.record()!;
     world.damage(how);
@@ -542,15 +463,12 @@ describe('A28: versions', () => {
     await expect(world.run(settle(once, operation.name, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_RECORD' });
     expect(world.medium.get(id)).toEqual(damaged);
     await world.run(forget(once, operation.name, { evenIfUnknown: true }));
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201 });
   });
 });
 
 describe('A34: durable before the first byte', () => {
-  test('A34: a named begin is strict, and so is every later mark that a request leaves', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A34: a named begin is strict, and so is every later mark that a request leaves', async ({ world, tab, once }) => {
     world.server.plays(during(() => expect(world.writes.map(({ durability }) => durability)).toEqual(['strict']), answers(201)));
     await world.end(tab, pay(once));
     const offline = world.open();
@@ -560,9 +478,7 @@ describe('A34: durable before the first byte', () => {
     await world.end(offline.tab, pay(offline.once, { operation: ['pay', 'c2'] }));
   });
 
-  test("A34: durability 'required' refuses a store that forgets with the page", async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test("A34: durability 'required' refuses a store that forgets with the page", async ({ world, tab }) => {
     const forgetful = { durability: 'required', store: memoryStore() } as const;
     if (!LEAN) expect(() => tab.once(forgetful)).toThrow(TypeError);
     // A page in production says it at the first call.
@@ -572,17 +488,14 @@ describe('A34: durable before the first byte', () => {
   });
 });
 
-test('A54: a change that the store runs three times mints one key', async () => {
-  const world = newWorld();
-  const { tab } = world.open();
+test('A54: a change that the store runs three times mints one key', async ({ world, tab }) => {
   const eager = {
     ...tab.store,
     update: (id: string, change: Parameters<typeof tab.store.update>[1], options: object) =>
       tab.store.update(id, (current, now) => [1, 2, 3].map(() => change(current, now))[2] as ReturnType<typeof change>, options),
   };
   const once = tab.once({ store: eager as typeof tab.store });
-  world.server.plays(charged(lost()), charged(hangs()), replays());
-  expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+  expect(await world.end(tab, pay(once), charged(lost()), charged(hangs()), replays())).toMatchObject({ status: 201 });
   expect(new Set(world.server.keys).size).toBe(1);
   expect(world.record()).toMatchObject({ state: 'settled', generation: 0 });
 });

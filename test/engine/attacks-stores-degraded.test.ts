@@ -2,14 +2,12 @@
  * Goal: a record that could only be kept in memory, beside a store that works again or in another tab, costs nobody a second effect,
  * and nothing of it is passed over. Method: the first write of one tab fails, once.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { clear, forget, move, pending, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { type End, NAME, newWorld, pay, type World } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } };
+import { type End, NAME, ONE, pay, test, type World } from '../support/world.js';
 
 /** A payment whose record goes to memory, and whose answer is lost. */
 async function degraded(world: World, tab: Tab, once: Once, options: Parameters<typeof pay>[1] = {}): Promise<End> {
@@ -20,45 +18,36 @@ async function degraded(world: World, tab: Tab, once: Once, options: Parameters<
 }
 
 describe('move', () => {
-  test("a guest's operation in memory does not hide the user's own on the disk, which may have charged", async () => {
-    const world = newWorld();
-    const tab = world.tab();
-    world.server.plays(charged(lost()), lost());
-    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE));
+  test("a guest's operation in memory does not hide the user's own on the disk, which may have charged", async ({ world, tab }) => {
+    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(lost()));
+    world.server.plays(lost());
     await degraded(world, tab, tab.once({ namespace: 'guest' }));
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
   });
 
-  test('nor one that is done', async () => {
-    const world = newWorld();
-    const tab = world.tab();
-    world.server.plays(charged(answers(201)), lost());
-    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE));
+  test('nor one that is done', async ({ world, tab }) => {
+    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(answers(201)));
+    world.server.plays(lost());
     await degraded(world, tab, tab.once({ namespace: 'guest' }));
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
     expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
   });
 
-  test("what the user has in memory, and came to nothing, does not hide a guest's payment on the disk that may have charged", async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test("what the user has in memory, and came to nothing, does not hide a guest's payment on the disk that may have charged", async ({ world, tab }) => {
     world.server.plays(answers(402, { code: 'card_declined' }), charged(lost()));
     await degraded(world, tab, tab.once({ namespace: 'ann' }));
     const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE));
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   });
 });
 
 describe('pending', () => {
-  test('lists what is in memory in its place, page by page', async () => {
-    const world = newWorld();
+  test('lists what is in memory in its place, page by page', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost(), lost(), lost());
     for (const cart of ['a', 'c']) await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }));
@@ -76,8 +65,7 @@ describe('pending', () => {
 });
 
 describe('clear', () => {
-  test('leaves nothing to read of what another tab has on the disk under a name that is in memory here', async () => {
-    const world = newWorld();
+  test('leaves nothing to read of what another tab has on the disk under a name that is in memory here', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost(), lost());
     await degraded(world, tab, once);
@@ -92,22 +80,18 @@ describe('clear', () => {
 });
 
 describe('a name whose record in memory is gone', () => {
-  test('is stored again once the store takes it', async () => {
-    const world = newWorld();
+  test('is stored again once the store takes it', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(unreachable());
     const first = await degraded(world, tab, once);
     expect(first.outcome).toMatchObject({ type: 'unsent' });
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(tab, pay(once, ONE));
+    const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()));
     expect(outcome).toMatchObject({ effect: 'unknown', storedIn: 'disk' });
     const next = tab.reload();
-    world.server.plays(replays());
-    expect((await world.end(next, pay(next.once({ namespace: 'ann' })))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+    expect((await world.end(next, pay(next.once({ namespace: 'ann' })), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   });
 
-  test('is not refused where it must be stored', async () => {
-    const world = newWorld();
+  test('is not refused where it must be stored', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(unreachable());
     await degraded(world, tab, once);
@@ -116,25 +100,21 @@ describe('a name whose record in memory is gone', () => {
     expect((await world.end(tab, pay(required, ONE))).outcome).toMatchObject({ effect: 'done', storedIn: 'disk' });
   });
 
-  test.each([false, true])('nor after it was forgotten, by a log-out or by its name: %s', async (byClear) => {
-    const world = newWorld();
+  test.for([false, true])('nor after it was forgotten, by a log-out or by its name: %s', async (byClear, { world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost());
     await degraded(world, tab, once);
     if (byClear) await world.run(clear(once, { unsettled: 'forget' }));
     else await world.run(forget(once, ['pay', 'c1'], { evenIfUnknown: true }));
-    world.server.plays(charged(answers(201)));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', storedIn: byClear ? 'disk' : 'memory' });
+    expect((await world.end(tab, pay(once), charged(answers(201)))).outcome).toMatchObject({ effect: 'done', storedIn: byClear ? 'disk' : 'memory' });
   });
 
-  test('does not hide what another tab has sent since, from forget and settle', async () => {
-    const world = newWorld();
+  test('does not hide what another tab has sent since, from forget and settle', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(unreachable());
     await degraded(world, tab, once);
     const other = world.open({ namespace: 'ann' });
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(other.tab, pay(other.once, ONE));
+    const { outcome } = await world.end(other.tab, pay(other.once, ONE), charged(lost()));
     await expect(world.run(forget(once, NAME))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     await world.run(settle(once, NAME, 'done'));
     expect(world.record()).toMatchObject({ state: 'settled', key: outcome?.key });

@@ -1,5 +1,5 @@
 /** Goal: what few stores, records and clocks do leads to no second effect, and to a word that is true. */
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { afterSweep } from '../../src/core/retention.js';
 import { clear, forget, move, pending } from '../../src/entries/index.js';
@@ -8,9 +8,7 @@ import type { Store, Stored } from '../../src/ports.js';
 import { localStorageStore } from '../../src/stores/browser/local-storage.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } };
+import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 /** A page's localStorage: texts as members. */
 function pagesLocalStorage(): void {
@@ -47,8 +45,7 @@ describe('in localStorage, whose records are JSON', () => {
       },
     };
     const open = (page: Tab): Once => page.once({ namespace: 'ann', store: noted, keep: { forMs: Number.POSITIVE_INFINITY } });
-    world.server.plays(charged(answers(201)));
-    const { outcome } = await world.end(tab, pay(open(tab)));
+    const { outcome } = await world.end(tab, pay(open(tab)), charged(answers(201)));
     await world.clock.advance(MINUTE);
     expect((await world.end(tab, pay(open(tab)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
     const next = tab.reload();
@@ -56,9 +53,7 @@ describe('in localStorage, whose records are JSON', () => {
   });
 });
 
-test.each([false, true])('a store that throws at once what is no Error, after it was told what to write or before: %s', async (before) => {
-  const world = newWorld();
-  const tab = world.tab();
+test.for([false, true])('a store that throws at once what is no Error, after it was told what to write or before: %s', async (before, { world, tab }) => {
   const broken = (): never => {
     throw 'broken';
   };
@@ -67,9 +62,7 @@ test.each([false, true])('a store that throws at once what is no Error, after it
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
 });
 
-test.each(['insert', 'end'])('a store that rejects with what has no text, at the %s of an operation: the word is true', async (when) => {
-  const world = newWorld();
-  const tab = world.tab();
+test.for(['insert', 'end'])('a store that rejects with what has no text, at the %s of an operation: the word is true', async (when, { world, tab }) => {
   let updates = 0;
   const store: Store = {
     ...tab.store,
@@ -79,8 +72,7 @@ test.each(['insert', 'end'])('a store that rejects with what has no text, at the
       return fails ? tab.store.update(id, refused, options).then(() => Promise.reject(Object.create(null))) : tab.store.update(id, change, options);
     },
   };
-  world.server.plays(charged(answers(201)));
-  expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })))).outcome).toMatchObject({ effect: 'done' });
+  expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })), charged(answers(201)))).outcome).toMatchObject({ effect: 'done' });
 });
 
 /** Stores what it is given, and rejects all the same; the number of the update says when. */
@@ -98,26 +90,25 @@ function storing(tab: Tab, rejects: (update: number) => boolean, before: (update
   };
 }
 
-test.each([1, 2])('a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored', async (times) => {
-  const world = newWorld();
-  const tab = world.tab();
-  const once = tab.once({ namespace: 'ann', store: storing(tab, (update) => update <= times) });
-  world.server.plays(charged(answers(201)));
-  const first = await world.end(tab, pay(once));
-  if (times > 1) {
-    expect(first).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
-    expect(world.server.arrivals).toHaveLength(0);
-    await world.end(tab, pay(once));
-  }
-  expect(world.server.keys).toEqual([world.record()?.key]);
-});
+test.for([1, 2])(
+  'a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored',
+  async (times, { world, tab }) => {
+    const once = tab.once({ namespace: 'ann', store: storing(tab, (update) => update <= times) });
+    world.server.plays(charged(answers(201)));
+    const first = await world.end(tab, pay(once));
+    if (times > 1) {
+      expect(first).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+      expect(world.server.arrivals).toHaveLength(0);
+      await world.end(tab, pay(once));
+    }
+    expect(world.server.keys).toEqual([world.record()?.key]);
+  },
+);
 
-test.each<[string, () => Promise<unknown>, number]>([
+test.for<[string, () => Promise<unknown>, number]>([
   ['is gone by then', async () => undefined, 0],
   ['is not told in time', () => new Promise(() => {}), 3 * SECOND],
-])('a store that has stored a new record and rejects: nothing is sent where the record %s', async (_, then, ms) => {
-  const world = newWorld();
-  const tab = world.tab();
+])('a store that has stored a new record and rejects: nothing is sent where the record %s', async ([_, then, ms], { world, tab }) => {
   const gone = async (update: number, id: string): Promise<void> => {
     if (update !== 2) return;
     await then();
@@ -135,8 +126,7 @@ describe('a key in use that a press without a network took up, of which a bit ha
   /** The key that may have charged, and the page after the reload. */
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {
     const tab = world.tab({ resends: true });
-    world.server.plays(answers(400, { code: 'bad_card' }));
-    const { outcome } = await world.end(tab, pay(tab.once({ namespace })));
+    const { outcome } = await world.end(tab, pay(tab.once({ namespace })), answers(400, { code: 'bad_card' }));
     tab.online = false;
     const offline = tab.reload();
     pay(offline.once({ namespace }));
@@ -146,24 +136,21 @@ describe('a key in use that a press without a network took up, of which a bit ha
     return { key: outcome?.key, tab: offline.reload() };
   }
 
-  test.each([
+  test.for([
     ['forget', 'ann', (ann: Once) => forget(ann, NAME)],
     ['clear', 'ann', (ann: Once) => clear(ann)],
     ['move', 'guest', (ann: Once) => move(ann, 'guest')],
-  ])('%s: no other key is sent', async (_, namespace, change) => {
-    const world = newWorld();
+  ] as const)('%s: no other key is sent', async ([_, namespace, change], { world }) => {
     const { key, tab } = await flipped(world, namespace);
     const ann = tab.once({ namespace: 'ann' });
     await world.run(Promise.allSettled([change(ann)]));
-    world.server.plays(unreachable());
-    await world.end(tab, pay(ann, ONE));
+    await world.end(tab, pay(ann, ONE), unreachable());
     expect(await world.end(tab, pay(ann, ONE))).toMatchObject({ code: 'ERR_ONCE_RECORD' });
     expect(new Set(world.server.keys)).toEqual(new Set([key]));
   });
 });
 
-test('a call that waits for a lease ends with its limits, though the clock is set back by hours', async () => {
-  const world = newWorld();
+test('a call that waits for a lease ends with its limits, though the clock is set back by hours', async ({ world }) => {
   const [first, second] = [world.tab({ locks: false }), world.tab({ locks: false })];
   world.server.plays(charged(lost()));
   watched(pay(first.once({ namespace: 'ann' }), { limits: { totalMs: 2 * MINUTE } }));
@@ -177,12 +164,10 @@ test('a call that waits for a lease ends with its limits, though the clock is se
   expect(world.clock.now() - since).toBeLessThan(2 * MINUTE);
   second.skewMs = 0;
   await world.clock.advance(MINUTE);
-  world.server.plays(replays());
-  expect((await world.end(second, pay(second.once({ namespace: 'ann' })))).outcome).toMatchObject({ effect: 'done' });
+  expect((await world.end(second, pay(second.once({ namespace: 'ann' })), replays())).outcome).toMatchObject({ effect: 'done' });
 });
 
-test('a store that makes null of what is absent: the operation is listed, goes on with its key, and is cleared', async () => {
-  const world = newWorld();
+test('a store that makes null of what is absent: the operation is listed, goes on with its key, and is cleared', async ({ world }) => {
   const tab = world.tab({ locks: false });
   const nulls = (record: object | null | undefined) => record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, value ?? null]));
   const opened = (page: Tab): Once => {
@@ -197,13 +182,12 @@ test('a store that makes null of what is absent: the operation is listed, goes o
       );
     return page.once({ namespace: 'ann', store: { ...page.store, shared: 'context', update } });
   };
-  world.server.plays(charged(lost()), replays());
-  const { outcome } = await world.end(tab, pay(opened(tab), ONE));
+  const { outcome } = await world.end(tab, pay(opened(tab), ONE), charged(lost()));
   expect(world.record()).toHaveProperty('lease', null);
   // A sweep looks twice.
   expect(afterSweep({ ...world.record(), dueAt: null } as unknown as OnceRecord, world.clock.now())).toMatchObject({ state: 'pending' });
   const next = tab.reload();
   expect(await world.run(pending(opened(next)))).toMatchObject([{ key: outcome?.key }]);
-  expect((await world.end(next, pay(opened(next)))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+  expect((await world.end(next, pay(opened(next)), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   await world.run(clear(opened(next)));
 });

@@ -3,21 +3,19 @@
  * own (attacks 11, 14, 15, 32, 33). Method: the sequences that broke earlier drafts; tabs that freeze, die and reload.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, extend, forget, type Once, type OnceError, resumeOne, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays, textOf } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const PATIENT = { limits: { attemptMs: 110 * SECOND } } as const;
 const OTHER = { ...CART, amount: 20 };
 const THIRD = { ...CART, amount: 30 };
 const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' }, { 'content-type': 'application/problem+json' });
 
 describe('A11: an abort or a late writer and a key that is in use', () => {
-  test('A11: a component that mounts, aborts and mounts again goes on with the key of the page before', async () => {
-    const world = newWorld();
+  test('A11: a component that mounts, aborts and mounts again goes on with the key of the page before', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     world.server.plays(replays());
@@ -30,9 +28,7 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A11: the same on a fresh page makes one request', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A11: the same on a fresh page makes one request', async ({ world, tab, once }) => {
     world.server.plays(answers(201));
     const controller = new AbortController();
     const first = pay(once, { signal: controller.signal });
@@ -80,18 +76,14 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
 });
 
 describe('A14: another payload does not join', () => {
-  test('A14: the caller for 20 does not get the answer to 10', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A14: the caller for 20 does not get the answer to 10', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201, { amount: 10 })));
     const [ten, twenty] = await world.all(tab, pay(once), pay(once, { body: OTHER }));
     expect(ten).toMatchObject({ status: 201, outcome: { type: 'fresh', joined: false } });
     expect(twenty).toMatchObject({ status: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', joined: false } });
   });
 
-  test('A14: it waits for a refusal, then goes out under a key of its own', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A14: it waits for a refusal, then goes out under a key of its own', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(402)), answers(201));
     const [ten, twenty] = await world.all(tab, pay(once), pay(once, { body: OTHER }));
     expect(ten?.outcome).toMatchObject({ type: 'rejected' });
@@ -99,8 +91,7 @@ describe('A14: another payload does not join', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('A14: a call that waited, and then joins a younger one, still ends within its own limits', async () => {
-    const world = newWorld();
+  test('A14: a call that waited, and then joins a younger one, still ends within its own limits', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1, attemptMs: 4 * SECOND } });
     world.server.plays(hangs(), hangs());
     let young: Promise<Response> | undefined;
@@ -122,9 +113,7 @@ describe('A14: another payload does not join', () => {
     expect(await world.end(tab, young as Promise<Response>)).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
   });
 
-  test('A14: after an unknown outcome it goes out under the same key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A14: after an unknown outcome it goes out under the same key', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), replays());
     const [ten, twenty] = await world.all(tab, pay(once, ONE), pay(once, { body: OTHER }));
     expect(ten).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
@@ -132,8 +121,7 @@ describe('A14: another payload does not join', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test("A14: 'reject' refuses either, whatever its payload", async () => {
-    const world = newWorld();
+  test("A14: 'reject' refuses either, whatever its payload", async ({ world }) => {
     const { tab, once } = world.open({ whenBusy: 'reject' });
     world.server.plays(delayed(SECOND, answers(201)));
     const [first, same, other] = await world.all(tab, pay(once), pay(once), pay(once, { body: OTHER }));
@@ -142,9 +130,7 @@ describe('A14: another payload does not join', () => {
     expect(same?.outcome).toMatchObject({ effect: 'unknown', reason: 'busy', sent: 'maybe' });
   });
 
-  test('A14: the options of the first caller drive', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A14: the options of the first caller drive', async ({ world, tab, once }) => {
     world.server.plays(lost());
     const [first, second] = await world.all(tab, pay(once, ONE), pay(once, { limits: { attempts: 9 } }));
     expect([first?.outcome, second?.outcome]).toMatchObject([
@@ -153,9 +139,7 @@ describe('A14: another payload does not join', () => {
     ]);
   });
 
-  test('A14: a joined caller gets an answer of its own, read by nobody else', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A14: a joined caller gets an answer of its own, read by nobody else', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201, { id: 'ch_1' })));
     const ends = await world.all(tab, pay(once), pay(once), pay(once));
     expect(new Set(ends.map(({ response }) => response)).size).toBe(3);
@@ -163,17 +147,13 @@ describe('A14: another payload does not join', () => {
     expect(ends.map(({ outcome }) => outcome?.joined)).toEqual([false, true, true]);
   });
 
-  test('A14: resume joins a call that is under way', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A14: resume joins a call that is under way', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [, resumed] = await world.all(tab, pay(once), resumeOne(once, NAME));
     expect(resumed).toMatchObject({ status: 201, outcome: { joined: true } });
   });
 
-  test('A14: clients of one realm, and copies of the package, know of each other', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('A14: clients of one realm, and copies of the package, know of each other', async ({ world, tab }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [, second] = await world.all(tab, pay(tab.once()), pay(tab.once({ limits: { attempts: 2 } })));
     expect(second?.outcome).toMatchObject({ joined: true });
@@ -241,15 +221,13 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
   });
 
-  test.each([
+  test.for([
     ['marked', replays()],
     ['unmarked', answers(201)],
-  ])('A15: where the dialect answers mismatches, a %s 2xx belongs to the payload just sent', async (_, answer) => {
-    const world = newWorld();
+  ] as const)('A15: where the dialect answers mismatches, a %s 2xx belongs to the payload just sent', async ([_, answer], { world }) => {
     const { tab, once } = world.open({ dialect: { ...GENERIC, answersMismatch: true } });
-    world.server.plays(lost(), charged(answer));
-    await world.end(tab, pay(once, ONE));
-    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });
+    await world.end(tab, pay(once, ONE), lost());
+    expect(await world.end(tab, pay(once, { body: OTHER }), charged(answer))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });
   });
 
   test('A15: reconcile is asked which payload it was', async () => {
@@ -295,8 +273,7 @@ describe('A15: an edited form after an unknown outcome', () => {
   test('A15: a mismatch to a resume, the earlier one rejected for good: it is told so, and nothing new is sent', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, answers(409, '', { 'retry-after': '3600' }));
     await world.end(tab, pay(once, { body: OTHER }));
-    world.server.plays(MISMATCH, replays(402));
-    const end = await world.end(tab, watched(resumeOne(once, NAME)));
+    const end = await world.end(tab, watched(resumeOne(once, NAME)), MISMATCH, replays(402));
     expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none', key } });
     expect(new Set(world.server.keys).size).toBe(1);
     expect(world.record()).toMatchObject({ state: 'retired' });
@@ -325,15 +302,16 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(asked).toMatchObject([{ reason: 'mismatch', key }]);
   });
 
-  test('A15: a mismatch on a page that finds the earlier bytes in the store re-sends those', async () => {
-    const world = newWorld();
+  test('A15: a mismatch on a page that finds the earlier bytes in the store re-sends those', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()), MISMATCH, replays(201, { amount: 10 }));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     tab.kill();
     const next = world.open(options);
-    expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(await world.end(next.tab, pay(next.once, { body: OTHER }), MISMATCH, replays(201, { amount: 10 }))).toMatchObject({
+      code: 'ERR_ONCE_ALREADY_SETTLED',
+      outcome: { effect: 'done' },
+    });
   });
 
   test('A15: a mismatch to the very same bytes is a false one: unknown', async () => {
@@ -358,8 +336,7 @@ describe('A15: an edited form after an unknown outcome', () => {
 });
 
 describe('a driver whose clock was set back in a wait', () => {
-  test('asks nobody about a record that another driver has ended meanwhile', async () => {
-    const world = newWorld();
+  test('asks nobody about a record that another driver has ended meanwhile', async ({ world }) => {
     const heard: unknown[] = [];
     const { tab, once } = world.open({ reconcile: saying(heard, 'done') });
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
@@ -371,8 +348,7 @@ describe('a driver whose clock was set back in a wait', () => {
     expect(heard).toEqual([]);
   });
 
-  test('asks about its own, of which it cannot know whether the server still remembers its key', async () => {
-    const world = newWorld();
+  test('asks about its own, of which it cannot know whether the server still remembers its key', async ({ world }) => {
     const heard: unknown[] = [];
     const { tab, once } = world.open({ reconcile: saying(heard, 'unknown') });
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
@@ -385,9 +361,7 @@ describe('a driver whose clock was set back in a wait', () => {
 });
 
 describe('A32, A33: what the other tab hears', () => {
-  test('A33: a tab that waited for a refusal gets the refusal, and sends nothing', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('A33: a tab that waited for a refusal gets the refusal, and sends nothing', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(402)));
     const first = pay(one.once);
     await rest();
@@ -400,17 +374,12 @@ describe('A32, A33: what the other tab hears', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A33: a call that begins after the refusal is a new one', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
-    world.server.plays(answers(402), answers(201));
-    await world.end(one.tab, pay(one.once));
-    expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'fresh' });
+  test('A33: a call that begins after the refusal is a new one', async ({ world, one, two }) => {
+    await world.end(one.tab, pay(one.once), answers(402));
+    expect((await world.end(two.tab, pay(two.once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('A33: a tab that waited for an unknown outcome goes on with the same key', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('A33: a tab that waited for an unknown outcome goes on with the same key', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, charged(lost())), replays());
     const first = pay(one.once, ONE);
     await rest();
@@ -420,9 +389,7 @@ describe('A32, A33: what the other tab hears', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A32: a dead tab frees its lock at once: the next one goes on', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('A32: a dead tab frees its lock at once: the next one goes on', async ({ world, one, two }) => {
     world.server.plays(charged(hangs()), replays());
     void pay(one.once);
     await rest();
@@ -434,9 +401,7 @@ describe('A32, A33: what the other tab hears', () => {
     expect(world.clock.now()).toBe(begun);
   });
 
-  test('A32: behind a frozen tab the wait is bounded; thawed, its 2xx is still given', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('A32: behind a frozen tab the wait is bounded; thawed, its 2xx is still given', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(201)), replays());
     // Its own timer must not be the first thing that it hears of when it thaws.
     const first = pay(one.once, PATIENT);
@@ -450,9 +415,7 @@ describe('A32, A33: what the other tab hears', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A32: a frozen tab thaws with a refusal in hand, while another one has succeeded: unknown, and the success stays', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('A32: a frozen tab thaws with a refusal in hand, while another one has succeeded: unknown, and the success stays', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(402)), answers(201));
     const first = pay(one.once, PATIENT);
     await rest();
@@ -478,9 +441,7 @@ describe('A32, A33: what the other tab hears', () => {
     }
   });
 
-  test('A32: the lock is free again while a tab drives without it: the next press waits for that tab, and sends nothing', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('A32: the lock is free again while a tab drives without it: the next press waits for that tab, and sends nothing', async ({ world, one, two }) => {
     world.server.plays(hangs(), delayed(20 * SECOND, answers(201)));
     const first = pay(one.once, { limits: { attempts: 1, attemptMs: 40 * SECOND } });
     await rest();
@@ -511,9 +472,7 @@ describe('A32, A33: what the other tab hears', () => {
     }
   });
 
-  test('A32: a frozen tab thaws a day later and sends nothing more', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A32: a frozen tab thaws a day later and sends nothing more', async ({ world, tab, once }) => {
     world.server.plays(charged(during(() => tab.freeze(), lost())));
     const call = pay(once);
     await rest();

@@ -2,26 +2,23 @@
  * Goal: an answer is never read as more, or as less, than it proves (attacks 16 to 19, 37, 39, 40, 46). Method: the answers
  * that broke earlier drafts, through the real engine.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { answers, charged, cut, delayed, during, type Entry, idle, lost, replays, stalls, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, URL_, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
 describe('A16: a plain 409', () => {
-  test.each([
+  test.for([
     ['code', { code: 'email_taken' }],
     ['error', { error: 'email_taken' }],
     ['error.code', { error: { code: 'email_taken', message: 'taken' } }],
     ['errors[].code', { errors: [{ code: 'email_taken' }] }],
     ['problem type', { type: 'https://shop.example/problems/version-conflict', title: 'Version conflict', status: 409 }],
     ['name', { name: 'VERSION_CONFLICT' }],
-  ])('A16: with an application code of its own in %s is refused at once, and the form stays usable', async (_, body) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('A16: with an application code of its own in %s is refused at once, and the form stays usable', async ([_, body], { world, tab, once }) => {
     world.server.plays(answers(409, body), answers(201));
     const begun = world.clock.now();
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 409, outcome: { type: 'rejected', effect: 'none', attempts: 1 } });
@@ -29,7 +26,7 @@ describe('A16: a plain 409', () => {
     expect(await world.end(tab, pay(once, { body: { email: 'other@example.com' } }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });
 
-  test.each<[string, Entry]>([
+  test.for<[string, Entry]>([
     ['without a body', answers(409)],
     ['in HTML', answers(409, '<h1>Conflict</h1>', HTML)],
     ['with JSON without a code', answers(409, { message: 'Conflict' })],
@@ -37,62 +34,50 @@ describe('A16: a plain 409', () => {
     ['with Retry-After', answers(409, { code: 'email_taken' }, { 'retry-after': '1' })],
     ['with the title of the IETF draft', answers(409, { type: 'https://x.example/i', title: 'A request is outstanding for this Idempotency-Key' })],
     ['that is a 423', answers(423)],
-  ])('A16: %s is work in progress: it waits and asks again with the same key', async (_, answer) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(answer), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+  ])('A16: %s is work in progress: it waits and asks again with the same key', async ([_, answer], { world, tab, once }) => {
+    expect(await world.end(tab, pay(once), charged(answer), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A16: that names the key in its body is work in progress', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A16: that names the key in its body is work in progress', async ({ world, tab, once }) => {
     world.server.plays(({ key }) => Response.json({ error: `request ${key} is being worked on` }, { status: 409 }), replays());
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
   });
 });
 
 describe('A17: what is no verdict', () => {
-  test('A17: HTML to a call that said it accepts no HTML is none, whatever it sent', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A17: HTML to a call that said it accepts no HTML is none, whatever it sent', async ({ world, tab, once }) => {
     world.server.plays(answers(200, '<h1>Log in</h1>', HTML));
     const call = once.fetch(URL_, { method: 'POST', body: 'a=b', headers: { accept: 'application/json' }, once: NAME });
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
   });
 
-  test.each(['text/html', 'text/html,application/xhtml+xml', '*/*', 'text/*'])('A17: HTML is an answer to a form that accepts %s', async (accept) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(200, '<h1>Thank you</h1>', HTML));
-    const call = once.fetch(URL_, { method: 'POST', body: new URLSearchParams({ a: 'b' }), headers: { accept }, once: NAME });
-    expect(await world.end(tab, call)).toMatchObject({ status: 200, outcome: { type: 'fresh', effect: 'done' } });
-  });
+  test.for(['text/html', 'text/html,application/xhtml+xml', '*/*', 'text/*'])(
+    'A17: HTML is an answer to a form that accepts %s',
+    async (accept, { world, tab, once }) => {
+      world.server.plays(answers(200, '<h1>Thank you</h1>', HTML));
+      const call = once.fetch(URL_, { method: 'POST', body: new URLSearchParams({ a: 'b' }), headers: { accept }, once: NAME });
+      expect(await world.end(tab, call)).toMatchObject({ status: 200, outcome: { type: 'fresh', effect: 'done' } });
+    },
+  );
 
-  test.each([
+  test.for([
     ['a string', () => [URL_, { body: JSON.stringify(CART) }] as const],
     ['bytes', () => [URL_, { body: new TextEncoder().encode(JSON.stringify(CART)) }] as const],
     ['a Request', () => [new Request(URL_, { method: 'POST', body: JSON.stringify(CART) }), {}] as const],
     ['a Blob', () => [URL_, { body: new Blob([JSON.stringify(CART)], { type: 'application/json' }) }] as const],
-  ])('A17: HTML is no answer to JSON that was sent as %s, even without a content-type header', async (_, call) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('A17: HTML is no answer to JSON that was sent as %s, even without a content-type header', async ([_, call], { world, tab, once }) => {
     world.server.plays(answers(200, '<h1>Log in</h1>', HTML));
     const [input, init] = call();
     expect((await world.end(tab, watched(once.fetch(input, { method: 'POST', ...init, once: NAME })))).outcome).toMatchObject({ effect: 'unknown' });
   });
 
-  test('A17: a redirect with the replay marker is the stored answer', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A17: a redirect with the replay marker is the stored answer', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), answers(303, '', { location: '/receipt', 'idempotent-replayed': 'true' }));
     expect(await world.end(tab, pay(once, { init: { redirect: 'manual' } }))).toMatchObject({ status: 303, outcome: { type: 'replayed', effect: 'done' } });
   });
 
-  test('A17: the caller may declare redirect-after-post a success', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A17: the caller may declare redirect-after-post a success', async ({ world, tab, once }) => {
     world.server.plays(charged(answers(303, '', { location: '/receipt' })));
     const verdict = ({ status }: { status: number }) => (status === 303 ? ('fresh' as const) : undefined);
     expect(await world.end(tab, pay(once, { verdict, init: { redirect: 'manual' } }))).toMatchObject({ status: 303, outcome: { type: 'fresh' } });
@@ -109,54 +94,43 @@ describe('A18: the order of the rows', () => {
     }
   });
 
-  test("A18: 'do not come back' on a 5xx is burnt, not rejected", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("A18: 'do not come back' on a 5xx is burnt, not rejected", async ({ world, tab, once }) => {
     world.server.plays(charged(answers(500, { error: 'crashed' }, { 'stripe-should-retry': 'false' })));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 500, outcome: { effect: 'unknown', reason: 'burnt' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test("A18: 'do not come back' on a 4xx is a refusal, on a 408 one that proves nothing", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("A18: 'do not come back' on a 4xx is a refusal, on a 408 one that proves nothing", async ({ world, tab, once }) => {
     world.server.plays(answers(429, '', { 'x-should-retry': 'false' }), charged(answers(408, '', { 'x-should-retry': 'false' })));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { type: 'rejected', attempts: 1 } });
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 408, outcome: { effect: 'unknown', attempts: 1 } });
   });
 
-  test("A18: 'come back' on a 4xx is transient, and as unsure as its status", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("A18: 'come back' on a 4xx is transient, and as unsure as its status", async ({ world, tab, once }) => {
     world.server.plays(answers(400, '', { 'x-should-retry': 'true' }), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'rejected', attempts: 2 } });
   });
 
-  test("A18: work in progress stands before the server's word", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("A18: work in progress stands before the server's word", async ({ world, tab, once }) => {
     world.server.plays(answers(409, { error: { code: 'idempotency_key_in_use' } }, { 'stripe-should-retry': 'false' }), replays());
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
   });
 
-  test('A18: a mismatch that comes as a 409 is not waited for', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+  test('A18: a mismatch that comes as a 409 is not waited for', async ({ world }) => {
+    const { tab, once } = world.open(ONE);
     const mismatch = answers(409, { name: 'invalid_idempotent_request', message: 'Same idempotency key used with a different request payload.' });
-    world.server.plays(charged(lost()), mismatch, replays());
-    await world.end(tab, pay(once));
-    expect(await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { attempts: 2 } });
+    await world.end(tab, pay(once), charged(lost()));
+    expect(await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }), mismatch, replays())).toMatchObject({
+      code: 'ERR_ONCE_ALREADY_SETTLED',
+      outcome: { attempts: 2 },
+    });
   });
 
-  test('A18: a replayed 202 under the default is the answer, replayed', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), replays(202));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 202, outcome: { type: 'replayed' } });
+  test('A18: a replayed 202 under the default is the answer, replayed', async ({ world, tab, once }) => {
+    expect(await world.end(tab, pay(once), charged(lost()), replays(202))).toMatchObject({ status: 202, outcome: { type: 'replayed' } });
   });
 
-  test("A18: a replayed 202 under 'poll' is work that goes on", async () => {
-    const world = newWorld();
+  test("A18: a replayed 202 under 'poll' is work that goes on", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(charged(lost()), answers(202, '', { location: '/jobs/1', 'idempotent-replayed': 'true' }), answers(200, { status: 'paid' }));
     const end = await world.end(tab, pay(once));
@@ -180,38 +154,31 @@ describe('A18: the order of the rows', () => {
     };
     const world = newWorld();
     const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(answers(409, { error: 'exists' })));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(answers(409, { error: 'exists' })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', error: { resource: 'PM123' }, outcome: { type: 'replayed', effect: 'done' } });
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'done' } });
   });
 });
 
 describe('A19: a 202', () => {
-  test('A19: is the answer by default, job id and all', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(202, { job: 1 }, { location: '/jobs/1', 'retry-after': '5' }));
-    const end = await world.end(tab, pay(once));
+  test('A19: is the answer by default, job id and all', async ({ world, tab, once }) => {
+    const end = await world.end(tab, pay(once), answers(202, { job: 1 }, { location: '/jobs/1', 'retry-after': '5' }));
     expect(end).toMatchObject({ status: 202, outcome: { type: 'fresh', effect: 'done' } });
     expect(await end.response?.json()).toEqual({ job: 1 });
   });
 
   const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 
-  test("A19: under 'poll' asks behind its link until it is done, and sends nothing twice", async () => {
-    const world = newWorld();
+  test("A19: under 'poll' asks behind its link until it is done, and sends nothing twice", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(ACCEPTED, answers(202), answers(404), answers(401), answers(503), answers(429), answers(200, { status: 'paid' }));
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ status: 200, outcome: { effect: 'done' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
     expect(world.server.arrivals.map(({ method }) => method)).toEqual(['POST', ...Array<string>(6).fill('GET')]);
     expect(new Set(world.server.arrivals.slice(1).map(({ url }) => url))).toEqual(new Set(['https://shop.example/jobs/1']));
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('A19: a page that dies while it polls: the next one goes on polling, and sends nothing', async () => {
-    const world = newWorld();
+  test('A19: a page that dies while it polls: the next one goes on polling, and sends nothing', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(
       ACCEPTED,
@@ -220,22 +187,19 @@ describe('A19: a 202', () => {
     void pay(once);
     await world.clock.advance(5 * SECOND);
     const next = world.open({ accepted: 'poll' });
-    world.server.plays(answers(200, { status: 'paid' }));
-    const end = await world.end(next.tab, pay(next.once));
+    const end = await world.end(next.tab, pay(next.once), answers(200, { status: 'paid' }));
     expect(end).toMatchObject({ status: 200, outcome: { effect: 'done', resumed: true } });
     expect(world.server.arrivals.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
   });
 
-  test('A19: a link to another origin is not followed, and gets no credential', async () => {
-    const world = newWorld();
+  test('A19: a link to another origin is not followed, and gets no credential', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', headers: () => ({ authorization: 'Bearer s3cret' }) });
     world.server.plays(answers(202, '', { location: 'https://evil.example/jobs/1' }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A19: one that never ends is unknown after the budget of waiting', async () => {
-    const world = newWorld();
+  test('A19: one that never ends is unknown after the budget of waiting', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: 10 * SECOND } });
     world.server.plays(ACCEPTED, ...Array<Entry>(3).fill(answers(202, '', { 'retry-after': '3' })), answers(202, '', { 'retry-after': '3' }));
     const begun = world.clock.now();
@@ -243,28 +207,27 @@ describe('A19: a 202', () => {
     expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
   });
 
-  test("A19: one that comes after another payload may be that one's: done, but not certain", async () => {
-    const world = newWorld();
+  test("A19: one that comes after another payload may be that one's: done, but not certain", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
-    world.server.plays(charged(lost()), ACCEPTED, answers(200, { status: 'paid' }));
-    await world.end(tab, pay(once, ONE));
-    expect((await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    expect((await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }), ACCEPTED, answers(200, { status: 'paid' }))).outcome).toMatchObject({
+      effect: 'done',
+      certain: false,
+      changed: true,
+    });
   });
 
-  test('A19: a login page behind its link is no end of the work', async () => {
-    const world = newWorld();
+  test('A19: a login page behind its link is no end of the work', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(idle(ACCEPTED), answers(200, '<h1>Sign in</h1>', { 'content-type': 'text/html' }), charged(answers(200, { status: 'paid' })));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { type: 'fresh', certain: true } });
     expect(world.server.arrivals).toHaveLength(3);
   });
 
-  test('A19: a link that an earlier payload left behind is not that of the next one', async () => {
-    const world = newWorld();
+  test('A19: a link that an earlier payload left behind is not that of the next one', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true }, limits: { inProgressMs: 0 } });
-    world.server.plays(ACCEPTED, answers(202), answers(200, { status: 'paid' }));
-    await world.end(tab, pay(once));
-    const edited = await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
+    await world.end(tab, pay(once), ACCEPTED, answers(202));
+    const edited = await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }), answers(200, { status: 'paid' }));
     expect(edited).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', type: 'replayed' } });
   });
 
@@ -272,34 +235,26 @@ describe('A19: a 202', () => {
     const dialect: Dialect = { ...GENERIC, polled: ({ json }) => ((json as { status?: string } | undefined)?.status === 'failed' ? 'failed' : undefined) };
     const world = newWorld();
     const { tab, once } = world.open({ accepted: 'poll', dialect });
-    world.server.plays(idle(ACCEPTED), answers(200, { status: 'failed' }), answers(201));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), idle(ACCEPTED), answers(200, { status: 'failed' }));
     expect(end).toMatchObject({ status: 200, outcome: { type: 'rejected', effect: 'none' } });
-    expect((await world.end(tab, pay(once))).outcome?.key).not.toBe(end.outcome?.key);
+    expect((await world.end(tab, pay(once), answers(201))).outcome?.key).not.toBe(end.outcome?.key);
   });
 });
 
 describe('A37: DELETE and PUT', () => {
-  test.each([404, 410])('A37: a named DELETE that may have worked, then a %i: only a 2xx would prove it', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), answers(status));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })));
+  test.for([404, 410])('A37: a named DELETE that may have worked, then a %i: only a 2xx would prove it', async (status, { world, tab, once }) => {
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })), charged(lost()), answers(status));
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     world.server.plays(charged(answers(204, undefined, { 'idempotent-replayed': 'true' })));
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })))).toMatchObject({ outcome: { effect: 'done' } });
   });
 
-  test('A37: with nothing unsure before it, it is refused', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A37: with nothing unsure before it, it is refused', async ({ world, tab, once }) => {
     world.server.plays(answers(404));
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })))).toMatchObject({ status: 404, outcome: { type: 'rejected' } });
   });
 
-  test('A37: an unkeyed PUT is sent again, but not over a later one', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('A37: an unkeyed PUT is sent again, but not over a later one', async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch, retry: { minDelayMs: 10 * SECOND } });
     const save = (text: string) => watched(once.fetch('https://shop.example/profile', { method: 'PUT', body: text }));
     world.server.plays(lost(), answers(200), lost(), answers(200));
@@ -317,9 +272,7 @@ describe('A37: DELETE and PUT', () => {
 describe('A39: streams and large bodies', () => {
   const stream = (text: string) => new Blob([text]).stream();
 
-  test('A39: an event stream settles at its headers, and is handed over as it comes', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A39: an event stream settles at its headers, and is handed over as it comes', async ({ world, tab, once }) => {
     world.server.plays(charged(stalls(200, 'text/event-stream')));
     const begun = world.clock.now();
     const end = await world.end(tab, pay(once));
@@ -333,41 +286,32 @@ describe('A39: streams and large bodies', () => {
     for (const headers of [{ 'content-length': '5000' }, {}] as Record<string, string>[]) {
       const world = newWorld();
       const { tab, once } = world.open({ limits: { bodyBytes: 1000 } });
-      world.server.plays(answers(200, 'x'.repeat(5000), headers));
-      const end = await world.end(tab, pay(once));
+      const end = await world.end(tab, pay(once), answers(200, 'x'.repeat(5000), headers));
       expect(end).toMatchObject({ status: 200, outcome: { type: 'fresh' } });
       expect(await end.response?.text()).toHaveLength(5000);
     }
   });
 
-  test('A39: a truncated body below the limit is sent again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(cut(201)), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+  test('A39: a truncated body below the limit is sent again', async ({ world, tab, once }) => {
+    expect(await world.end(tab, pay(once), charged(cut(201)), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
   });
 
-  test('A39: a Blob is sent as it is, on every attempt, however large', async () => {
-    const world = newWorld();
+  test('A39: a Blob is sent as it is, on every attempt, however large', async ({ world }) => {
     const { tab, once } = world.open({ limits: { bodyBytes: 10 } });
     const body = new Blob(['x'.repeat(5000)], { type: 'application/octet-stream' });
-    world.server.plays(lost(), answers(201));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body, once: NAME })));
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body, once: NAME })), lost(), answers(201));
     expect(end).toMatchObject({ status: 201 });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['x'.repeat(5000), 'x'.repeat(5000)]);
   });
 
-  test('A39: a stream is buffered up to the limit, and then sent any number of times', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A39: a stream is buffered up to the limit, and then sent any number of times', async ({ world, tab, once }) => {
     world.server.plays(lost(), answers(201));
     const init = { method: 'POST', body: stream('payload'), duplex: 'half', once: NAME } as RequestInit;
     expect(await world.end(tab, watched(once.fetch(URL_, init)))).toMatchObject({ status: 201 });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['payload', 'payload']);
   });
 
-  test('A39: a longer one is refused before anything is sent or stored', async () => {
-    const world = newWorld();
+  test('A39: a longer one is refused before anything is sent or stored', async ({ world }) => {
     const { tab, once } = world.open({ limits: { bodyBytes: 3 } });
     const init = { method: 'POST', body: stream('payload'), duplex: 'half', once: NAME } as RequestInit;
     expect(await world.end(tab, watched(once.fetch(URL_, init)))).toMatchObject({
@@ -377,8 +321,7 @@ describe('A39: streams and large bodies', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('A50: the same after an unknown outcome does not say that nothing was sent', async () => {
-    const world = newWorld();
+  test('A50: the same after an unknown outcome does not say that nothing was sent', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open({ limits: { bodyBytes: 3 } });
     const init = { method: 'POST', body: stream('payload'), duplex: 'half', once: NAME } as RequestInit;
@@ -390,9 +333,7 @@ describe('A39: streams and large bodies', () => {
 describe('A40: in progress for ever', () => {
   const BUSY = answers(409, '', { 'retry-after': '20' });
 
-  test('A40: a spent budget of waiting is unknown, and asks reconcile', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A40: a spent budget of waiting is unknown, and asks reconcile', async ({ world, tab, once }) => {
     world.server.plays(BUSY, BUSY, BUSY);
     const asked: unknown[] = [];
     const reconcile = saying(asked, 'unknown' as const);
@@ -402,9 +343,7 @@ describe('A40: in progress for ever', () => {
     expect(world.clock.now() - begun).toBeLessThanOrEqual(MINUTE);
   });
 
-  test('A40: a call within a minute of that makes one attempt, on another page too; a later one has a budget again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A40: a call within a minute of that makes one attempt, on another page too; a later one has a budget again', async ({ world, tab, once }) => {
     world.server.otherwise = answers(409);
     await world.end(tab, pay(once, { limits: { inProgressMs: 5 * SECOND } }));
     const spent = world.server.arrivals.length;
@@ -418,17 +357,12 @@ describe('A40: in progress for ever', () => {
     expect(world.server.arrivals.length).toBeGreaterThan(spent + 2);
   });
 
-  test('A46: waiting for work in progress does not count as an attempt against the limit', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('A46: waiting for work in progress does not count as an attempt against the limit', async ({ world, tab, once }) => {
     world.server.plays(...Array<Entry>(8).fill(answers(409, '', { 'retry-after': '1' })), replays());
     expect(await world.end(tab, pay(once, ONE))).toMatchObject({ status: 201, outcome: { attempts: 9 } });
   });
 });
 
-test('A46: one attempt is one call of the transport', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
-  world.server.plays(delayed(SECOND, answers(201)));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ attempts: 1 });
+test('A46: one attempt is one call of the transport', async ({ world, tab, once }) => {
+  expect((await world.end(tab, pay(once), delayed(SECOND, answers(201)))).outcome).toMatchObject({ attempts: 1 });
 });

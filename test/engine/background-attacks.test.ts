@@ -6,9 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { background, move, type OnceOptions, type Outcome, resume, resumeInBackground } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
-import { MINUTE, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
+import { MINUTE, newWorld, ONE, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const OTHER = { cart: 'c1', amount: 11 };
 
 /** Ann's page, and a worker that shares store and locks with it. */
@@ -152,8 +151,7 @@ test.each<[string, Entry | undefined]>([
 ])('a worker waits for a page, whose customer cancels before anything is sent: it tells nothing, as before it there was %s', async (_, before) => {
   const { world, page, inMs, worker, told } = scene();
   if (before) {
-    world.server.plays(before);
-    await world.end(page.tab, pay(page.once));
+    await world.end(page.tab, pay(page.once), before);
   }
   page.tab.online = false;
   const cancel = new AbortController();
@@ -179,8 +177,7 @@ test('nor does it tell the end of what the customer pressed after that, without 
   cancel.abort(new Error('cancelled'));
   await world.end(page.tab, press);
   page.tab.online = true;
-  world.server.plays(answers(201));
-  await world.end(page.tab, pay(page.once));
+  await world.end(page.tab, pay(page.once), answers(201));
   expect(await world.run(going)).toEqual({ open: 0 });
   expect(told).toEqual([]);
 });

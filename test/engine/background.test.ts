@@ -2,15 +2,14 @@
  * Goal: what a customer agreed to goes on without the page, under its key, until its time, for its user, and nothing else does.
  * Method: a page that dies, and a worker of the same world that calls `resumeInBackground` at every awkward moment.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { background, clear, type InBackground, move, type OnceOptions, pending, resumeInBackground, subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const CONSENT = { until: expect.any(Number), alone: true };
 
 /** A page of ann's, and a worker that shares store and locks with it. */
@@ -23,8 +22,7 @@ function scene(options: OnceOptions = {}) {
   const inMs = (ms: number) => ({ background: { untilMs: world.clock.now() + ms } });
   /** The page pays, its one answer is lost after the effect, and it dies. */
   const die = async (more: PayOptions = {}) => {
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(page.tab, pay(page.once, { ...inMs(10 * MINUTE), ...ONE, ...more }));
+    const { outcome } = await world.end(page.tab, pay(page.once, { ...inMs(10 * MINUTE), ...ONE, ...more }), charged(lost()));
     expect(outcome).toMatchObject({ effect: 'unknown' });
     page.tab.kill();
     return outcome?.key;
@@ -81,15 +79,13 @@ describe('the option', () => {
 
   test('whose time is over already is no consent', async () => {
     const { world, page, inMs } = scene();
-    world.server.plays(lost());
-    await world.end(page.tab, pay(page.once, { ...inMs(-1), ...ONE }));
+    await world.end(page.tab, pay(page.once, { ...inMs(-1), ...ONE }), lost());
     expect(world.record()?.request).toBeUndefined();
   });
 
   test('leaves nothing behind when the operation has ended', async () => {
     const { world, page, inMs } = scene();
-    world.server.plays(answers(201));
-    await world.end(page.tab, pay(page.once, inMs(MINUTE)));
+    await world.end(page.tab, pay(page.once, inMs(MINUTE)), answers(201));
     expect(JSON.stringify(world.record())).not.toMatch(/consent|amount/);
   });
 });
@@ -148,8 +144,7 @@ describe('its time', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
     expect(world.record()?.request).toBeUndefined();
     const next = world.open(all);
-    world.server.plays(replays());
-    expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'replayed', key });
+    expect((await world.end(next.tab, pay(next.once), replays())).outcome).toMatchObject({ type: 'replayed', key });
   });
 
   test('leaves a request that the app keeps anyway', async () => {
@@ -265,8 +260,7 @@ describe('a page that is at it', () => {
     const pressed = watched(pay(worker.tab.once(all)));
     await rest();
     page.tab.kill();
-    world.server.plays(replays());
-    expect((await world.end(worker.tab, pressed)).outcome).toMatchObject({ type: 'replayed' });
+    expect((await world.end(worker.tab, pressed, replays())).outcome).toMatchObject({ type: 'replayed' });
     expect(await world.run(asked)).toEqual(NOTHING);
     expect(world.server.gaps[0]).toBeLessThan(SECOND);
   });
@@ -284,8 +278,7 @@ describe('a second call of the name', () => {
     await die();
     const before = world.record()?.request?.consent;
     const next = world.open(all);
-    world.server.plays(lost());
-    await world.end(next.tab, pay(next.once, { ...ONE, ...more, ...(more.background && inMs(30 * MINUTE)) }));
+    await world.end(next.tab, pay(next.once, { ...ONE, ...more, ...(more.background && inMs(30 * MINUTE)) }), lost());
     next.tab.kill();
     return { world, goOn, before, after: world.record()?.request?.consent };
   };
@@ -331,8 +324,7 @@ describe('resumeInBackground', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('without locks, two workers never both have an effect: one lease, one key', async () => {
-    const world = newWorld();
+  test('without locks, two workers never both have an effect: one lease, one key', async ({ world }) => {
     const all: OnceOptions = { namespace: 'ann', use: [background()] };
     const [page, one, two] = [1, 2, 3].map(() => world.open(all, { locks: false })) as [
       ReturnType<World['open']>,

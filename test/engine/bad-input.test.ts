@@ -3,13 +3,13 @@
  * can be smuggled into a header. Method: a table of mistakes at createOnce, at the call and in hooks.
  */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { createOnce, type Evidence, extend, memoryStore, type OnceOptions, type OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
 import { LEAN, says } from '../support/texts.js';
-import { NAME, newWorld, pay, URL_, watched } from '../support/world.js';
+import { NAME, newWorld, pay, test, URL_, watched } from '../support/world.js';
 
 const circular: Record<string, unknown> = {};
 circular['self'] = circular;
@@ -157,9 +157,7 @@ describe('a call', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test.each(['pay', 5, null, () => {}, Symbol('x')])('rejects with once: %s', async (wrongOnce) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(['pay', 5, null, () => {}, Symbol('x')])('rejects with once: %s', async (wrongOnce, { world, tab, once }) => {
     named((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: wrongOnce as never })))).error, 'once', TypeError);
   });
 
@@ -171,9 +169,7 @@ describe('a call', () => {
     expect(() => watched(once.fetch(undefined as never, { once: ['a'] }))).not.toThrow();
   });
 
-  test('explicit undefined is absent, in every option', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('explicit undefined is absent, in every option', async ({ world, tab, once }) => {
     const nothing = {
       key: undefined,
       meta: undefined,
@@ -191,14 +187,13 @@ describe('a call', () => {
   });
 });
 
-test.each<[string, unknown]>([
+test.for<[string, unknown]>([
   ['a function', { deep: [() => 1] }],
   ['a Date', { at: new Date(0) }],
   ['a Map', new Map([[1, 2]])],
   ['undefined', { a: undefined }],
   ['NaN', [Number.NaN]],
-])('meta that is not JSON is refused, or stored as the JSON that it makes: %s in it', async (_, meta) => {
-  const world = newWorld();
+])('meta that is not JSON is refused, or stored as the JSON that it makes: %s in it', async ([_, meta], { world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
   world.server.otherwise = lost();
   const { error } = await world.end(tab, pay(once, { limits: { attempts: 1 }, meta: meta as never }));
@@ -228,17 +223,13 @@ describe('keys', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('a header with two keys in it, as append makes it, is refused', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a header with two keys in it, as append makes it, is refused', async ({ world, tab, once }) => {
     const headers = new Headers({ 'idempotency-key': 'one' });
     headers.append('idempotency-key', 'two');
     named((await world.end(tab, pay(once, { init: { headers } }))).error, 'key', TypeError);
   });
 
-  test("a strategy's own error reaches the caller; nothing is sent or stored", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("a strategy's own error reaches the caller; nothing is sent or stored", async ({ world, tab, once }) => {
     const own = new Error('the key service is down');
     const { error } = await world.end(tab, pay(once, { key: () => Promise.reject(own) }));
     expect(error === own || (error as Error).cause === own).toBe(true);
@@ -253,16 +244,13 @@ describe('keys', () => {
       expect(() => tab.once({ store: 5 as never })).toThrow('once: store must be an object, got number');
     });
 
-  test("'none' is a server without keys", async () => {
-    const world = newWorld();
+  test("'none' is a server without keys", async ({ world }) => {
     const { tab, once } = world.open({ dialect: 'none' });
-    world.server.plays(charged(lost()));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
+    expect(await world.end(tab, pay(once), charged(lost()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { attempts: 1 } });
     expect(world.server.keys).toEqual([null]);
   });
 
-  test("a key must fit the dialect's alphabet", async () => {
-    const world = newWorld();
+  test("a key must fit the dialect's alphabet", async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...GENERIC, name: 'short', keyPattern: /^[a-z]{1,4}$/ } });
     named((await world.end(tab, pay(once, { key: 'abcde' }))).error, 'key', TypeError);
   });
@@ -272,8 +260,7 @@ describe('keys', () => {
       fc.asyncProperty(fc.array(fc.oneof(text(1, 40), number, fc.bigInt()), { minLength: 1, maxLength: 4 }), async (operation) => {
         const world = newWorld();
         const { tab, once } = world.open();
-        world.server.plays(charged(lost()), answers(201));
-        const { outcome } = await world.end(tab, pay(once, { operation }));
+        const { outcome } = await world.end(tab, pay(once, { operation }), charged(lost()), answers(201));
         expect(outcome).toMatchObject({ effect: 'done', operation });
         for (const { headers } of world.server.arrivals) expect([...headers.keys()].sort()).toEqual(['content-type', 'idempotency-key']);
       }),
@@ -283,43 +270,35 @@ describe('keys', () => {
 });
 
 describe('requests that no attempt could send', () => {
-  test.each<[string, string, RequestInit]>([
+  test.for<[string, string, RequestInit]>([
     ['a GET with a body', URL_, { method: 'GET', body: 'x' }],
     ['no-cors', URL_, { method: 'POST', mode: 'no-cors' }],
     ['a URL that is none', 'http://[', { method: 'POST' }],
-  ])('%s: TypeError, nothing stored', async (_, url, init) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('%s: TypeError, nothing stored', async ([_, url, init], { world, tab, once }) => {
     expect((await world.end(tab, watched(once.fetch(url, { ...init, once: NAME })))).error).toBeInstanceOf(TypeError);
     expect(world.records).toEqual([]);
   });
 
-  test('a relative URL where there is no page: TypeError that says so; where there is one, it is resolved', async () => {
-    const world = newWorld();
+  test('a relative URL where there is no page: TypeError that says so; where there is one, it is resolved', async ({ world }) => {
     const server = world.open({ namespace: 'x' }, { server: true });
     const { error } = await world.end(server.tab, pay(server.once, { url: '/api/payments' }));
     named(error, 'url', TypeError);
     expect(world.records).toEqual([]);
     const page = world.open();
-    world.server.plays(answers(201));
-    await world.end(page.tab, pay(page.once, { url: '/api/payments#top' }));
+    await world.end(page.tab, pay(page.once, { url: '/api/payments#top' }), answers(201));
     expect(world.server.arrivals[0]?.url).toBe('https://shop.example/api/payments');
   });
 
-  test('a Request whose body was read: TypeError', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a Request whose body was read: TypeError', async ({ world, tab, once }) => {
     const request = new Request(URL_, { method: 'POST', body: 'x' });
     await request.text();
     expect((await world.end(tab, watched(once.fetch(request, { once: NAME })))).error).toBeInstanceOf(TypeError);
   });
 
-  test.each([
+  test.for([
     ['an object that somebody forgot to stringify', { cart: 'c1' }],
     ['a number', 5],
-  ])('a body that is %s: ERR_ONCE_BODY, nothing stored', async (_, body) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('a body that is %s: ERR_ONCE_BODY, nothing stored', async ([_, body], { world, tab, once }) => {
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: body as never, once: NAME })))).toMatchObject({
       code: 'ERR_ONCE_BODY',
       outcome: { sent: 'no' },
@@ -327,13 +306,11 @@ describe('requests that no attempt could send', () => {
     expect(world.records).toEqual([]);
   });
 
-  test.each([
+  test.for([
     ['a circle', () => circular],
     ['a bigint', () => ({ amount: 1n })],
     ['an error of its own', () => JSON.parse('{')],
-  ])('a fingerprint hook that gives %s: a TypeError or its own error, nothing sent or stored', async (_, fingerprint) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('a fingerprint hook that gives %s: a TypeError or its own error, nothing sent or stored', async ([_, fingerprint], { world, tab, once }) => {
     const { error } = await world.end(tab, pay(once, { fingerprint }));
     expect(error).toBeInstanceOf(Error);
     if (error instanceof TypeError) expect(error.message).toContain('fingerprint');
@@ -342,7 +319,7 @@ describe('requests that no attempt could send', () => {
 });
 
 describe('hooks that misbehave after a charge', () => {
-  test.each([
+  test.for<[string, (evidence: Evidence) => unknown, string]>([
     ['throws', () => JSON.parse('{'), 'JSON'],
     [
       'says a word that is none',
@@ -353,9 +330,7 @@ describe('hooks that misbehave after a charge', () => {
     ['says false where it has nothing to say', ({ status }: Evidence) => status === 402 && 'rejected', 'boolean'],
     ['says null', () => null, 'null'],
     ['is async', async () => 'fresh', 'object'],
-  ])('a verdict hook that %s makes it unknown, never done, keeps the record, and is reported', async (_, verdict, report) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('a verdict hook that %s makes it unknown, never done, keeps the record, and is reported', async ([_, verdict, report], { world, tab, once }) => {
     world.server.plays(answers(201));
     expect(await world.end(tab, pay(once, { verdict: verdict as never }))).toMatchObject({
       code: 'ERR_ONCE_UNKNOWN',
@@ -365,9 +340,7 @@ describe('hooks that misbehave after a charge', () => {
     expect(tab.reported.map(String)).toEqual([expect.stringContaining(report)]);
   });
 
-  test.each(['yes', undefined, null, 7])('a reconcile that gives %j leaves it unknown', async (said) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(['yes', undefined, null, 7])('a reconcile that gives %j leaves it unknown', async (said, { world, tab, once }) => {
     world.server.plays(charged(lost()), answers(401));
     expect(await world.end(tab, pay(once, { reconcile: (async () => said) as never }))).toMatchObject({ status: 401, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });

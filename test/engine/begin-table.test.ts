@@ -4,10 +4,10 @@
  * is worked out here from the words of the table, not from the code.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type KeyStrategy, type OperationOptions, settle } from '../../src/entries/index.js';
 import { answers, charged, lost } from '../support/server.js';
-import { CART, HOUR, NAME, newWorld, pay, rest, type World } from '../support/world.js';
+import { CART, HOUR, NAME, newWorld, pay, rest, test, type World } from '../support/world.js';
 
 const OTHER = { ...CART, amount: 20 };
 
@@ -118,8 +118,7 @@ describe('the record found, and what a call does with it', () => {
 });
 
 describe('a literal key that is not the pending one', () => {
-  test.each(['clean', 'ambiguous'] as const)('%s: ERR_ONCE_MISMATCH, nothing sent, nothing changed', async (state) => {
-    const world = newWorld();
+  test.for(['clean', 'ambiguous'] as const)('%s: ERR_ONCE_MISMATCH, nothing sent, nothing changed', async (state, { world }) => {
     const { tab: before } = await bring(world, state, {});
     const record = world.record();
     const tab = before.reload();
@@ -130,8 +129,7 @@ describe('a literal key that is not the pending one', () => {
     expect(world.record()).toEqual(record);
   });
 
-  test('settled: it answers by its name, whatever the key', async () => {
-    const world = newWorld();
+  test('settled: it answers by its name, whatever the key', async ({ world }) => {
     const { tab: before } = await bring(world, 'settled', {});
     const tab = before.reload();
     expect(await world.end(tab, pay(tab.once(), { key: 'order-c1' }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
@@ -139,18 +137,14 @@ describe('a literal key that is not the pending one', () => {
 });
 
 describe('a literal key after a refusal', () => {
-  test('that was not sticky is sent again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that was not sticky is sent again', async ({ world, tab, once }) => {
     world.server.plays(answers(402), answers(201));
     // Not random, so the refusal leaves it unknown, and pending.
     expect((await world.end(tab, pay(once, { key: 'mine' }))).outcome).toMatchObject({ effect: 'unknown' });
     expect(await world.end(tab, pay(once, { key: 'mine' }))).toMatchObject({ status: 201, outcome: { key: 'mine' } });
   });
 
-  test('that was sticky is burnt, over a reload too; another key is not', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that was sticky is burnt, over a reload too; another key is not', async ({ world, tab, once }) => {
     world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }), answers(201));
     expect((await world.end(tab, pay(once, { key: 'mine' }))).outcome).toMatchObject({ type: 'rejected', replayed: true });
     const next = tab.reload();
@@ -161,12 +155,10 @@ describe('a literal key after a refusal', () => {
 });
 
 describe('a pending record wins', () => {
-  test('over a key that a strategy would make now', async () => {
-    const world = newWorld();
+  test('over a key that a strategy would make now', async ({ world }) => {
     const { tab: before, key } = await bring(world, 'ambiguous', {});
     const tab = before.reload();
-    world.server.plays(answers(201));
-    expect((await world.end(tab, pay(tab.once(), { key: () => 'computed' }))).outcome).toMatchObject({ key });
+    expect((await world.end(tab, pay(tab.once(), { key: () => 'computed' }), answers(201))).outcome).toMatchObject({ key });
   });
 
   test('over a strategy that fails or hangs', async () => {
@@ -174,15 +166,13 @@ describe('a pending record wins', () => {
       const world = newWorld();
       const { tab: before, key } = await bring(world, 'ambiguous', {});
       const tab = before.reload();
-      world.server.plays(answers(201));
-      expect((await world.end(tab, pay(tab.once(), { key: strategy }))).outcome).toMatchObject({ effect: 'done', key });
+      expect((await world.end(tab, pay(tab.once(), { key: strategy }), answers(201))).outcome).toMatchObject({ effect: 'done', key });
     }
   });
 });
 
 describe('repeat', () => {
-  test("'if-changed' saves a profile: A, A, B, A are three effects", async () => {
-    const world = newWorld();
+  test("'if-changed' saves a profile: A, A, B, A are three effects", async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
     world.server.plays(answers(200), answers(200), answers(200));
     const ends = [];
@@ -191,11 +181,9 @@ describe('repeat', () => {
     expect(new Set(world.server.keys).size).toBe(3);
   });
 
-  test("'if-changed': a B that never left does not make A new", async () => {
-    const world = newWorld();
+  test("'if-changed': a B that never left does not make A new", async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed', limits: { totalMs: 2000 } });
-    world.server.plays(answers(200));
-    await world.end(tab, pay(once, { body: '{"name":"A"}' }));
+    await world.end(tab, pay(once, { body: '{"name":"A"}' }), answers(200));
     tab.online = false;
     expect((await world.end(tab, pay(once, { body: '{"name":"B"}' }))).outcome).toMatchObject({ type: 'unsent' });
     tab.online = true;
@@ -203,8 +191,7 @@ describe('repeat', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test("'always' is a top-up button: each click is an effect, two in one tick are one", async () => {
-    const world = newWorld();
+  test("'always' is a top-up button: each click is an effect, two in one tick are one", async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'always' });
     world.server.plays(answers(201), answers(201));
     await world.all(tab, pay(once), pay(once));
@@ -212,22 +199,17 @@ describe('repeat', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test("'never' answers another payload with ERR_ONCE_ALREADY_SETTLED, and the outcome of the first", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(201));
-    const first = await world.end(tab, pay(once));
+  test("'never' answers another payload with ERR_ONCE_ALREADY_SETTLED, and the outcome of the first", async ({ world, tab, once }) => {
+    const first = await world.end(tab, pay(once), answers(201));
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({
       code: 'ERR_ONCE_ALREADY_SETTLED',
       outcome: { effect: 'done', key: first.outcome?.key },
     });
   });
 
-  test('a tombstone older than keep.forMs does not answer any more, swept or not', async () => {
-    const world = newWorld();
+  test('a tombstone older than keep.forMs does not answer any more, swept or not', async ({ world }) => {
     const { tab, once } = world.open({ keep: { forMs: 2 * HOUR } });
-    world.server.plays(answers(201), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201), answers(201));
     await world.clock.advance(HOUR);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed' });
     await world.clock.advance(2 * HOUR);
@@ -236,9 +218,7 @@ describe('repeat', () => {
 });
 
 describe('generation', () => {
-  test('rises with every rejection, and the strategy hears of it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('rises with every rejection, and the strategy hears of it', async ({ world, tab, once }) => {
     const heard: number[] = [];
     const key: KeyStrategy = ({ generation }) => {
       heard.push(generation);
@@ -254,9 +234,7 @@ describe('generation', () => {
     expect(heard).toContain(2);
   });
 
-  test('of a random key rises too, and its record is replaced, not added to', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of a random key rises too, and its record is replaced, not added to', async ({ world, tab, once }) => {
     world.server.plays(answers(402), answers(402), answers(201));
     for (let card = 0; card < 3; card++) await world.end(tab, pay(once, { body: { ...CART, card } }));
     expect(world.record()).toMatchObject({ generation: 2, state: 'settled' });

@@ -9,7 +9,7 @@ import { openAsBlob } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import type { OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flight.js';
@@ -18,27 +18,21 @@ import { extend, type Outcome, operation as operationOf, resume, run } from '../
 import { made } from '../support/made.js';
 import { answers, charged, delayed, hangs, lost, stalls } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const LEFT = { type: 'unknown', effect: 'unknown', reason: 'aborted' } as Outcome;
 
 describe('what an effect throws or gives', () => {
-  test.each(['declined', null, undefined, 5])('reaches every caller: %j', async (thing) => {
-    const world = newWorld();
-    const { once } = world.open();
+  test.for(['declined', null, undefined, 5])('reaches every caller: %j', async (thing, { world, once }) => {
     const thrown = () => Promise.reject(thing);
     const calls = [1, 2].map(() => watched(run(once, NAME, thrown, { verdict: () => 'rejected' })));
     const ends = await world.run(Promise.allSettled(calls));
     expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     if (thing !== undefined) expect(ends.map((end) => end.status === 'rejected' && end.reason)).toEqual([thing, thing]);
-    const given = await world.run(Promise.all([1, 2].map(() => run(once, ['other'], async () => thing))));
-    expect(given).toEqual([thing, thing]);
+    expect(await world.run(Promise.all([1, 2].map(() => run(once, ['other'], async () => thing))))).toEqual([thing, thing]);
   });
 
-  test('if it is an error of its own, bears the outcome for whoever asks', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('if it is an error of its own, bears the outcome for whoever asks', async ({ world, tab, once }) => {
     const declined = new Error('declined');
     await world.run(Promise.allSettled([run(once, NAME, () => Promise.reject(declined), { verdict: () => 'rejected' })]));
     expect(tab.outcomeOf(declined)).toMatchObject({ type: 'rejected' });
@@ -46,8 +40,7 @@ describe('what an effect throws or gives', () => {
 });
 
 describe('callers of one answer', () => {
-  test('each have a body of their own, and know who joined; what came too late for a long one is told so', async () => {
-    const world = newWorld();
+  test('each have a body of their own, and know who joined; what came too late for a long one is told so', async ({ world }) => {
     const { tab, once } = world.open({ limits: { bodyBytes: 4 } });
     world.server.plays(delayed(SECOND, answers(201, 'a long body')));
     const [first, second] = [pay(once), pay(once)];
@@ -57,9 +50,7 @@ describe('callers of one answer', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('leave when their own limit is over, and the last one stops the operation', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('leave when their own limit is over, and the last one stops the operation', async ({ world, tab, once }) => {
     const abort = new AbortController();
     world.server.plays(hangs());
     const first = pay(once, { signal: abort.signal });
@@ -72,9 +63,7 @@ describe('callers of one answer', () => {
     expect(operationOf(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('leave no listener on their signals', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('leave no listener on their signals', async ({ world, tab, once }) => {
     const signals = [new AbortController().signal, new AbortController().signal];
     world.server.plays(delayed(SECOND, answers(201)));
     await world.all(tab, ...signals.map((signal) => pay(once, { signal })));
@@ -83,9 +72,7 @@ describe('callers of one answer', () => {
     expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
   });
 
-  test('of a request that breaks get what broke it, joined or waiting', async () => {
-    const world = newWorld();
-    const { once } = world.open();
+  test('of a request that breaks get what broke it, joined or waiting', async ({ world, once }) => {
     const broken = new TypeError('no fingerprint');
     const fingerprint = () => Promise.reject(broken);
     const calls = [1, 2].map(() => pay(extend(once, { fingerprint })));
@@ -94,9 +81,7 @@ describe('callers of one answer', () => {
     expect(operationOf(once, NAME).state.phase).not.toBe('sending');
   });
 
-  test('of a request that breaks after they left hear that nothing was sent, and no more', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of a request that breaks after they left hear that nothing was sent, and no more', async ({ world, tab, once }) => {
     const told: unknown[] = [];
     const controller = new AbortController();
     const call = pay(extend(once, { fingerprint: () => Promise.reject(new TypeError('broken')) }), {
@@ -194,41 +179,33 @@ async function fileChangedSince(): Promise<Blob> {
 }
 
 describe('a body that can not be read', () => {
-  test('is told with why, and says what is known of the operation', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is told with why, and says what is known of the operation', async ({ world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' } });
     expect(String(end.error)).toMatch(says(/: body must be text.*, got number/, /: body: body, got number/));
     expect(String(end.error)).not.toMatch(/once: .*once: /);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     const again = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(again).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
   });
 
-  test.each([
+  test.for([
     ['a file that was changed on the disk after it was chosen', fileChangedSince],
     ['a stream that breaks', async () => new ReadableStream({ pull: (controller) => controller.error(new Error('torn')) })],
     ['a stream that somebody else reads', async () => ((stream) => stream.getReader() && stream)(new ReadableStream({}))],
-  ])('is told in a word, and not as a bug of the app: %s', async (_, bodyOf) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('is told in a word, and not as a bug of the app: %s', async ([_, bodyOf], { world, tab, once }) => {
     const init = { method: 'POST', body: await bodyOf(), duplex: 'half', once: NAME } as RequestInit;
     expect(await world.end(tab, watched(once.fetch(URL_, init)))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent' } });
     expect(world.records).toEqual([]);
   });
 
-  test('is not told as unsent where nobody could look', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is not told as unsent where nobody could look', async ({ world, tab, once }) => {
     tab.faults.next('look-fails');
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { type: 'unknown', reason: 'store', sent: 'maybe' } });
   });
 
-  test('or does not come to an end is given up with the call', async () => {
-    const world = newWorld();
+  test('or does not come to an end is given up with the call', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: SECOND } });
     const at = world.clock.now();
     const endless = new ReadableStream({});
@@ -237,8 +214,7 @@ describe('a body that can not be read', () => {
     expect(world.clock.now() - at).toBe(SECOND);
   });
 
-  test('in time for its fingerprint is given up, too', async () => {
-    const world = newWorld();
+  test('in time for its fingerprint is given up, too', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: SECOND }, fingerprint: () => new Promise(() => {}) });
     const at = world.clock.now();
     expect((await world.end(tab, pay(once))).error).toMatchObject({ name: 'TypeError', message: expect.stringContaining('fingerprint') });
@@ -247,25 +223,20 @@ describe('a body that can not be read', () => {
 });
 
 describe('who waits for another payload of a name', () => {
-  test('is busy when its time is over, and not before', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is busy when its time is over, and not before', async ({ world, tab, once }) => {
     world.server.plays(delayed(10 * SECOND, answers(201)));
     const first = pay(once);
     await rest();
     const at = world.clock.now();
     const second = pay(once, { body: { ...CART, amount: 20 }, limits: { totalMs: SECOND } });
-    const end = await world.end(tab, second);
-    expect(end).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { reason: 'busy' } });
+    expect(await world.end(tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { reason: 'busy' } });
     expect(world.clock.now() - at).toBe(SECOND);
     await world.end(tab, first);
   });
 
-  test('gives its claim back when its record can not be begun', async () => {
-    const world = newWorld();
+  test('gives its claim back when its record can not be begun', async ({ world }) => {
     const dying = world.open();
-    world.server.plays(charged(lost()));
-    await world.end(dying.tab, extend(dying.once, ONE).fetch(URL_, { method: 'POST', body: '{}' }));
+    await world.end(dying.tab, extend(dying.once, ONE).fetch(URL_, { method: 'POST', body: '{}' }), charged(lost()));
     dying.tab.kill();
     const { tab, once } = world.open();
     tab.faults.next('none', 'none', 'look-fails');
@@ -286,8 +257,7 @@ describe('a namespace', () => {
     expect(() => resume(once)).toThrow(says);
   });
 
-  test('that fails later is somebody else, and is reported', async () => {
-    const world = newWorld();
+  test('that fails later is somebody else, and is reported', async ({ world }) => {
     const gone = new Error('logged out');
     let there = true;
     const { tab, once } = world.open({
@@ -313,18 +283,15 @@ describe('a namespace', () => {
     ] as const) {
       const world = newWorld();
       const { tab, once } = world.open(options);
-      world.server.plays(answers(201));
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), answers(201));
       const digest = (parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
       expect(world.records).toMatchObject([{ id: digest([own, operation]), ns: digest([own]) }]);
     }
   });
 
-  test('is no more than a digest in the store', async () => {
-    const world = newWorld();
+  test('is no more than a digest in the store', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect((world.records as OnceRecord[]).map(({ id, ns }) => [id.length, ns.length])).toEqual([[32, 32]]);
   });
 });

@@ -2,15 +2,15 @@
  * Goal: what is sent is what the caller had in hand when it called, as with fetch: what it does to its form, bytes or name
  * afterwards is of no account. Method: one object is used for several calls, and changed right after each of them.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { derived } from '../../src/entries/index.js';
 import { answers, lost, textOf } from '../support/server.js';
-import { newWorld, rest, URL_, watched } from '../support/world.js';
+import { rest, test, URL_, watched } from '../support/world.js';
 
 const SEATS = ['a', 'b', 'c'] as const;
 
 describe('one body for several calls', () => {
-  test.each([
+  test.for([
     ['a form', () => new FormData()],
     [
       'a form with a file',
@@ -21,9 +21,7 @@ describe('one body for several calls', () => {
       },
     ],
     ['fields', () => new URLSearchParams()],
-  ] as const)('%s: each call sends its own', async (_, make) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ] as const)('%s: each call sends its own', async ([_, make], { world, tab, once }) => {
     world.server.otherwise = answers(201);
     const body = make();
     const calls = SEATS.map((seat) => {
@@ -35,9 +33,7 @@ describe('one body for several calls', () => {
     expect(sent.map((text) => /seat(?:=|"\r\n\r\n)(\w)/.exec(text)?.[1])).toEqual([...SEATS]);
   });
 
-  test('bytes: each call sends its own', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('bytes: each call sends its own', async ({ world, tab, once }) => {
     world.server.otherwise = answers(201);
     const body = new Uint8Array(1);
     const calls = [1, 2, 3].map((seat) => {
@@ -49,9 +45,7 @@ describe('one body for several calls', () => {
     expect(sent.map((bytes) => new Uint8Array(bytes)[0])).toEqual([1, 2, 3]);
   });
 
-  test('the second attempt of a call sends what the first one did', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('the second attempt of a call sends what the first one did', async ({ world, tab, once }) => {
     world.server.plays(lost(), answers(201));
     const body = new FormData();
     body.set('seat', 'a');
@@ -65,9 +59,7 @@ describe('one body for several calls', () => {
 });
 
 describe('one name for several calls', () => {
-  test('each has its own derived key, and its outcome has its own name', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('each has its own derived key, and its outcome has its own name', async ({ world, tab, once }) => {
     world.server.otherwise = answers(201);
     const name: [string, string] = ['seat', ''];
     const calls = SEATS.map((seat) => {
@@ -81,13 +73,12 @@ describe('one name for several calls', () => {
 });
 
 describe('a PUT without a name that is sent again', () => {
-  test.each<[string, () => BodyInit, (body: never) => void]>([
+  test.for<[string, () => BodyInit, (body: never) => void]>([
     ['fields', () => new URLSearchParams('text=a'), (body: URLSearchParams) => body.set('text', 'b')],
     ['a form', () => formOf('a'), (body: FormData) => body.set('text', 'b')],
     ['bytes', () => new TextEncoder().encode('text=a'), (body: Uint8Array) => body.fill(98)],
     ['a buffer', () => new TextEncoder().encode('text=a').buffer, (body: ArrayBuffer) => new Uint8Array(body).fill(98)],
-  ])('sends what it was given: %s', async (_kind, make, change) => {
-    const world = newWorld();
+  ])('sends what it was given: %s', async ([_kind, make, change], { world }) => {
     const sent: string[] = [];
     const { tab, once } = world.open({
       fetch: async (_, init) => {

@@ -5,7 +5,7 @@
  */
 
 import { getEventListeners } from 'node:events';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { derived, forget, operation, settle, subscribe } from '../../src/entries/index.js';
@@ -15,9 +15,7 @@ import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, URL_, type World } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
 
 /** A tab that holds the lock of the name, and does nothing with it. */
 async function holder(world: World): Promise<Tab> {
@@ -31,9 +29,7 @@ async function holder(world: World): Promise<Tab> {
 }
 
 describe('while another tab holds the lock', () => {
-  test("'reject' rejects at once, and knows nothing of the operation", async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test("'reject' rejects at once, and knows nothing of the operation", async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -46,24 +42,24 @@ describe('while another tab holds the lock', () => {
     await world.end(one.tab, first);
   });
 
-  test.each([
+  test.for([
     [60 * SECOND, 10 * SECOND, 10 * SECOND],
     [8 * SECOND, 10 * SECOND, 4 * SECOND],
-  ])('a screen sees until when it is waited for: of %i ms in all and %i for an attempt, %i', async (totalMs, attemptMs, waited) => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
-    world.server.plays(delayed(SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
-    const second = pay(two.once, { limits: { totalMs, attemptMs } });
-    await rest();
-    expect(operation(two.once, NAME).state).toEqual({ phase: 'waiting', attempt: 0, until: world.clock.now() + waited, why: 'another-context' });
-    await world.end(one.tab, first);
-    await world.end(two.tab, second);
-  });
+  ] as const)(
+    'a screen sees until when it is waited for: of %i ms in all and %i for an attempt, %i',
+    async ([totalMs, attemptMs, waited], { world, one, two }) => {
+      world.server.plays(delayed(SECOND, answers(201)));
+      const first = pay(one.once);
+      await rest();
+      const second = pay(two.once, { limits: { totalMs, attemptMs } });
+      await rest();
+      expect(operation(two.once, NAME).state).toEqual({ phase: 'waiting', attempt: 0, until: world.clock.now() + waited, why: 'another-context' });
+      await world.end(one.tab, first);
+      await world.end(two.tab, second);
+    },
+  );
 
-  test('a call that waited leaves no timer and no listener behind', async () => {
-    const world = newWorld();
+  test('a call that waited leaves no timer and no listener behind', async ({ world }) => {
     const signals = new Map<EventTarget, number>();
     const { addEventListener } = EventTarget.prototype;
     vi.spyOn(EventTarget.prototype, 'addEventListener').mockImplementation(function (this: EventTarget, ...call) {
@@ -89,9 +85,7 @@ describe('while another tab holds the lock', () => {
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('an abort ends the wait', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('an abort ends the wait', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -107,9 +101,7 @@ describe('while another tab holds the lock', () => {
     await world.end(one.tab, first);
   });
 
-  test('a store that can not be looked at ends the call, with the reason', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('a store that can not be looked at ends the call, with the reason', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -120,60 +112,48 @@ describe('while another tab holds the lock', () => {
     await world.end(one.tab, first);
   });
 
-  test('a record that had settled before the wait is no answer to it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(201, { id: 'ch_1' }), answers(201, { id: 'ch_2' }));
-    await world.end(tab, pay(once));
+  test('a record that had settled before the wait is no answer to it', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     const dying = await holder(world);
     const other = world.open();
     const again = pay(other.once, { repeat: 'always' });
     await rest();
     dying.kill();
-    expect((await world.end(other.tab, again)).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(other.tab, again, answers(201, { id: 'ch_2' }))).outcome).toMatchObject({ type: 'fresh' });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 });
 
 describe('locks that do not work', () => {
-  test('where the manager refuses, a call goes on, and settle and forget do, too', async () => {
-    const world = newWorld();
+  test('where the manager refuses, a call goes on, and settle and forget do, too', async ({ world }) => {
     vi.spyOn(world.locks, 'acquire').mockRejectedValue(new DOMException('denied', 'SecurityError'));
     const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(once, ONE), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     await world.run(settle(once, NAME, 'done'));
     expect(world.record()).toMatchObject({ state: 'settled' });
     await world.run(forget(once, NAME));
     expect(world.record()).toMatchObject({ state: 'retired' });
   });
 
-  test.each([
+  test.for([
     ['a page says once', ['insecure-origin'], false],
     ['a server says', [], true],
-  ])('without any %s %j', async (_, codes, server) => {
-    const world = newWorld();
+  ] as const)('without any %s %j', async ([_, codes, server], { world }) => {
     const { tab, once } = world.open({}, { locks: false, server });
     const told: unknown[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && told.push([event.code, event.key, event.message.includes('shop.example')]));
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect(told).toEqual(codes.map((code) => [code, '', true]));
   });
 });
 
 describe('a store that chooses', () => {
-  test("is asked for its choice first, so that 'required' is judged by what it chose", async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test("is asked for its choice first, so that 'required' is judged by what it chose", async ({ world, tab }) => {
     const once = tab.once({ store: firstAvailable([tab.store]), durability: 'required' });
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { storedIn: 'disk' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'disk' } });
   });
 
-  test('and can not yet, ends the call before anything is decided', async () => {
-    const world = newWorld();
-    const { tab } = world.open();
+  test('and can not yet, ends the call before anything is decided', async ({ world, tab }) => {
     const trouble = new Error('connection lost');
     let asked = 0;
     const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => (asked++ === 0 ? Promise.reject(trouble) : true) }]) });
@@ -182,8 +162,7 @@ describe('a store that chooses', () => {
     expect((end.error as Error).cause).toBe(trouble);
   });
 
-  test("and finds only memory refuses under 'required'", async () => {
-    const world = newWorld();
+  test("and finds only memory refuses under 'required'", async ({ world }) => {
     const { tab } = world.open({}, { claims: { survives: 'context' } });
     const once = tab.once({ store: firstAvailable([tab.store]), durability: 'required' });
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
@@ -191,59 +170,47 @@ describe('a store that chooses', () => {
 });
 
 describe('the key', () => {
-  test('of an unnamed call is random even on a store that is not atomic', async () => {
-    const world = newWorld();
+  test('of an unnamed call is random even on a store that is not atomic', async ({ world }) => {
     const { tab, once } = world.open({}, { claims: { atomic: false } });
-    world.server.plays(answers(201));
-    const end = await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART) }));
+    const end = await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART) }), answers(201));
     expect(end.outcome).toMatchObject({ type: 'fresh', key: expect.stringMatching(/^00000000-/) });
   });
 
-  test('from a strategy is asked for again a few times at most while its generation moves on', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('from a strategy is asked for again a few times at most while its generation moves on', async ({ world, tab, once }) => {
     const asked: number[] = [];
     const key = ({ generation }: { generation: number }): string => {
       asked.push(generation);
       world.damage((record) => sealed({ ...record, generation: record.generation + 1 }));
       return `key-of-generation-${generation}`;
     };
-    world.server.plays(answers(402));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(402));
     expect(await world.end(tab, pay(once, { key }))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(asked.length).toBeGreaterThan(1);
     expect(asked.length).toBeLessThan(6);
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test.each([
+  test.for([
     ['a named call', 'strict', { once: NAME }],
     ['an unnamed call', 'relaxed', {}],
-  ])('of %s is stored %s', async (_, durability, how) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(201));
-    await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART), ...how }));
+  ] as const)('of %s is stored %s', async ([_, durability, how], { world, tab, once }) => {
+    await world.end(tab, once.fetch(URL_, { method: 'POST', body: JSON.stringify(CART), ...how }), answers(201));
     expect(world.writes[0]?.durability).toBe(durability);
   });
 });
 
 describe('the record', () => {
-  test('says where it goes, and bears no lease where nobody shares it', async () => {
-    const world = newWorld();
+  test('says where it goes, and bears no lease where nobody shares it', async ({ world }) => {
     const { tab, once } = world.open({}, { locks: false, claims: { shared: 'context' } });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(world.writes.map(({ next }) => (next as OnceRecord).lease)).toEqual(world.writes.map(() => undefined));
     expect(world.record()).toMatchObject({ origin: 'https://shop.example', carrier: 'header:Idempotency-Key' });
   });
 
-  test('of a server that answers no mismatch takes no other payload', async () => {
-    const world = newWorld();
+  test('of a server that answers no mismatch takes no other payload', async ({ world }) => {
     const dialect = { ...GENERIC, answersMismatch: false };
     const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await world.end(tab, pay(once, { body: { ...CART, amount: 11 } }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
     expect(world.server.arrivals).toHaveLength(1);
   });
@@ -311,8 +278,7 @@ describe('a first write that failed', () => {
     expect(end).toMatchObject(store);
   });
 
-  test.each(['required', 'best-effort'] as const)('and may still come is nothing to go on from, under %s', async (durability) => {
-    const world = newWorld();
+  test.for(['required', 'best-effort'] as const)('and may still come is nothing to go on from, under %s', async (durability, { world }) => {
     const { tab, once } = world.open({ durability });
     const update: typeof tab.store.update = (_, change) => {
       change(undefined, world.clock.now());

@@ -2,12 +2,12 @@
  * Goal: a clock that somebody sets proves nothing. That a copy of a lost attempt is gone for good shows in time that has
  * passed, and not in what the device's clock says.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { evenForMs } from '../../src/engine/even-clock.js';
 import { type Around, around, clear, createOnce, type Outcome, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { answers, charged, during, lost } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, type World, watched } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
 const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
@@ -20,8 +20,7 @@ const retryAtOf = (outcome: Outcome | undefined) => (outcome as { retryAt?: numb
 async function declined() {
   const world = newWorld();
   const { tab, once } = world.open();
-  world.server.plays(lost(), DECLINE);
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+  expect((await world.end(tab, pay(once), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
   return { world, tab, once };
 }
 
@@ -30,11 +29,10 @@ describe('the same decline again, after the clock was set forward by an hour', (
     const { world, tab, once } = await declined();
     world.clock.jump(HOUR);
     await world.clock.advance(10 * SECOND);
-    world.server.plays(DECLINE, DECLINE);
-    const early = await world.end(tab, pay(once));
+    const early = await world.end(tab, pay(once), DECLINE);
     expect(early.outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE - 1 });
     await world.clock.advance(2 * MINUTE);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+    expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 
   test('while the second attempt is on its way, is no proof', async () => {
@@ -49,11 +47,10 @@ describe('the same decline again, after the clock was set forward by an hour', (
     world.clock.jump(HOUR);
     const once = next.once();
     await world.clock.advance(MINUTE);
-    world.server.plays(DECLINE, DECLINE);
-    const early = await world.end(next, pay(once));
+    const early = await world.end(next, pay(once), DECLINE);
     expect(early.outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + MINUTE });
     await world.clock.advance(MINUTE);
-    expect((await world.end(next, pay(once))).outcome).toMatchObject(NONE);
+    expect((await world.end(next, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 
   test('is no proof to another tab either, whether it was open before or not', async () => {
@@ -69,8 +66,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
   test('does not say either how another card has ended', async () => {
     const { world, tab, once } = await declined();
     world.clock.jump(HOUR);
-    world.server.plays(MISMATCH, DECLINE);
-    const end = await world.end(tab, pay(once, { body: CARD_B }));
+    const end = await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE);
     expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
     expect(retryAtOf(end.outcome)).toBe(world.clock.now() + 2 * MINUTE - 1);
   });
@@ -80,10 +76,9 @@ test('set back by some minutes, the clock proves no more than it would', async (
   const { world, tab, once } = await declined();
   world.clock.jump(-4 * MINUTE);
   await world.clock.advance(3 * MINUTE);
-  world.server.plays(DECLINE, DECLINE);
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+  expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(UNSURE);
   await world.clock.advance(4 * MINUTE);
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+  expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
 });
 
 test('a tab that was open all the time takes the word of a page that is gone', async () => {
@@ -91,34 +86,28 @@ test('a tab that was open all the time takes the word of a page that is gone', a
   tab.kill();
   const other = world.open();
   await world.clock.advance(2 * MINUTE);
-  world.server.plays(DECLINE);
-  expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject(NONE);
+  expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(NONE);
 });
 
 describe("where the store is a server, its clock counts, and a machine's does not", () => {
   const PROCESS = { server: true, locks: false, claims: { shared: 'cluster' } } as const;
 
-  test('a machine whose clock was an hour slow when the first decline came', async () => {
-    const world = newWorld();
+  test('a machine whose clock was an hour slow when the first decline came', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } }, PROCESS);
-    world.server.plays(lost());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), lost());
     world.server.plays(during(() => void (tab.skewMs = -HOUR), DECLINE));
     await world.end(tab, pay(once));
     const other = world.open({}, PROCESS);
     await world.clock.advance(MINUTE);
-    world.server.plays(DECLINE);
-    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject(UNSURE);
+    expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(UNSURE);
   });
 
-  test('a process that began a moment ago takes the word of another one', async () => {
-    const world = newWorld();
+  test('a process that began a moment ago takes the word of another one', async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), () => world.open({}, PROCESS)];
-    world.server.plays(lost(), DECLINE, DECLINE);
-    await world.end(one.tab, pay(one.once));
+    await world.end(one.tab, pay(one.once), lost(), DECLINE);
     await world.clock.advance(2 * MINUTE);
     const { tab, once } = other();
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+    expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 });
 
@@ -128,8 +117,7 @@ describe('a log-out elsewhere while a slow hook is at work, and the clock is set
     world.clock.jump(-2 * MINUTE);
   };
 
-  test('headers', async () => {
-    const world = newWorld();
+  test('headers', async ({ world }) => {
     const headers = async () => {
       await slow(world);
       return {};
@@ -139,8 +127,7 @@ describe('a log-out elsewhere while a slow hook is at work, and the clock is set
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('around', async () => {
-    const world = newWorld();
+  test('around', async ({ world }) => {
     const hook: Around = async (_, send) => {
       await slow(world);
       return send();
@@ -153,15 +140,13 @@ describe('a log-out elsewhere while a slow hook is at work, and the clock is set
 
 test('settle as none by a tab that hangs, while another one sends and the clock is set back, is refused: it says nothing of what was sent', async () => {
   const world = newWorld();
-  const ONE = { limits: { attempts: 1 } };
   const [app, other] = [world.open(), world.open(ONE)];
-  world.server.plays(lost(), charged(lost()));
-  await world.end(other.tab, pay(other.once));
+  await world.end(other.tab, pay(other.once), lost());
   app.tab.at(1, () => app.tab.freeze());
   const word = watched(settle(app.once, NAME, 'none'));
   world.clock.jump(-MINUTE);
   await world.clock.advance(2 * SECOND);
-  expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown' });
+  expect((await world.end(other.tab, pay(other.once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
   app.tab.thaw();
   await expect(world.run(word)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   expect(world.record()).toMatchObject({ state: 'pending' });
@@ -175,17 +160,14 @@ describe('a server', () => {
     vi.restoreAllMocks();
   });
 
-  test('counts from its first call on, whatever that was', async () => {
-    const world = newWorld();
+  test('counts from its first call on, whatever that was', async ({ world }) => {
     const PROCESS = { server: true, locks: false } as const;
     const one = world.open({}, PROCESS);
-    world.server.plays(lost(), DECLINE, answers(201));
-    await world.end(one.tab, pay(one.once));
+    await world.end(one.tab, pay(one.once), lost(), DECLINE);
     const { tab, once } = world.open({}, PROCESS);
-    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }));
+    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }), answers(201));
     await world.clock.advance(2 * MINUTE);
-    world.server.plays(DECLINE);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+    expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 });
 

@@ -2,10 +2,10 @@
  * Goal: `close` and a listener that settles what it hears of: the store is closed when the word is stored, the word is never half
  * taken, and neither waits for the other without end.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { close, extend, type Once, settle, subscribe } from '../../src/entries/index.js';
 import { charged, hangs, lost } from '../support/server.js';
-import { NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
+import { NAME, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
 /** Settles the operation, by `by`, as soon as `once` tells that it is unknown; gives what became of that. */
 function settling(once: Once, effect: 'done' | 'none', also?: () => void, by = once): Promise<unknown> {
@@ -19,9 +19,7 @@ function settling(once: Once, effect: 'done' | 'none', also?: () => void, by = o
 }
 
 describe('settled in a listener of the end that close brings', () => {
-  test.each(['done', 'none'] as const)('%s: it is stored before the store is closed', async (effect) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(['done', 'none'] as const)('%s: it is stored before the store is closed', async (effect, { world, tab, once }) => {
     const word = settling(once, effect);
     world.server.plays(effect === 'done' ? charged(lost()) : lost());
     const call = pay(once);
@@ -33,9 +31,7 @@ describe('settled in a listener of the end that close brings', () => {
     expect(world.record()).toMatchObject({ state: effect === 'done' ? 'settled' : 'retired', ending: { effect } });
   });
 
-  test('the same by a client that was extended, closed with the one whose store it has', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('the same by a client that was extended, closed with the one whose store it has', async ({ world, tab, once }) => {
     const child = tab.in(() => extend(once, {}));
     const word = settling(child, 'done');
     world.server.plays(charged(lost()));
@@ -48,22 +44,18 @@ describe('settled in a listener of the end that close brings', () => {
   });
 });
 
-test('a listener that closes the client and settles, both at once', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open({ limits: { attempts: 1 } });
+test('a listener that closes the client and settles, both at once', async ({ world }) => {
+  const { tab, once } = world.open(ONE);
   let closed: Promise<void> | undefined;
   const word = settling(once, 'done', () => {
     closed = close(once);
   });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), charged(lost()));
   await world.run(closed as Promise<void>);
   expect(await word).toBe('stored');
 });
 
-test('by a client that was extended, in a listener of the one that it was extended from', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('by a client that was extended, in a listener of the one that it was extended from', async ({ world, tab, once }) => {
   const child = tab.in(() => extend(once, {}));
   const word = settling(once, 'done', undefined, child);
   world.server.plays(charged(lost()));
@@ -75,8 +67,7 @@ test('by a client that was extended, in a listener of the one that it was extend
   expect(await word).toBe('stored');
 });
 
-test('close waits no longer than the attempt under way', async () => {
-  const world = newWorld();
+test('close waits no longer than the attempt under way', async ({ world }) => {
   const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });
   world.server.plays(hangs());
   const call = pay(once);

@@ -32,8 +32,7 @@ describe('a client that was extended', () => {
     await Promise.all([close(child), close(grandchild)]);
     expect(closed).toEqual([]);
     for (const gone of [child, grandchild]) await expect(pay(gone)).rejects.toThrow(/closed/);
-    world.server.plays(charged(answers(201)));
-    expect((await world.end(tab, pay(parent))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, pay(parent), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
     await close(parent);
     expect(closed).toEqual(['parent']);
   });

@@ -2,12 +2,12 @@
  * Goal: `connectivity` is a hint. One of the app's own that throws, or gives something else than a function to unsubscribe by (React
  * Native's AppState gives an object), is reported, and neither ends a call nor lets one hang.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { Closing } from '../../src/engine/closing.js';
 import { close } from '../../src/entries/index.js';
 import type { Connectivity } from '../../src/ports.js';
 import { charged, lost, replays } from '../support/server.js';
-import { newWorld, pay, rest } from '../support/world.js';
+import { pay, rest, test } from '../support/world.js';
 
 const broken = (): never => {
   throw new Error('a bug of the app');
@@ -21,16 +21,13 @@ const HINTS: [string, Connectivity][] = [
 ];
 
 describe.each(HINTS)('one %s', (_, connectivity) => {
-  test('lets a call go on after a lost answer, and is reported', async () => {
-    const world = newWorld();
+  test('lets a call go on after a lost answer, and is reported', async ({ world }) => {
     const { tab, once } = world.open({ connectivity });
-    world.server.plays(charged(lost()), replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', attempts: 2 });
+    expect((await world.end(tab, pay(once), charged(lost()), replays())).outcome).toMatchObject({ effect: 'done', attempts: 2 });
     expect(tab.reported.length).toBeGreaterThan(0);
   });
 
-  test('lets an abort and the end of the client cut every wait', async () => {
-    const world = newWorld();
+  test('lets an abort and the end of the client cut every wait', async ({ world }) => {
     const { tab, once } = world.open({ connectivity });
     world.server.plays(charged(lost()), charged(lost()), charged(lost()));
     const controller = new AbortController();

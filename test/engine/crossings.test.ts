@@ -1,34 +1,30 @@
 /** Goal: where two rules meet, neither makes a second effect, a wrong word or a customer who is stuck. Each sequence was found by an attack. */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { fresh, replayed } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { defineDialect, inBody, inHeader, stripe, stripeV2 } from '../../src/entries/dialects.js';
 import { clear, close, move, type Once, resume, resumeOne } from '../../src/entries/index.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, during, hangs, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 
 describe('the two minutes of a refusal that came again', () => {
-  test('they count from the last attempt that may have had an effect, not from when the refusal first came', async () => {
-    const world = newWorld();
+  test('they count from the last attempt that may have had an effect, not from when the refusal first came', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attemptMs: 5000 } });
     const decline = answers(402, { error: 'declined' });
-    world.server.plays(lost(), decline);
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), lost(), decline);
     await world.clock.advance(3 * MINUTE);
     // The customer has topped up the account. This copy is held up on its way, and charges when it arrives.
-    world.server.plays(hangs(), decline);
-    const second = await world.end(tab, pay(once));
+    const second = await world.end(tab, pay(once), hangs(), decline);
     expect(world.server.arrivals).toHaveLength(4);
     expect(second.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   });
 
-  test('nor where the calls in between got no answer at all', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
+  test('nor where the calls in between got no answer at all', async ({ world }) => {
+    const { tab, once } = world.open(ONE);
     const decline = answers(402, { error: 'declined' });
     world.server.plays(lost(), decline, hangs(), decline, answers(201));
     for (const wait of [0, 3 * MINUTE, 0]) {
@@ -46,20 +42,17 @@ describe('the two minutes of a refusal that came again', () => {
 describe('two processes on one store', () => {
   const PROCESS = { server: true, locks: false, claims: { shared: 'cluster' } } as const;
 
-  test("a clock that is three minutes ahead does not make two minutes of a refusal: they are counted by the store's", async () => {
-    const world = newWorld();
+  test("a clock that is three minutes ahead does not make two minutes of a refusal: they are counted by the store's", async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), world.open({}, PROCESS)];
     other.tab.skewMs = 3 * MINUTE;
     const decline = answers(402, { error: 'declined' });
-    world.server.plays(lost(), decline, decline, decline);
-    await world.end(one.tab, pay(one.once));
-    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+    await world.end(one.tab, pay(one.once), lost(), decline);
+    expect((await world.end(other.tab, pay(other.once), decline)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
     await world.clock.advance(2 * MINUTE);
-    expect((await world.end(one.tab, pay(one.once))).outcome).toMatchObject({ effect: 'none' });
+    expect((await world.end(one.tab, pay(one.once), decline)).outcome).toMatchObject({ effect: 'none' });
   });
 
-  test('two calls that are the first of their process hold leases of one name: their own process may drive on', async () => {
-    const world = newWorld();
+  test('two calls that are the first of their process hold leases of one name: their own process may drive on', async ({ world }) => {
     const { tab, once } = world.open({}, PROCESS);
     world.server.plays(delayed(20_000, answers(201)), delayed(20_000, answers(201)));
     const calls = [pay(once), pay(once, { operation: ['pay', 'c2'] })];
@@ -68,8 +61,7 @@ describe('two processes on one store', () => {
     await world.all(tab, ...calls);
   });
 
-  test('a call that may only ask ends nothing once the driver that slept has renewed its lease', async () => {
-    const world = newWorld();
+  test('a call that may only ask ends nothing once the driver that slept has renewed its lease', async ({ world }) => {
     const [driver, asker] = [world.open({}, PROCESS), world.open({}, PROCESS)];
     world.server.plays(delayed(10 * MINUTE, charged(answers(201))));
     const call = pay(driver.once, { limits: { attempts: 1, attemptMs: 20 * MINUTE, totalMs: 30 * MINUTE } });
@@ -95,23 +87,20 @@ describe('done, and nobody knows with which payload', () => {
   const EDITED = { ...CART, amount: 20 };
   const status = () => new Response('{"state":"paid"}', { headers: { 'content-type': 'application/json' } });
 
-  test.each([
+  test.for([
     ['an answer that may be either', [answers(201)], {}],
     ["reconcile's Response", [answers(401)], { reconcile: async () => status() }],
-  ] as const)('by %s: later calls are told that it is done, and given no answer that may be another one', async (_, last, options) => {
-    const world = newWorld();
+  ] as const)('by %s: later calls are told that it is done, and given no answer that may be another one', async ([_, last, options], { world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 }, ...options });
-    world.server.plays(idle(charged(lost())), ...last);
-    await world.end(tab, pay(once, { reconcile: async () => 'unknown' }));
-    expect((await world.end(tab, pay(once, { body: EDITED }))).outcome).toMatchObject({ effect: 'done' });
+    await world.end(tab, pay(once, { reconcile: async () => 'unknown' }), idle(charged(lost())));
+    expect((await world.end(tab, pay(once, { body: EDITED }), ...last)).outcome).toMatchObject({ effect: 'done' });
     for (const body of [CART, EDITED])
       expect(await world.end(tab, pay(once, { body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', attempts: 0 } });
   });
 });
 
 describe('another context ends it with an earlier payload while this one waits for its next attempt', () => {
-  test.each(['never', 'if-changed'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat) => {
-    const world = newWorld();
+  test.for(['never', 'if-changed'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat });
     // It is done and remembered here, but that could not be stored.
     world.server.plays(during(() => tab.faults.next('fail-before-commit'), charged(answers(201))));
@@ -127,11 +116,9 @@ describe('another context ends it with an earlier payload while this one waits f
   });
 });
 
-test('another context ends it with an earlier payload while this one asks after its work: it is told that, and not as its own', async () => {
-  const world = newWorld();
+test('another context ends it with an earlier payload while this one asks after its work: it is told that, and not as its own', async ({ world }) => {
   const { tab, once } = world.open({ accepted: 'poll' });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const [first = ''] = world.record()?.payloads ?? [];
   const ends = (record: OnceRecord): OnceRecord =>
     sealed({ ...record, state: 'settled', ending: fresh(true, false), payloads: [first], revision: record.revision + 1 });
@@ -143,8 +130,7 @@ test('another context ends it with an earlier payload while this one asks after 
 });
 
 describe('a corrected request after a refusal, where a fingerprint picks fields', () => {
-  test.each([401, 403, 422])('after a %i (none on a server) the new bytes go out, not the ones that were refused', async (status) => {
-    const world = newWorld();
+  test.for([401, 403, 422])('after a %i (none on a server) the new bytes go out, not the ones that were refused', async (status, { world }) => {
     const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } });
     world.server.plays(answers(status, { code: 'captcha' }), answers(201));
     expect((await world.end(tab, pay(once, { body: { ...CART, captcha: 'old' } }))).outcome).toMatchObject({ effect: 'none' });
@@ -154,8 +140,7 @@ describe('a corrected request after a refusal, where a fingerprint picks fields'
 });
 
 describe('a captcha that was wrong once', () => {
-  test.each([true, false])('can be put right (browser: %s)', async (resends) => {
-    const world = newWorld();
+  test.for([true, false])('can be put right (browser: %s)', async (resends, { world }) => {
     const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } }, { resends });
     world.server.otherwise = async (a, s) => ((await textOf(a)).includes('good') ? answers(201) : answers(403, { code: 'captcha' }))(a, s);
     const told: unknown[] = [];
@@ -165,12 +150,10 @@ describe('a captcha that was wrong once', () => {
 });
 
 describe('a payload whose caller was told none', () => {
-  test.each(['never', 'if-changed'] as const)('is not executed by the press of a corrected one (repeat: %s)', async (repeat) => {
-    const world = newWorld();
+  test.for(['never', 'if-changed'] as const)('is not executed by the press of a corrected one (repeat: %s)', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat, dialect: stripeV2() });
     const executed: string[] = [];
-    world.server.plays(answers(400, { error: { code: 'insufficient_stock' } }));
-    const refused = await world.end(tab, pay(once, { body: { ...CART, amount: 100 } }));
+    const refused = await world.end(tab, pay(once, { body: { ...CART, amount: 100 } }), answers(400, { error: { code: 'insufficient_stock' } }));
     expect(refused.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
     // Stripe v2: another payload under the key is a mismatch, and the same one goes on with what failed.
     world.server.otherwise = async (arrival, server) => {
@@ -191,12 +174,10 @@ describe('resume where the dialect depends on the request', () => {
     place: inHeader('Idempotency-Key'),
     answers: [{ status: 200, at: { status: 'DECLINED' }, means: 'refused', sticky: true }],
   });
-  test.each(['the client', 'the operation'])('a refusal inside a 200 is not done: resumed by %s', async (by) => {
-    const world = newWorld();
+  test.for(['the client', 'the operation'])('a refusal inside a 200 is not done: resumed by %s', async (by, { world }) => {
     const options = { namespace: () => 'u', keep: { request: true }, dialect: () => bank } as const;
     const { tab, once } = world.open(options);
-    world.server.plays(lost());
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     const next = tab.reload();
     const again = next.once(options);
     world.server.otherwise = idle(answers(200, { status: 'DECLINED' }));
@@ -213,21 +194,18 @@ describe('resume where the dialect depends on the request', () => {
     );
     expect(told).not.toContain('done');
   });
-  test('a key in the body is sent again', async () => {
-    const world = newWorld();
+  test('a key in the body is sent again', async ({ world }) => {
     world.keyOf = ({ body }) => (JSON.parse(String(body)) as { k: string }).k;
     const options = { namespace: () => 'u', keep: { request: true }, dialect: () => defineDialect({ name: 'in-body', place: inBody('k') }) } as const;
     const { tab, once } = world.open(options);
-    world.server.plays(lost());
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     const next = tab.reload();
     world.server.otherwise = answers(201);
     expect((await world.end(next, resumeOne(next.once(options), NAME))).outcome).toMatchObject({ effect: 'done' });
   });
 });
 
-test('repeat if-changed: an earlier payload is done, and that could not be stored: the present one is not told to be done', async () => {
-  const world = newWorld();
+test('repeat if-changed: an earlier payload is done, and that could not be stored: the present one is not told to be done', async ({ world }) => {
   const { tab, once } = world.open({ repeat: 'if-changed', limits: { attempts: 1 } });
   world.server.plays(
     charged(lost()),
@@ -238,12 +216,10 @@ test('repeat if-changed: an earlier payload is done, and that could not be store
 });
 
 describe('repeat if-changed in a browser', () => {
-  test("a replay that may be another payload's lets the present one go on under a new key", async () => {
-    const world = newWorld();
+  test("a replay that may be another payload's lets the present one go on under a new key", async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
-    world.server.plays(charged(lost()), replays(), answers(201, { v: 2 }));
-    await world.end(tab, pay(once, { body: { v: 1 }, limits: { attempts: 1 } }));
-    const saved = await world.end(tab, pay(once, { body: { v: 2 } }));
+    await world.end(tab, pay(once, { body: { v: 1 }, limits: { attempts: 1 } }), charged(lost()));
+    const saved = await world.end(tab, pay(once, { body: { v: 2 } }), replays(), answers(201, { v: 2 }));
     expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
     expect(await saved.response?.json()).toEqual({ v: 2 });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['{"v":1}', '{"v":2}', '{"v":2}']);
@@ -251,17 +227,14 @@ describe('repeat if-changed in a browser', () => {
 });
 
 describe('an unnamed call where the store is full', () => {
-  test.each([false, true])('the same press takes up the lost one (full: %s)', async (full) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([false, true])('the same press takes up the lost one (full: %s)', async (full, { world, tab, once }) => {
     if (full) tab.faults.rate('full', 1);
     const post = () => {
       const p = once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(CART) });
       p.catch(() => {});
       return p;
     };
-    world.server.plays(charged(lost()), charged(lost()), charged(lost()), charged(lost()), charged(lost()));
-    await world.end(tab, post());
+    await world.end(tab, post(), charged(lost()), charged(lost()), charged(lost()), charged(lost()), charged(lost()));
     world.server.otherwise = replays();
     await world.end(tab, post());
     expect(new Set(world.server.keys).size).toBe(1);
@@ -269,8 +242,7 @@ describe('an unnamed call where the store is full', () => {
 });
 
 describe('a clean record of a key that is not random', () => {
-  test('the key is noted where it went, not where it was to go', async () => {
-    const world = newWorld();
+  test('the key is noted where it went, not where it was to go', async ({ world }) => {
     const { tab, once } = world.open({}, { claims: { atomic: false } });
     tab.connect(false);
     void pay(once);
@@ -292,8 +264,7 @@ describe('a clean record of a key that is not random', () => {
 });
 
 describe('Stripe, a decline of a corrected request', () => {
-  test('is not tried a second time by the same press', async () => {
-    const world = newWorld();
+  test('is not tried a second time by the same press', async ({ world }) => {
     const { tab, once } = world.open({ dialect: stripe() });
     world.server.plays(answers(400, { error: { type: 'invalid_request_error' } }), answers(402, { error: { type: 'card_error', code: 'card_declined' } }));
     await world.end(tab, pay(once));
@@ -304,11 +275,9 @@ describe('Stripe, a decline of a corrected request', () => {
 });
 
 describe('an ordinary refusal whose words have "already" in them', () => {
-  test.each(['This order has already been shipped', 'Payment method already attached to customer', 'Your order already contains this item'])(
+  test.for(['This order has already been shipped', 'Payment method already attached to customer', 'Your order already contains this item'])(
     '%s',
-    async (message) => {
-      const world = newWorld();
-      const { tab, once } = world.open();
+    async (message, { world, tab, once }) => {
       world.server.otherwise = answers(422, { code: 'order_shipped', message });
       expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
     },
@@ -316,16 +285,14 @@ describe('an ordinary refusal whose words have "already" in them', () => {
 });
 
 describe('an unnamed call that is taken up again', () => {
-  test('gets the refusal that the server kept, as fetch would give it', async () => {
-    const world = newWorld();
+  test('gets the refusal that the server kept, as fetch would give it', async ({ world }) => {
     const { tab, once } = world.open({}, { resends: true });
     const post = () => {
       const p = once.fetch(URL_, { method: 'POST', body: 'x' });
       p.catch(() => {});
       return p;
     };
-    world.server.plays(answers(401));
-    expect((await world.end(tab, post())).status).toBe(401);
+    expect((await world.end(tab, post(), answers(401))).status).toBe(401);
     world.server.otherwise = replays(401);
     const end = await world.end(tab, post());
     expect(end.status).toBe(401);
@@ -333,24 +300,20 @@ describe('an unnamed call that is taken up again', () => {
 });
 
 describe('repeat if-changed, a payload that was only ever refused', () => {
-  test('is not told done because another one was (401 in a browser: the session was over)', async () => {
-    const world = newWorld();
+  test('is not told done because another one was (401 in a browser: the session was over)', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
-    world.server.plays(answers(401));
-    await world.end(tab, pay(once, { body: { name: 'A' } }));
+    await world.end(tab, pay(once, { body: { name: 'A' } }), answers(401));
     world.server.otherwise = answers(200);
     await world.end(tab, pay(once, { body: { name: 'B' } }));
     await world.end(tab, pay(once, { body: { name: 'A' } }));
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual([{ name: 'A' }, { name: 'B' }, { name: 'A' }].map((one) => JSON.stringify(one)));
   });
 
-  test('nor where its caller was told none (422), and the other one took two attempts', async () => {
-    const world = newWorld();
+  test('nor where its caller was told none (422), and the other one took two attempts', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
-    world.server.plays(answers(422, { code: 'name_taken' }), charged(lost()), answers(200));
-    const refused = await world.end(tab, pay(once, { body: { name: 'A' } }));
+    const refused = await world.end(tab, pay(once, { body: { name: 'A' } }), answers(422, { code: 'name_taken' }));
     expect(refused.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
-    await world.end(tab, pay(once, { body: { name: 'B' } }));
+    await world.end(tab, pay(once, { body: { name: 'B' } }), charged(lost()), answers(200));
     world.server.otherwise = answers(200);
     await world.end(tab, pay(once, { body: { name: 'A' } }));
     expect(world.server.arrivals).toHaveLength(4);

@@ -1,12 +1,10 @@
 /** Goal: each sign of wrong set-up is told, with its code, a sentence and a link. Here are those of records; those of servers and browsers stand in `test/browser/engine`. */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { registry } from '../../src/engine/registry.js';
 import { createOnce, memoryStore, move, type Once, type OnceEvent, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, shaped } from '../support/server.js';
-import { DAY, NAME, newWorld, pay, rest, SECOND, URL_ } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { DAY, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 function listening(once: Once): Extract<OnceEvent, { type: 'diagnostic' }>[] {
   const told: Extract<OnceEvent, { type: 'diagnostic' }>[] = [];
@@ -15,37 +13,29 @@ function listening(once: Once): Extract<OnceEvent, { type: 'diagnostic' }>[] {
 }
 
 describe('a diagnostic', () => {
-  test('move-conflict: both namespaces have an unsettled operation of one name', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('move-conflict: both namespaces have an unsettled operation of one name', async ({ world, tab }) => {
     const [guest, user] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
-    world.server.plays(charged(lost()), lost());
-    await world.end(tab, pay(guest, ONE));
-    await world.end(tab, pay(user, ONE));
+    await world.end(tab, pay(guest, ONE), charged(lost()));
+    await world.end(tab, pay(user, ONE), lost());
     const told = listening(user);
     await world.run(move(user, 'guest'));
     expect(told).toMatchObject([{ code: 'move-conflict', operation: NAME }]);
   });
 
-  test('unsettled-forgotten: nobody settled it for thirty days', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), answers(201, { id: 'ch_2' }), answers(201, { id: 'ch_3' }));
-    await world.end(tab, pay(once, ONE));
+  test('unsettled-forgotten: nobody settled it for thirty days', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, ONE), charged(lost()));
     await world.clock.advance(32 * DAY);
-    await world.end(tab, pay(once, { operation: ['pay', 'another'] }));
+    await world.end(tab, pay(once, { operation: ['pay', 'another'] }), answers(201, { id: 'ch_2' }));
     await world.clock.advance(8 * DAY);
     const later = tab.once();
     const told = listening(later);
-    await world.end(tab, pay(later, { operation: ['pay', 'a third'] }));
+    await world.end(tab, pay(later, { operation: ['pay', 'a third'] }), answers(201, { id: 'ch_3' }));
     await rest();
     expect(told).toMatchObject([{ code: 'unsettled-forgotten', operation: NAME }]);
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('is told once for each place, with a sentence and a link', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is told once for each place, with a sentence and a link', async ({ world, tab, once }) => {
     const told = listening(once);
     world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
     await world.end(tab, pay(once, { operation: ['pay', 1] }));
@@ -54,9 +44,7 @@ describe('a diagnostic', () => {
   });
 });
 
-test('a sign that nobody heard is told to whoever listens later', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('a sign that nobody heard is told to whoever listens later', async ({ world, tab, once }) => {
   world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
   await world.end(tab, pay(once, { operation: ['pay', 1] }));
   const told = listening(once);
@@ -91,8 +79,7 @@ describe('what an answer or its absence gives away', () => {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { attempts: entries.length, inProgressMs: 1 } });
     const told = listening(once);
-    world.server.plays(...entries);
-    await world.end(tab, pay(once, { url }));
+    await world.end(tab, pay(once, { url }), ...entries);
     return told.map(({ code, key }) => [code, key === world.server.keys[0]]);
   }
 
@@ -120,8 +107,7 @@ describe('what an answer or its absence gives away', () => {
     expect(await codes(url, entries)).toEqual(expected.map((code) => [code, true]));
   });
 
-  test('silence says nothing while the device is offline', async () => {
-    const world = newWorld();
+  test('silence says nothing while the device is offline', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2 } });
     const told = listening(once);
     world.server.plays(
@@ -135,20 +121,15 @@ describe('what an answer or its absence gives away', () => {
     expect(told).toEqual([]);
   });
 
-  test('silence says nothing where there is no page whose origin could be refused', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('silence says nothing where there is no page whose origin could be refused', async ({ world, tab }) => {
     Object.assign(tab.platform, { origin: undefined });
     const once = tab.once({ limits: { attempts: 2 } });
     const told = listening(once);
-    world.server.plays(lost(), lost());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), lost(), lost());
     expect(told).toEqual([]);
   });
 
-  test('an endpoint is told once, whatever its query, and another method is another one', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('an endpoint is told once, whatever its query, and another method is another one', async ({ world, tab, once }) => {
     const told = listening(once);
     world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
     for (const [id, query, method] of [

@@ -3,20 +3,19 @@
  * than it saw. Method: one record that changes between two attempts, one reason to wait, one way to stop at a time.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { keyless } from '../../src/dialects/generic.js';
 import { type Once, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, type World } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const NONE = { type: 'rejected', effect: 'none', replayed: false } as const;
 
 describe('a record that changed between two attempts', () => {
-  test.each<[string, (record: OnceRecord) => unknown, object]>([
+  test.for<[string, (record: OnceRecord) => unknown, object]>([
     ['is gone', () => null, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { type: 'unknown', reason: 'busy' } }],
     ['is damaged', (record) => ({ ...record, key: 'x' }), { code: 'ERR_ONCE_CLAIM_LOST' }],
     ['has another driver', (record) => sealed({ ...record, revision: record.revision + 1 }), { code: 'ERR_ONCE_CLAIM_LOST' }],
@@ -42,9 +41,7 @@ describe('a record that changed between two attempts', () => {
       { code: 'ERR_ONCE_CLAIM_LOST' },
     ],
     ['is the same', (record) => record, { status: 201 }],
-  ])('because it %s, is not sent for again', async (_, change, expected) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('because it %s, is not sent for again', async ([_, change, expected], { world, tab, once }) => {
     world.server.plays(lost(), ...('status' in expected ? [answers(201)] : []));
     const call = pay(once);
     await rest();
@@ -70,13 +67,12 @@ describe('a wait', () => {
     ] as const) {
       const world = newWorld();
       const { tab, once } = world.open();
-      world.server.plays(charged(answers(503, '', { 'retry-after': '9' })), replays());
-      await world.end(tab, pay(once, ONE));
+      await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '9' })));
       const until = world.clock.now() + 9 * SECOND;
       await world.clock.advance(later);
       const next = tab.reload().once();
       const events = listening(next);
-      await world.end(tab, pay(next));
+      await world.end(tab, pay(next), replays());
       expect(waits(events)).toEqual(expected ? [[expected, until]] : []);
     }
   });
@@ -106,8 +102,7 @@ describe('a wait', () => {
     ] as const) {
       const world = newWorld();
       const { tab, once } = world.open({ limits: { inProgressMs: SECOND } });
-      world.server.plays(charged(answers(409, '', { 'retry-after': '2' })));
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), charged(answers(409, '', { 'retry-after': '2' })));
       await world.clock.advance(later);
       const before = world.server.arrivals.length;
       world.server.otherwise = answers(409, '', { 'retry-after-ms': '600' });
@@ -133,9 +128,7 @@ describe('what is said of an end', () => {
     expect(told).toMatchObject([{ type: 'unsent', firstSentAt: undefined, attempts: 0 }]);
   });
 
-  test('of what left after a wait: since then, not since it was stored', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of what left after a wait: since then, not since it was stored', async ({ world, tab, once }) => {
     tab.online = false;
     world.server.plays(answers(201));
     const call = pay(once);
@@ -146,9 +139,7 @@ describe('what is said of an end', () => {
     expect(world.writes[1]?.durability).toBe('strict');
   });
 
-  test('of an unnamed one that waited: its mark is as relaxed as its record', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of an unnamed one that waited: its mark is as relaxed as its record', async ({ world, tab, once }) => {
     tab.online = false;
     world.server.plays(answers(201));
     const call = once.fetch(URL_, { method: 'POST', body: '{}' });
@@ -158,9 +149,7 @@ describe('what is said of an end', () => {
     expect(world.writes[1]?.durability).toBe('relaxed');
   });
 
-  test('of a mark that could not be stored: nothing was sent', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of a mark that could not be stored: nothing was sent', async ({ world, tab, once }) => {
     tab.online = false;
     const call = pay(once);
     await rest();
@@ -170,15 +159,13 @@ describe('what is said of an end', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('of an attempt that did not leave: the answer before it still stands', async () => {
-    const world = newWorld();
+  test('of an attempt that did not leave: the answer before it still stands', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2 } });
     world.server.plays(idle(answers(429)), unreachable());
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { type: 'rejected', sent: 'yes' } });
   });
 
-  test('of an attempt that got no answer: the answer before it does not', async () => {
-    const world = newWorld();
+  test('of an attempt that got no answer: the answer before it does not', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2 } });
     world.server.plays(idle(answers(429)), charged(lost()));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', response: undefined, outcome: { reason: 'no-answer', sent: 'yes' } });
@@ -201,8 +188,7 @@ describe('reconcile', () => {
     const asked = await asking(async (world, options) => {
       const { tab, once } = world.open({ ...options, dialect: keyless });
       world.keyHeader = 'none';
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, { ...ONE, reconcile: undefined }));
+      await world.end(tab, pay(once, { ...ONE, reconcile: undefined }), charged(lost()));
       await world.end(tab, pay(once));
       expect(world.server.arrivals).toHaveLength(1);
     });
@@ -230,8 +216,7 @@ describe('reconcile', () => {
   });
 });
 
-test('work behind a link is asked after again and again, less and less often, as long as the call may take', async () => {
-  const world = newWorld();
+test('work behind a link is asked after again and again, less and less often, as long as the call may take', async ({ world }) => {
   world.random = () => 0.999_999;
   const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: 10 * SECOND, attemptMs: 2 * SECOND } });
   const events: OnceEvent[] = [];
@@ -243,8 +228,7 @@ test('work behind a link is asked after again and again, less and less often, as
   expect(world.record(NAME)).toMatchObject({ link: 'https://shop.example/jobs/1', state: 'pending' });
 });
 
-test('a page that is closed in between asks no more', async () => {
-  const world = newWorld();
+test('a page that is closed in between asks no more', async ({ world }) => {
   const { tab, once } = world.open({ accepted: 'poll' });
   const controller = new AbortController();
   world.server.plays(charged(answers(202, '', { location: '/jobs/1' })), answers(202));

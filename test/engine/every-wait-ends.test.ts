@@ -78,8 +78,7 @@ const HANGS: Record<string, Hang> = {
     client: { reconcile: never, limits: { totalMs: TOTAL, keyWindowMs: 2 * ATTEMPT } },
     before: async (_, world) => {
       const first = world.open();
-      world.server.plays(charged(lost()));
-      await world.end(first.tab, pay(first.once, { limits: { attempts: 1 } }));
+      await world.end(first.tab, pay(first.once, { limits: { attempts: 1 } }), charged(lost()));
       first.tab.kill();
       await world.clock.advance(10 * ATTEMPT);
     },
@@ -106,8 +105,7 @@ const HANGS: Record<string, Hang> = {
     before: async (_, world) => {
       const first = world.open({ dialect: defineDialect({ name: 'replays', place: inBody('key'), replays: true }) });
       world.keyOf = ({ body }) => (JSON.parse(String(body)) as { key: string }).key;
-      world.server.plays(answers(201));
-      await world.end(first.tab, pay(first.once));
+      await world.end(first.tab, pay(first.once), answers(201));
       first.tab.kill();
     },
   },

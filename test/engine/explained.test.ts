@@ -2,11 +2,11 @@
  * Goal: what a log and a support tool read is what happened. Method: whole stories on a scripted world, as lines; every word
  * for "why" is explained, and the guide that an explanation points to is there.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Explanation, explain, logTo, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, delayed, type Entry, lost, replays } from '../support/server.js';
-import { newWorld, pay, rest } from '../support/world.js';
+import { newWorld, pay, rest, test } from '../support/world.js';
 
 const lines = () => {
   const told: string[] = [];
@@ -16,8 +16,7 @@ const lines = () => {
 };
 
 describe('logTo', () => {
-  test('writes a line for each step of a payment', async () => {
-    const world = newWorld();
+  test('writes a line for each step of a payment', async ({ world }) => {
     world.random = () => 0.5;
     const { tab, once } = world.open();
     const { told, log } = lines();
@@ -35,39 +34,32 @@ describe('logTo', () => {
     ]);
   });
 
-  test('warns of what nobody knows, and says what to do', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('warns of what nobody knows, and says what to do', async ({ world, tab, once }) => {
     const { told, log } = lines();
     subscribe(once, logTo(log));
-    world.server.plays(lost());
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     expect(told().at(-1)).toBe(
       'warn once: pay c1 (key): unknown after 1 attempt. It may have taken effect: no attempt was answered within the limits. Call again with the same name: it goes on with the same key.',
     );
   });
 
-  test('has no line with a body, an address or a whole key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('has no line with a body, an address or a whole key', async ({ world, tab, once }) => {
     const told: string[] = [];
     const keys = new Set<string>();
     const log = { info: (line: string) => void told.push(line), warn: (line: string) => void told.push(line) };
     subscribe(once, logTo(log));
     subscribe(once, ({ key }) => void keys.add(key));
-    world.server.plays(lost(), answers(402, '{"secret":"answer"}'));
-    await world.end(tab, pay(once, { body: { secret: 'request' } }));
+    await world.end(tab, pay(once, { body: { secret: 'request' } }), lost(), answers(402, '{"secret":"answer"}'));
     const all = told.join('\n');
     expect(told.length).toBeGreaterThan(3);
     expect(all).not.toMatch(/secret|https?:/);
     for (const key of keys) expect(all).not.toContain(key);
   });
 
-  test.each([
+  test.for([
     ['a lock', {}, /^waits \d+\.\d s for another tab or process that is at it$/],
     ['a lease', { locks: false, server: true }, /^waits 1[45]\.\d s for another tab or process that is at it$/],
-  ])('says that it waits for another context, by %s', async (_, of, says) => {
-    const world = newWorld();
+  ] as const)('says that it waits for another context, by %s', async ([_, of, says], { world }) => {
     const first = world.open({ namespace: 'n' }, of);
     const second = world.open({ namespace: 'n' }, of);
     const { told, log } = lines();
@@ -101,8 +93,7 @@ describe('explain', () => {
   const of = async (options: Parameters<typeof pay>[1], ...script: Entry[]): Promise<Explanation> => {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(...script);
-    const { outcome } = await world.end(tab, pay(once, options));
+    const { outcome } = await world.end(tab, pay(once, options), ...script);
     return explain(outcome as Outcome);
   };
 

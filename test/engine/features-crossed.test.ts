@@ -2,20 +2,18 @@
  * Goal: two features that meet on one name charge once and tell no wrong word. Method: each test crosses two of them (`run`,
  * `polling`, `repeat`, `move`, dialects, `retrying`) in the sequence in which one once undid what the other promised.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { increase, repeatableRequests, stripe } from '../../src/entries/dialects.js';
 import { move, run as runOnce } from '../../src/entries/index.js';
 import { answers, charged, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { CART, NAME, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } };
 const EDITED = { ...CART, amount: 20 };
 const ACCEPTED = { location: '/jobs/1' };
 
 describe('run, with a dialect that replays', () => {
-  test('does not run a second time after a reload, where its value could not be stored', async () => {
-    const world = newWorld();
+  test('does not run a second time after a reload, where its value could not be stored', async ({ world }) => {
     // Without a namespace nothing readable is stored in a browser.
     const { tab, once } = world.open({ dialect: stripe() });
     const effect = vi.fn(async ({ key }: { key: string }) => void world.server.charged.add(key));
@@ -28,8 +26,7 @@ describe('run, with a dialect that replays', () => {
 });
 
 describe('run', () => {
-  test("with accepted: 'settle': a 202 is the answer, after a lost one too", async () => {
-    const world = newWorld();
+  test("with accepted: 'settle': a 202 is the answer, after a lost one too", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'settle' });
     const effect = vi.fn(async ({ key }: { key: string }) => {
       world.server.charged.add(key);
@@ -39,8 +36,7 @@ describe('run', () => {
     expect(await world.end(tab, watched(runOnce(once, NAME, effect)))).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
   });
 
-  test('whose verdict is async and rejects: it is reported, and does not end the process', async () => {
-    const world = newWorld();
+  test('whose verdict is async and rejects: it is reported, and does not end the process', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     const broken = new Error('a bug of the app');
     const verdict = (async () => Promise.reject(broken)) as never;
@@ -51,11 +47,9 @@ describe('run', () => {
   });
 });
 
-test('a server that says it ignores the key is not asked for the stored answer, though its dialect replays', async () => {
-  const world = newWorld();
+test('a server that says it ignores the key is not asked for the stored answer, though its dialect replays', async ({ world }) => {
   const { tab, once } = world.open({ dialect: stripe(), keep: { response: false } });
-  world.server.plays(answers(201, '{}', { 'idempotency-status': 'ignored' }));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), answers(201, '{}', { 'idempotency-status': 'ignored' }));
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   expect(world.server.arrivals).toHaveLength(1);
 });
@@ -63,16 +57,14 @@ test('a server that says it ignores the key is not asked for the stored answer, 
 describe("accepted: 'poll'", () => {
   const options = { accepted: 'poll', limits: { inProgressMs: 5 * SECOND } } as const;
 
-  test('asks the link also where the dialect has a word of its own for a 202', async () => {
-    const world = newWorld();
+  test('asks the link also where the dialect has a word of its own for a 202', async ({ world }) => {
     world.keyHeader = 'Repeatability-Request-ID';
     const { tab, once } = world.open({ ...options, dialect: repeatableRequests() });
     world.server.plays(idle(answers(202, '', { ...ACCEPTED, 'repeatability-result': 'accepted' })), idle(answers(200, { status: 'Failed' })));
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'rejected', effect: 'none' } });
   });
 
-  test('and a 202 that a function of run gives: it is not done, because nobody asks its link', async () => {
-    const world = newWorld();
+  test('and a 202 that a function of run gives: it is not done, because nobody asks its link', async ({ world }) => {
     const { tab, once } = world.open(options);
     const effect = async () => new Response('', { status: 202, headers: ACCEPTED });
     const end = await world.end(tab, watched(runOnce(once, NAME, effect)));
@@ -80,8 +72,7 @@ describe("accepted: 'poll'", () => {
     expect(end.error).toMatchObject({ response: { status: 202 } });
   });
 
-  test('and a document behind it that tells of an error alone: that the work is done is not told', async () => {
-    const world = newWorld();
+  test('and a document behind it that tells of an error alone: that the work is done is not told', async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(
       charged(answers(202, '', ACCEPTED)),
@@ -91,8 +82,7 @@ describe("accepted: 'poll'", () => {
     expect(await (await world.end(tab, pay(once))).response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test("and an edited form: the earlier payload's work fails, and the edited one goes on under a new key", async () => {
-    const world = newWorld();
+  test("and an edited form: the earlier payload's work fails, and the edited one goes on under a new key", async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(idle(answers(202, '', ACCEPTED)));
     world.server.otherwise = idle(answers(202, { state: 'running' }));
@@ -109,73 +99,60 @@ describe("repeat: 'if-changed', and a server that names what it made in place of
   const TAKEN = answers(409, { type: 'idempotency_key_already_used_error', resource_id: 'account_1' });
   const options = { dialect: increase(), repeat: 'if-changed', ...ONE } as const;
 
-  test('an earlier payload is done: the change is made under a new key', async () => {
-    const world = newWorld();
+  test('an earlier payload is done: the change is made under a new key', async ({ world }) => {
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()), TAKEN, answers(201));
-    await world.end(tab, pay(once));
-    expect(await world.end(tab, pay(once, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+    await world.end(tab, pay(once), charged(lost()));
+    expect(await world.end(tab, pay(once, { body: EDITED }), TAKEN, answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual([CART, EDITED, EDITED].map((body) => JSON.stringify(body)));
   });
 
-  test('where an answer to the change was lost, too, it may be that one: it is told done, and not made twice', async () => {
-    const world = newWorld();
+  test('where an answer to the change was lost, too, it may be that one: it is told done, and not made twice', async ({ world }) => {
     const { tab, once } = world.open(options);
-    world.server.plays(lost(), charged(lost()), TAKEN);
-    await world.end(tab, pay(once));
-    await world.end(tab, pay(once, { body: EDITED }));
-    expect(await world.end(tab, pay(once, { body: EDITED }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
+    await world.end(tab, pay(once), lost());
+    await world.end(tab, pay(once, { body: EDITED }), charged(lost()));
+    expect(await world.end(tab, pay(once, { body: EDITED }), TAKEN)).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
   });
 });
 
 describe('a replay marker on an answer that says "still at work"', () => {
-  test.each<[string, object, Record<string, string>]>([
+  test.for<[string, object, Record<string, string>]>([
     ['in words', { title: 'A request is outstanding for this Idempotency-Key' }, {}],
     ['by a code', { code: 'idempotency_key_in_use' }, {}],
     ['in words about the first request', { error: 'conflict', message: 'The first request is still being processed' }, {}],
     ['by a code about a request', { code: 'REQUEST_IN_PROGRESS' }, {}],
     ['in words about the original request', { code: 'CONFLICT', message: 'The original request is still running' }, {}],
     ['by Retry-After', { code: 'order_locked' }, { 'retry-after': '1' }],
-  ])('%s does not make it a refusal', async (_, body, headers) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('%s does not make it a refusal', async ([_, body, headers], { world, tab, once }) => {
     world.server.plays(charged(lost()), idle(answers(409, body, { 'idempotent-replayed': 'true', ...headers })), replays());
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test.each(['A request with this idempotency key is in progress', 'The previous request is still being processed'])('%s: plain text, too', async (text) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const busy = () => new Response(text, { status: 409, headers: { 'idempotent-replayed': 'true' } });
-    world.server.plays(charged(lost()), idle(busy), replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
-  });
+  test.for(['A request with this idempotency key is in progress', 'The previous request is still being processed'])(
+    '%s: plain text, too',
+    async (text, { world, tab, once }) => {
+      const busy = () => new Response(text, { status: 409, headers: { 'idempotent-replayed': 'true' } });
+      expect((await world.end(tab, pay(once), charged(lost()), idle(busy), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
+    },
+  );
 
-  test.each<[string, (key: string) => object]>([
+  test.for<[string, (key: string) => object]>([
     ['in a member', (key) => ({ code: 'out_of_stock', message: 'Sold out', idempotencyKey: key })],
     ['beside other details', (key) => ({ error: { code: 'out_of_stock' }, request: { idempotency_key: key } })],
-  ])('a stored refusal that repeats the key %s is one, and is told at once', async (_, body) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('a stored refusal that repeats the key %s is one, and is told at once', async ([_, body], { world, tab, once }) => {
     const refuses = idle(({ key }) => Response.json(body(key ?? ''), { status: 409, headers: { 'idempotent-replayed': 'true' } }));
-    world.server.plays(lost(), refuses);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none', attempts: 2 });
+    expect((await world.end(tab, pay(once), lost(), refuses)).outcome).toMatchObject({ type: 'rejected', effect: 'none', attempts: 2 });
   });
 
-  test('a stored refusal is one, whatever it says of its order', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a stored refusal is one, whatever it says of its order', async ({ world, tab, once }) => {
     world.server.plays(lost(), replays(409, { code: 'order_closed', message: 'The order is being processed' }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
   });
 });
 
-test("a later client with dialect 'none' does not send again what an earlier one sent under a key", async () => {
-  const world = newWorld();
+test("a later client with dialect 'none' does not send again what an earlier one sent under a key", async ({ world }) => {
   const { tab, once } = world.open({ ...ONE });
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), charged(lost()));
   const next = tab.reload();
   expect((await world.end(next, pay(next.once({ dialect: 'none' })))).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
   expect(world.server.arrivals).toHaveLength(1);
@@ -184,11 +161,8 @@ test("a later client with dialect 'none' does not send again what an earlier one
 describe('move, where the app gave the guest and the user one key', () => {
   const options = { key: 'order-42', ...ONE };
 
-  test("the user's press that never left does not hide the guest's that may have charged", async () => {
-    const world = newWorld();
-    const tab = world.tab();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(tab.once({ namespace: 'guest' }), options));
+  test("the user's press that never left does not hide the guest's that may have charged", async ({ world, tab }) => {
+    await world.end(tab, pay(tab.once({ namespace: 'guest' }), options), charged(lost()));
     tab.online = false;
     void pay(tab.once({ namespace: 'ann' }), { ...options, body: EDITED });
     await rest();
@@ -202,25 +176,20 @@ describe('move, where the app gave the guest and the user one key', () => {
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('the answer under it is not told as the one to what the user sent, where it may be the other one', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('the answer under it is not told as the one to what the user sent, where it may be the other one', async ({ world, tab }) => {
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
-    world.server.plays(charged(lost()), lost(), replays());
-    await world.end(tab, pay(guest, options));
-    await world.end(tab, pay(ann, { ...options, body: EDITED }));
+    await world.end(tab, pay(guest, options), charged(lost()));
+    await world.end(tab, pay(ann, { ...options, body: EDITED }), lost());
     await world.run(move(ann, 'guest'));
     expect((world.records as OnceRecord[]).map(({ payloads }) => payloads.length)).toEqual([2]);
-    expect((await world.end(tab, pay(ann, { ...options, body: EDITED }))).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
+    expect((await world.end(tab, pay(ann, { ...options, body: EDITED }), replays())).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
   });
 });
 
 describe('retrying, and a plain call to the same URL', () => {
   const put = { method: 'PUT', body: 'old' };
 
-  test.each(['PUT', 'POST', 'DELETE'])('a %s with once: false is not undone by the attempt that waits', async (method) => {
-    const world = newWorld();
-    const tab = world.tab();
+  test.for(['PUT', 'POST', 'DELETE'])('a %s with once: false is not undone by the attempt that waits', async (method, { world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
     world.server.plays(answers(503), answers(200));
     const early = watched(once.fetch(URL_, put));
@@ -230,9 +199,7 @@ describe('retrying, and a plain call to the same URL', () => {
     expect(world.server.arrivals.map((one) => one.method)).toEqual(['PUT', method]);
   });
 
-  test('a GET with once: false stops nothing', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('a GET with once: false stops nothing', async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
     world.server.plays(answers(503), answers(200), answers(200));
     const early = watched(once.fetch(URL_, put));

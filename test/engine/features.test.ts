@@ -2,13 +2,13 @@
  * Goal: a client does what its features let it do, and refuses at once what needs one that it was made without. Method: clients with
  * and without, on one store; nothing may be sent or stored by a call that is refused.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Once, OnceOptions, OnceRequestInit } from '../../src/entries/index.js';
 import { extend, insecureOrigins, pending, polling, reconciling, resumeOne, retrying, unnamed } from '../../src/entries/index.js';
 import { needs } from '../../src/texts/full.js';
 import { answers, lost, replays } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { NAME, newWorld, pay, URL_ } from '../support/world.js';
+import { NAME, newWorld, pay, test, URL_ } from '../support/world.js';
 
 const BARE = { use: [] } as const;
 const ACCEPTED = answers(202, {}, { location: 'https://shop.example/jobs/1' });
@@ -16,8 +16,7 @@ const ACCEPTED = answers(202, {}, { location: 'https://shop.example/jobs/1' });
 describe('polling', () => {
   const needed = needs("accepted: 'poll'", 'polling');
 
-  test('is asked for where a client or a call says so, and nothing is sent', async () => {
-    const world = newWorld();
+  test('is asked for where a client or a call says so, and nothing is sent', async ({ world }) => {
     expect(() => world.open({ ...BARE, accepted: 'poll' })).toThrow(new TypeError(needed));
     const { tab, once } = world.open(BARE);
     expect((await world.end(tab, pay(once, { accepted: 'poll' }))).error).toEqual(new TypeError(needed));
@@ -25,11 +24,9 @@ describe('polling', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('of an earlier page: a link that this one cannot ask at leaves the operation open, and nothing is sent twice', async () => {
-    const world = newWorld();
+  test('of an earlier page: a link that this one cannot ask at leaves the operation open, and nothing is sent twice', async ({ world }) => {
     const first = world.open({ accepted: 'poll', limits: { inProgressMs: 1 } });
-    world.server.plays(ACCEPTED, answers(200, { status: 'running' }));
-    await world.end(first.tab, pay(first.once));
+    await world.end(first.tab, pay(first.once), ACCEPTED, answers(200, { status: 'running' }));
     expect(world.record()).toMatchObject({ link: 'https://shop.example/jobs/1' });
     const sent = world.server.arrivals.length;
     const { tab, once } = world.open(BARE);
@@ -46,19 +43,17 @@ describe('retrying', () => {
     return { sent, fetch: async () => new Response(null, { status: statuses[sent.push(sent.length) - 1] ?? 200 }) };
   }
 
-  test.each([
+  test.for([
     ['with it a GET is sent again', [retrying()], 200, 2],
     ['without it a GET is sent once', [], 503, 1],
-  ] as const)('%s', async (_, use, status, times) => {
-    const world = newWorld();
+  ] as const)('%s', async ([_, use, status, times], { world }) => {
     const { sent, fetch } = busy(503);
     const { tab, once } = world.open({ use, fetch });
     expect(await world.end(tab, once.fetch(URL_))).toMatchObject({ status });
     expect(sent).toHaveLength(times);
   });
 
-  test('is what an extended client may have more than the other', async () => {
-    const world = newWorld();
+  test('is what an extended client may have more than the other', async ({ world }) => {
     const { fetch } = busy(503, 200, 503);
     const { tab, once } = world.open({ ...BARE, fetch });
     const patient = tab.in(() => extend(once, { use: [retrying()] }));
@@ -71,8 +66,7 @@ describe('reconciling', () => {
   const needed = needs('reconcile', 'reconciling');
   const done = async () => 'done' as const;
 
-  test('is asked for where a client, an extended one or a call says so, and nothing is sent', async () => {
-    const world = newWorld();
+  test('is asked for where a client, an extended one or a call says so, and nothing is sent', async ({ world }) => {
     expect(() => world.open({ ...BARE, reconcile: done })).toThrow(new TypeError(needed));
     const { tab, once } = world.open(BARE);
     expect(() => tab.in(() => extend(once, { reconcile: done }))).toThrow(new TypeError(needed));
@@ -81,8 +75,7 @@ describe('reconciling', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('with it the app is asked; without it the operation stays open for a page that can', async () => {
-    const world = newWorld();
+  test('with it the app is asked; without it the operation stays open for a page that can', async ({ world }) => {
     world.server.plays(lost(), answers(422));
     const bare = world.open(BARE);
     expect(await world.end(bare.tab, pay(bare.once))).toMatchObject({ outcome: { effect: 'unknown' } });
@@ -95,14 +88,13 @@ describe('reconciling', () => {
 describe('unnamed', () => {
   const post = (once: Once, more: OnceRequestInit = {}) => once.fetch(URL_, { method: 'POST', body: 'x', ...more });
 
-  test.each<[string, OnceRequestInit]>([
+  test.for<[string, OnceRequestInit]>([
     ['a POST', {}],
     ['a PATCH', { method: 'PATCH' }],
     ['one with options and no name', { once: { keep: { request: true } } }],
     ['one that is named by its content', { once: true }],
     ['a body that only fetch can make text of', { body: {} as never }],
-  ])('is asked for by %s, and nothing is sent', async (_, init) => {
-    const world = newWorld();
+  ])('is asked for by %s, and nothing is sent', async ([_, init], { world }) => {
     const { tab, once } = world.open(BARE);
     const { error } = await world.end(tab, post(once, init));
     expect(error).toBeInstanceOf(TypeError);
@@ -111,8 +103,7 @@ describe('unnamed', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('is not needed for what has a name, is no POST, or is to be plain', async () => {
-    const world = newWorld();
+  test('is not needed for what has a name, is no POST, or is to be plain', async ({ world }) => {
     const names: OnceOptions['operation'] = ({ url }) => (url.endsWith('/plain') ? false : NAME);
     const plain: string[] = [];
     const fetch = async (input: unknown) => new Response(String(plain.push(String(input))));
@@ -126,29 +117,24 @@ describe('unnamed', () => {
     expect(plain).toEqual([URL_, `${URL_}/plain`, URL_]);
   });
 
-  test('of an earlier page: one that was left open is listed without it, and goes on with it', async () => {
-    const world = newWorld();
+  test('of an earlier page: one that was left open is listed without it, and goes on with it', async ({ world }) => {
     const first = world.open({ use: [unnamed()], limits: { attempts: 1 } });
-    world.server.plays(lost());
-    await world.end(first.tab, post(first.once));
+    await world.end(first.tab, post(first.once), lost());
     const bare = world.open(BARE);
     expect(await bare.tab.in(() => pending(bare.once))).toHaveLength(1);
     const { tab, once } = world.open({ use: [unnamed()] });
-    world.server.plays(replays());
-    expect((await world.end(tab, post(once))).status).toBe(201);
+    expect((await world.end(tab, post(once), replays())).status).toBe(201);
     expect(new Set(world.server.keys).size).toBe(1);
   });
 });
 
 describe('insecureOrigins', () => {
-  test('makes one key in all tabs of a store that is not atomic among them; without it nothing is sent', async () => {
-    const world = newWorld();
+  test('makes one key in all tabs of a store that is not atomic among them; without it nothing is sent', async ({ world }) => {
     const bare = world.open({ ...BARE, store: { ...world.tab().store, atomic: false } });
     expect((await world.end(bare.tab, pay(bare.once))).error).toMatchObject({ message: expect.stringContaining('needs insecureOrigins()') });
     expect(world.server.arrivals).toHaveLength(0);
     const { tab, once } = world.open({ use: [insecureOrigins()], store: { ...world.tab().store, atomic: false } });
-    world.server.plays(replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201 });
   });
 });
 

@@ -3,7 +3,7 @@
  * rest comes back as it was. Method: one payload at a time, its parts by themselves and in a world with a server.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { Result } from '../../src/engine/result.js';
@@ -12,9 +12,8 @@ import { httpPayload, restored, resultOf, storedPayload } from '../../src/http/h
 import type { ReplayableRequest } from '../../src/http/request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import { answers, charged, lost, replays, textOf } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const prepared = (more: Partial<ReplayableRequest> = {}): ReplayableRequest =>
   ({ method: 'POST', url: URL_, origin: 'https://shop.example', headers: new Headers(), body: '{}', rest: {}, ...more }) as ReplayableRequest;
 
@@ -135,8 +134,7 @@ describe('the bytes of an earlier call', () => {
 });
 
 describe('asking after work', () => {
-  test('is a GET with what the call said of itself, and nothing of its body', async () => {
-    const world = newWorld();
+  test('is a GET with what the call said of itself, and nothing of its body', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', headers: () => ({ 'x-hook': 'h' }) });
     world.server.plays(answers(202, '', { location: '/jobs/1' }), answers(200, {}));
     const headers = {
@@ -153,8 +151,7 @@ describe('asking after work', () => {
     expect(Object.fromEntries(asked?.headers ?? [])).toEqual({ 'x-if-own': 'i', 'x-content-own': 'c', authorization: 'a', 'x-hook': 'h' });
   });
 
-  test('is not over for want of an answer, or of a hook', async () => {
-    const world = newWorld();
+  test('is not over for want of an answer, or of a hook', async ({ world }) => {
     let hooks = 0;
     const { tab, once } = world.open({ accepted: 'poll', headers: () => (hooks++ === 1 ? Promise.reject(new Error('no token')) : {}) });
     world.server.plays(answers(202, '', { location: '/jobs/1' }), lost(), answers(200, {}));
@@ -163,8 +160,7 @@ describe('asking after work', () => {
 });
 
 describe('the headers hook', () => {
-  test('is asked with the request as it goes out, each time anew', async () => {
-    const world = newWorld();
+  test('is asked with the request as it goes out, each time anew', async ({ world }) => {
     const asked: { attempt: number; resumed: boolean; method: string; url: string; body: unknown; headers: Headers }[] = [];
     const { tab, once } = world.open({
       headers: (question) => {
@@ -173,8 +169,7 @@ describe('the headers hook', () => {
         return { 'x-hook': String(question.attempt) };
       },
     });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), replays());
     expect(asked).toMatchObject([
       { attempt: 1, resumed: false, method: 'POST', url: URL_, body: JSON.stringify(CART) },
       { attempt: 2, resumed: false },
@@ -204,8 +199,7 @@ describe('the headers hook', () => {
     }
   });
 
-  test('that took its time leaves the attempt what is left of it', async () => {
-    const world = newWorld();
+  test('that took its time leaves the attempt what is left of it', async ({ world }) => {
     const { tab, once } = world.open({
       headers: () => new Promise((resolve) => void world.clock.timer(6 * SECOND, () => resolve({}))),
       limits: { attempts: 1, attemptMs: 10 * SECOND },
@@ -216,8 +210,7 @@ describe('the headers hook', () => {
     expect(world.clock.now() - at).toBe(10 * SECOND);
   });
 
-  test('that took its time sends nothing for a record that is another one by then', async () => {
-    const world = newWorld();
+  test('that took its time sends nothing for a record that is another one by then', async ({ world }) => {
     const { tab, once } = world.open({
       headers: async () => {
         await new Promise<void>((resolve) => void world.clock.timer(2 * SECOND, resolve));
@@ -225,26 +218,22 @@ describe('the headers hook', () => {
         return {};
       },
     });
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', reason: 'busy' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', reason: 'busy' } });
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('that was quick costs no look at the store', async () => {
-    const world = newWorld();
+  test('that was quick costs no look at the store', async ({ world }) => {
     const { tab, once } = world.open({ headers: () => new Promise((resolve) => void world.clock.timer(SECOND, () => resolve({}))) });
     let reads = 0;
     const { read } = tab.store;
     Object.assign(tab.store, { read: (id: string) => read(id).finally(() => reads++) });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect(reads).toBe(0);
   });
 });
 
 describe('a key without a place', () => {
-  test('in this request, where a page before it had one, is not sent elsewhere', async () => {
-    const world = newWorld();
+  test('in this request, where a page before it had one, is not sent elsewhere', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     world.damage((record) => seal({ ...record, carrier: 'body:idempotency_key' }));
@@ -254,26 +243,22 @@ describe('a key without a place', () => {
 });
 
 describe('what came back', () => {
-  test('if only a status line came, the server has heard of it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('if only a status line came, the server has heard of it', async ({ world, tab, once }) => {
     world.server.plays(charged(() => new Response(new ReadableStream({ start: (controller) => controller.error(new Error('cut')) }), { status: 201 })));
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', sent: 'yes' });
     world.server.plays(charged(lost()));
     expect((await world.end(tab, pay(once, { ...ONE, operation: ['other'] }))).outcome).toMatchObject({ effect: 'unknown', sent: 'maybe' });
   });
 
-  test('waits for work in progress as long as the dialect knows it to take, for nothing else', async () => {
-    const world = newWorld();
+  test('waits for work in progress as long as the dialect knows it to take, for nothing else', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open({ dialect: { ...GENERIC, inProgressAfterMs: 3000 } });
-    world.server.plays(answers(409), answers(503), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(409), answers(503), answers(201));
     expect(world.server.gaps).toEqual([3000, 0]);
   });
 
   const own = new Error('of the hook');
-  test.each<[string, () => unknown, object, readonly unknown[]]>([
+  test.for<[string, () => unknown, object, readonly unknown[]]>([
     ['a word', () => 'rejected', { type: 'rejected' }, []],
     ['nothing', () => undefined, { type: 'rejected' }, []],
     ['nonsense', () => 'nonsense', { reason: 'not-a-verdict' }, [expect.any(TypeError)]],
@@ -286,17 +271,15 @@ describe('what came back', () => {
       { reason: 'not-a-verdict' },
       [own],
     ],
-  ])('is read by its caller first: %s', async (_, verdict, outcome, reported) => {
-    const world = newWorld();
+  ])('is read by its caller first: %s', async ([_, verdict, outcome, reported], { world }) => {
     const { tab, once } = world.open({ verdict: verdict as never });
-    world.server.plays(answers(402));
-    const end = await world.end(tab, pay(once, ONE));
+    const end = await world.end(tab, pay(once, ONE), answers(402));
     await rest();
     expect(end.outcome).toMatchObject(outcome);
     expect(tab.reported).toEqual(reported);
   });
 
-  test.each<[string, Record<string, string>, string, boolean]>([
+  test.for<[string, Record<string, string>, string, boolean]>([
     ['JSON by its look', {}, '{"a":1}', false],
     ['JSON by its type', { 'content-type': 'application/json' }, 'a', false],
     ['nothing of the kind', { 'content-type': 'text/plain' }, 'a', true],
@@ -305,19 +288,14 @@ describe('what came back', () => {
     ['anything, and wants any text', { accept: 'text/*', 'content-type': 'text/plain' }, 'a', true],
     ['anything, and wants anything', { accept: '*/*', 'content-type': 'text/plain' }, 'a', true],
     ['anything, and wants JSON', { accept: 'application/json', 'content-type': 'text/plain' }, 'a', false],
-  ])('a page of HTML to a call that sends %s is an answer, or none', async (_, headers, body, fine) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('a page of HTML to a call that sends %s is an answer, or none', async ([_, headers, body, fine], { world, tab, once }) => {
     world.server.plays(charged(answers(200, '<html>', { 'content-type': 'text/html' })));
     const call = watched(once.fetch(URL_, { method: 'POST', headers, body: new Blob([body]), once: NAME }));
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: fine ? 'done' : 'unknown' });
   });
 });
 
-test('bytes go out as they are', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
-  world.server.plays(answers(201));
-  await world.end(tab, pay(once, { body: 'plain' }));
+test('bytes go out as they are', async ({ world, tab, once }) => {
+  await world.end(tab, pay(once, { body: 'plain' }), answers(201));
   expect(await textOf(world.server.arrivals[0] as never)).toBe('plain');
 });

@@ -2,11 +2,11 @@
  * Goal: a client whose `fingerprint` reads JSON still sends everything else that an app sends: forms, POSTs without a body,
  * DELETEs, `run`. Method: real engines on a scripted world; what arrives, and which calls count as the same.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { canonicalJson, run } from '../../src/entries/index.js';
 import { answers, honest } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { NAME, newWorld, URL_, watched } from '../support/world.js';
+import { NAME, newWorld, test, URL_, watched } from '../support/world.js';
 
 const form = (file = 'receipt'): FormData => {
   const made = new FormData();
@@ -56,8 +56,7 @@ describe('a client with canonicalJson sends', () => {
     }
   });
 
-  test('a run, whose own fingerprint alone counts', async () => {
-    const world = newWorld();
+  test('a run, whose own fingerprint alone counts', async ({ world }) => {
     const asked: unknown[] = [];
     const { tab, once } = world.open({ fingerprint: ({ body }) => asked.push(body) });
     expect(await world.run(tab.in(() => run(once, NAME, () => 5)))).toBe(5);

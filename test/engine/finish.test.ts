@@ -4,16 +4,15 @@
  */
 
 import { getEventListeners } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
 import { type Reconcile, resumeOne, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, saying, watched } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const OTHER = { ...CART, amount: 20 };
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 const causeOf = (error: unknown): unknown => (error as Error).cause;
@@ -22,60 +21,53 @@ const kept = (tab: Tab): number =>
   tab.in(() => (globalThis as unknown as Record<symbol, { answers: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.answers.size ?? 0);
 
 describe('what is stored of an answer', () => {
-  test.each<[string, object, object, boolean]>([
+  test.for<[string, object, object, boolean]>([
     ['a page for a person', { namespace: 'ann' }, {}, true],
     ['a page for nobody', {}, {}, false],
     ['a server for nobody', {}, { server: true }, true],
     ['a server for a person', { namespace: 'ann' }, { server: true }, true],
-  ])('on %s: %j %j %s', async (_, options, of, stored) => {
-    const world = newWorld();
+  ])('on %s: %j %j %s', async ([_, options, of, stored], { world }) => {
     const { tab, once } = world.open({ ...options, keep: { response: 'disk' } }, of);
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     expect(world.record()?.answer !== undefined).toBe(stored);
   });
 
-  test('is nothing without being asked for, or of a refusal', async () => {
-    const world = newWorld();
+  test('is nothing without being asked for, or of a refusal', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(answers(201), answers(402));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect(world.record()?.answer).toBeUndefined();
     const operation = ['pay', 'refused'];
-    await world.end(tab, pay(once, { operation, keep: { response: 'disk' } }));
+    await world.end(tab, pay(once, { operation, keep: { response: 'disk' } }), answers(402));
     expect(world.record(operation)).toMatchObject({ state: 'retired', sticky: false, answer: undefined });
   });
 
-  test('that belongs to an earlier payload is nothing: it is not the answer to this one', async () => {
-    const world = newWorld();
+  test('that belongs to an earlier payload is nothing: it is not the answer to this one', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { response: 'disk' } });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once, ONE));
-    expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server' } });
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    expect(await world.end(tab, pay(once, { body: OTHER }), replays())).toMatchObject({
+      code: 'ERR_ONCE_ALREADY_SETTLED',
+      outcome: { type: 'replayed', from: 'server' },
+    });
     expect(world.record()).toMatchObject({ state: 'settled', answer: undefined });
     expect(kept(tab)).toBe(0);
   });
 });
 
 describe('what stays in memory', () => {
-  test.each<[string, object, Parameters<typeof answers>, number]>([
+  test.for<[string, object, Parameters<typeof answers>, number]>([
     ['an answer', {}, [201, {}], 1],
     ['no answer, where none is to be kept', { keep: { response: false } }, [201, {}], 0],
     ['no answer that was too long to be read', { limits: { bodyBytes: 4 } }, [201, 'too long'], 0],
     ['no refusal', {}, [402], 0],
-  ])('is %s', async (_, options, answer, count) => {
-    const world = newWorld();
+  ])('is %s', async ([_, options, answer, count], { world }) => {
     const { tab, once } = world.open(options);
-    world.server.plays(answers(...answer));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(...answer));
     expect(kept(tab)).toBe(count);
   });
 });
 
 describe('an end without effect', () => {
-  test('of an effect is its own error, and news like any other end', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of an effect is its own error, and news like any other end', async ({ world, tab, once }) => {
     const told: unknown[] = [];
     subscribe(once, (event) => void told.push(event.type));
     const own = new Error('card declined');
@@ -84,8 +76,7 @@ describe('an end without effect', () => {
     expect(told).toContain('settled');
   });
 
-  test('of a record that another page left clean removes it, whoever made it', async () => {
-    const world = newWorld();
+  test('of a record that another page left clean removes it, whoever made it', async ({ world }) => {
     const first = world.open();
     first.tab.online = false;
     void pay(first.once);
@@ -97,9 +88,7 @@ describe('an end without effect', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('that can not be stored is none', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that can not be stored is none', async ({ world, tab, once }) => {
     world.server.plays(during(() => tab.faults.next('fail-before-commit'), unreachable()));
     const end = await world.end(tab, pay(once, ONE));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'store' } });
@@ -107,9 +96,7 @@ describe('an end without effect', () => {
   });
 });
 
-test('a refusal by an effect that can not be stored is unknown, because of what the effect threw', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('a refusal by an effect that can not be stored is unknown, because of what the effect threw', async ({ world, tab, once }) => {
   const own = new Error('card declined');
   const effect = () => {
     tab.faults.next('fail-before-commit');
@@ -121,39 +108,27 @@ test('a refusal by an effect that can not be stored is unknown, because of what 
 });
 
 describe('an unknown end', () => {
-  test('by silence speaks of no other payload', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    expect(String((await world.end(tab, pay(once, ONE))).error)).not.toMatch(/another payload/);
+  test('by silence speaks of no other payload', async ({ world, tab, once }) => {
+    expect(String((await world.end(tab, pay(once, ONE), charged(lost()))).error)).not.toMatch(/another payload/);
   });
 
-  test('writes nothing more than its attempt did, unless there is something to say', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+  test('writes nothing more than its attempt did, unless there is something to say', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(world.writes).toHaveLength(1);
-    world.server.plays(charged(answers(503, '', { 'retry-after': '9' })));
-    await world.end(tab, pay(once, { ...ONE, operation: ['later'] }));
+    await world.end(tab, pay(once, { ...ONE, operation: ['later'] }), charged(answers(503, '', { 'retry-after': '9' })));
     expect(world.writes).toHaveLength(3);
   });
 
-  test('by a store that fails between two attempts is that of the store', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(during(() => tab.faults.next('look-fails'), lost())));
-    const end = await world.end(tab, pay(once));
+  test('by a store that fails between two attempts is that of the store', async ({ world, tab, once }) => {
+    const end = await world.end(tab, pay(once), charged(during(() => tab.faults.next('look-fails'), lost())));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
     expect(causeOf(end.error)).toMatchObject({ reason: 'io' });
   });
 
-  test('by another payload under the key never says that nothing was sent', async () => {
-    const world = newWorld();
+  test('by another payload under the key never says that nothing was sent', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
-    world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }));
-    const end = await world.end(tab, pay(once, { body: OTHER }));
+    const end = await world.end(tab, pay(once, { body: OTHER }), answers(422, { title: 'Idempotency-Key is already used' }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'mismatch', key } });
     expect(String(end.error)).not.toMatch(/nothing was sent/);
     expect((end.error as { response?: Response }).response?.status).toBe(422);
@@ -164,9 +139,7 @@ describe('an unknown end', () => {
 describe('the other payload under a key', () => {
   const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
 
-  test('that was refused for good makes way for this one, under another key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that was refused for good makes way for this one, under another key', async ({ world, tab, once }) => {
     const before: unknown[] = [];
     world.server.plays(
       lost(),
@@ -180,13 +153,10 @@ describe('the other payload under a key', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('is not sent to a caller who left', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is not sent to a caller who left', async ({ world, tab, once }) => {
     const controller = new AbortController();
-    world.server.plays(charged(lost()), idle(during(() => controller.abort(), MISMATCH)));
-    await world.end(tab, pay(once, ONE));
-    await world.end(tab, pay(once, { body: OTHER, signal: controller.signal }));
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    await world.end(tab, pay(once, { body: OTHER, signal: controller.signal }), idle(during(() => controller.abort(), MISMATCH)));
     await rest();
     expect(world.server.arrivals).toHaveLength(2);
     expect(tab.reported).toEqual([]);
@@ -194,18 +164,15 @@ describe('the other payload under a key', () => {
 });
 
 describe('work that goes on behind a link', () => {
-  test('until all waiting is over is told with what was accepted, and noted as waited for', async () => {
-    const world = newWorld();
+  test('until all waiting is over is told with what was accepted, and noted as waited for', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND } });
-    world.server.plays(charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'in-progress' } });
     expect((end.error as { response?: Response }).response?.status).toBe(202);
     expect(world.record()).toMatchObject({ spentAt: world.clock.now() });
   });
 
-  test('until all waiting is over is asked about', async () => {
-    const world = newWorld();
+  test('until all waiting is over is asked about', async ({ world }) => {
     const asked: { reason?: string; response?: Response }[] = [];
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND }, reconcile: saying(asked, 'done' as const) });
     world.server.plays(charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
@@ -213,20 +180,21 @@ describe('work that goes on behind a link', () => {
     expect(asked).toMatchObject([{ reason: 'in-progress', response: { status: 202 } }]);
   });
 
-  test('that failed is refused for good', async () => {
-    const world = newWorld();
+  test('that failed is refused for good', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, polled: () => 'failed' } });
     world.server.plays(idle(ACCEPTED), answers(200, {}, { 'idempotent-replayed': 'true' }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected' });
     expect(world.record()).toMatchObject({ state: 'retired', sticky: true });
   });
 
-  test('for a changed payload is certain where a mismatch would have been answered', async () => {
-    const world = newWorld();
+  test('for a changed payload is certain where a mismatch would have been answered', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true } });
-    world.server.plays(charged(lost()), ACCEPTED, answers(200, {}));
-    await world.end(tab, pay(once, ONE));
-    expect((await world.end(tab, pay(once, { body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: true, changed: true });
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    expect((await world.end(tab, pay(once, { body: OTHER }), ACCEPTED, answers(200, {}))).outcome).toMatchObject({
+      type: 'fresh',
+      certain: true,
+      changed: true,
+    });
   });
 });
 
@@ -240,9 +208,8 @@ describe('reconcile', () => {
     const { asked, reconcile } = asking('none');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile });
-    world.server.plays(answers(201), answers(402));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
-    expect((await world.end(tab, pay(once, { operation: ['other'] }))).outcome).toMatchObject({ type: 'rejected' });
+    expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, pay(once, { operation: ['other'] }), answers(402))).outcome).toMatchObject({ type: 'rejected' });
     expect(asked).toEqual([]);
   });
 
@@ -275,9 +242,8 @@ describe('reconcile', () => {
       const { asked, reconcile } = asking(said);
       const world = newWorld();
       const { tab, once } = world.open({ reconcile });
-      world.server.plays(charged(lost()), answers(201));
-      await world.end(tab, pay(once, ONE));
-      const { outcome } = await world.end(tab, pay(once, { body: OTHER }));
+      await world.end(tab, pay(once, ONE), charged(lost()));
+      const { outcome } = await world.end(tab, pay(once, { body: OTHER }), answers(201));
       expect(asked).toMatchObject([{ reason: 'mismatch' }]);
       expect(outcome).toMatchObject(typeof said === 'object' ? { type: 'replayed', from: 'reconcile' } : { type: 'fresh', certain: false, changed: true });
     }
@@ -305,36 +271,30 @@ describe('reconcile', () => {
           return 'done';
         },
       });
-      world.server.plays(charged(lost()), answers(401));
-      const end = await world.end(tab, pay(once));
+      const end = await world.end(tab, pay(once), charged(lost()), answers(401));
       expect(end).toMatchObject({ code, outcome });
       expect((end.error as { response?: Response }).response?.status).toBe(401);
     }
   });
 
-  test("'none' that could not be stored is unknown", async () => {
-    const world = newWorld();
+  test("'none' that could not be stored is unknown", async ({ world }) => {
     const { tab, once } = world.open({
       reconcile: async () => {
         tab.faults.next('fail-before-commit');
         return 'none';
       },
     });
-    world.server.plays(lost(), answers(401));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'unknown', reason: 'store' } });
+    expect(await world.end(tab, pay(once), lost(), answers(401))).toMatchObject({ status: 401, outcome: { type: 'unknown', reason: 'store' } });
   });
 
-  test("'none' after a refusal gives that refusal; its key may be used again only if it was not burnt", async () => {
-    const world = newWorld();
+  test("'none' after a refusal gives that refusal; its key may be used again only if it was not burnt", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
-    world.server.plays(lost(), answers(402));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
+    expect(await world.end(tab, pay(once), lost(), answers(402))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
     expect(world.record()).toMatchObject({ state: 'retired', sticky: false });
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test("'none' of a burnt key goes on under another one", async () => {
-    const world = newWorld();
+  test("'none' of a burnt key goes on under another one", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     const before: unknown[] = [];
     world.server.plays(
@@ -345,8 +305,7 @@ describe('reconcile', () => {
     expect(before).toMatchObject([{ sticky: true, ending: { type: 'rejected' } }]);
   });
 
-  test("'none' to a resume without anything to send is the end, as an error", async () => {
-    const world = newWorld();
+  test("'none' to a resume without anything to send is the end, as an error", async ({ world }) => {
     await world.interrupted(lost());
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'rejected' } });
@@ -387,11 +346,9 @@ describe('reconcile', () => {
     }
   });
 
-  test('that answered leaves no timer', async () => {
-    const world = newWorld();
+  test('that answered leaves no timer', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'unknown' });
-    world.server.plays(charged(lost()), answers(401));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), answers(401));
     expect(world.clock.pending).toBe(0);
   });
 });

@@ -2,9 +2,9 @@
  * Goal: a server that says "come back at once", again and again, is not asked hundreds of times. Method: each kind of wait
  * on a scripted world whose server never gives in; requests within the budget are counted.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { answers, charged, type Entry } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, SECOND, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, SECOND, test, URL_, watched } from '../support/world.js';
 
 /** What a floor of 50 ms that doubles up to 1 s lets through in a time. */
 const most = (ms: number): number => 8 + ms / SECOND;
@@ -41,8 +41,7 @@ describe.each(SOON)('%s', (_, headers) => {
     );
   });
 
-  test('on a plain GET', async () => {
-    const world = newWorld();
+  test('on a plain GET', async ({ world }) => {
     world.server.otherwise = answers(503, undefined, headers);
     const tab = world.tab();
     await world.end(tab, watched(tab.once({ fetch: tab.fetch, limits: { totalMs: MINUTE, attempts: 1000 } }).fetch(URL_)));
@@ -54,8 +53,7 @@ test('work in progress is asked after no more often where retry.minDelayMs is 0'
   expect(await count(answers(409), { retry: { minDelayMs: 0, maxDelayMs: 0 } })).toBeLessThanOrEqual(most(MINUTE));
 });
 
-test('a wait that the server asks for and that is long enough is taken as it is', async () => {
-  const world = newWorld();
+test('a wait that the server asks for and that is long enough is taken as it is', async ({ world }) => {
   world.server.plays(...Array.from({ length: 10 }, () => answers(409, undefined, { 'retry-after': '1' })), answers(201));
   const { tab, once } = world.open();
   expect((await world.end(tab, pay(once, { operation: NAME }))).status).toBe(201);

@@ -2,10 +2,10 @@
  * Goal: the functions of the package take a client, and nothing else. Method: each is given what a mistake hands over; and one
  * client comes from another copy of the package, as two bundles on a page make it.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import * as oncefetch from '../../src/entries/index.js';
 import { says } from '../support/texts.js';
-import { newWorld } from '../support/world.js';
+import { newWorld, test } from '../support/world.js';
 
 const {
   clear,
@@ -128,9 +128,7 @@ const reactive = <T extends object>(of: T): T =>
     },
   });
 
-test('a client in the reactive state of a framework works as without', async () => {
-  const world = newWorld();
-  const tab = world.tab();
+test('a client in the reactive state of a framework works as without', async ({ world, tab }) => {
   const once = reactive(tab.once({ namespace: 'u-1' }));
   expect(await world.run(run(once, NAME, () => 'charged'))).toBe('charged');
   expect(await world.run(pending(once))).toEqual([]);

@@ -2,10 +2,10 @@
  * Goal: "nothing was sent, and nothing will be" is said of the operation, not of the call alone. Who gives up, or has a body that
  * can't be read, while another context is about to send that very operation, is told that nobody knows.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { close, type Once } from '../../src/entries/index.js';
 import { answers } from '../support/server.js';
-import { NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const REASON = () => new Error('the user pressed cancel');
 type World = ReturnType<typeof newWorld>;
@@ -109,15 +109,13 @@ describe('while another tab has the lock and asks its key strategy, with nothing
   });
 });
 
-test('where nobody else is at it, it is none, as before', async () => {
-  const world = newWorld();
+test('where nobody else is at it, it is none, as before', async ({ world }) => {
   const { tab, once } = world.open({ limits: LIMITS });
   expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none' } });
   expect(await cancelled(world, { tab, once }, slowly)).toMatchObject({ type: 'unsent', effect: 'none' });
 });
 
-test('without locks: who gives up what a page that is gone has begun, and never sent, gives its lease back', async () => {
-  const world = newWorld();
+test('without locks: who gives up what a page that is gone has begun, and never sent, gives its lease back', async ({ world }) => {
   const offline = () => {
     const opened = world.open({}, { locks: false });
     opened.tab.online = false;
@@ -132,7 +130,6 @@ test('without locks: who gives up what a page that is gone has begun, and never 
   expect(world.record()?.lease).toBeUndefined();
   const next = world.open({}, { locks: false });
   const at = world.clock.now();
-  world.server.plays(answers(201));
-  expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'fresh' });
+  expect((await world.end(next.tab, pay(next.once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   expect(world.clock.now()).toBe(at);
 });

@@ -3,12 +3,12 @@
  * Method: processes without shared locks and pages with them; one has a request on the wire, another one logs out or moves.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { clear, forget, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const open = (world: World, options: OnceOptions = { namespace: 'shop' }, of: TabOptions = PROCESS) => world.open(options, of);
@@ -65,8 +65,7 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
   });
 });
 
-test('the mark before the first attempt and the note of a link keep what was renewed of the lease', async () => {
-  const world = newWorld();
+test('the mark before the first attempt and the note of a link keep what was renewed of the lease', async ({ world }) => {
   const [driver, other] = [open(world), open(world)];
   driver.tab.online = false;
   world.server.plays(delayed(20 * SECOND, charged(answers(201))));
@@ -104,8 +103,7 @@ describe('an operation that is moved to another namespace while an attempt is on
     expect((await world.end(tab, pay(user))).outcome).toMatchObject({ type: 'replayed' });
   });
 
-  test('is gone on with at once by a press of its user, whose page has the lock', async () => {
-    const world = newWorld();
+  test('is gone on with at once by a press of its user, whose page has the lock', async ({ world }) => {
     const guest = open(world, { namespace: 'guest', limits: { attemptMs: MINUTE } }, {});
     const user = open(world, { namespace: 'ann' }, {});
     world.server.plays(delayed(50 * SECOND, charged(answers(201))), replays());
@@ -118,11 +116,9 @@ describe('an operation that is moved to another namespace while an attempt is on
     await world.end(guest.tab, first);
   });
 
-  test('is not busy where nobody drives it', async () => {
-    const world = newWorld();
+  test('is not busy where nobody drives it', async ({ world }) => {
     const guest = open(world, { namespace: 'guest' });
-    world.server.plays(charged(lost()));
-    await world.end(guest.tab, pay(guest.once, { limits: { attempts: 1 } }));
+    await world.end(guest.tab, pay(guest.once, { limits: { attempts: 1 } }), charged(lost()));
     const user = open(world, { namespace: 'ann' });
     await world.run(move(user.once, 'guest'));
     await world.run(settle(user.once, NAME, 'done'));

@@ -3,14 +3,15 @@
  * and it is never what safety rests on. Method: several servers over one store, which die, freeze and have wrong clocks.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { forget, operation as operationOf, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { test as inWorld, MINUTE, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
-const ONE = { limits: { attempts: 1 } } as const;
-const processes = (world: World) => [world.open({ namespace: 'shop' }, PROCESS), world.open({ namespace: 'shop' }, PROCESS)] as const;
+const test = inWorld
+  .extend('one', ({ world }) => world.open({ namespace: 'shop' }, PROCESS))
+  .extend('two', ({ world }) => world.open({ namespace: 'shop' }, PROCESS));
 
 /** Its request is on the wire, and has charged. */
 async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>): Promise<void> {
@@ -21,9 +22,7 @@ async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>
 }
 
 describe('a second process', () => {
-  test('waits for the first, gets its outcome, and sends nothing', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('waits for the first, gets its outcome, and sends nothing', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -33,9 +32,7 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('gets a refusal, too', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('gets a refusal, too', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(402)));
     const first = pay(one.once);
     await rest();
@@ -45,9 +42,7 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('goes on at once with the same key after an unknown outcome', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('goes on at once with the same key after an unknown outcome', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, charged(lost())), replays());
     const first = pay(one.once, ONE);
     await rest();
@@ -59,9 +54,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('goes on with the same key when the first is dead, and no sooner than its lease is over', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('goes on with the same key when the first is dead, and no sooner than its lease is over', async ({ world, one, two }) => {
     await diesAtWork(world, one);
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
     expect(world.server.gaps[0]).toBeGreaterThan(5 * SECOND);
@@ -69,8 +62,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('waits as long as the first one was told to hold it, whatever it was told itself', async () => {
-    const world = newWorld();
+  test('waits as long as the first one was told to hold it, whatever it was told itself', async ({ world }) => {
     const [one, two] = [
       world.open({ namespace: 'shop', limits: { leaseMs: 3 * SECOND } }, PROCESS),
       world.open({ namespace: 'shop', limits: { leaseMs: MINUTE } }, PROCESS),
@@ -82,9 +74,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('does not take a lease that is renewed, however long the work takes', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('does not take a lease that is renewed, however long the work takes', async ({ world, one, two }) => {
     world.server.plays(delayed(80 * SECOND, answers(201)));
     const first = pay(one.once, { limits: { attemptMs: 100 * SECOND } });
     await rest();
@@ -94,22 +84,21 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test.each([MINUTE, -MINUTE, 365 * 24 * 60 * MINUTE])("A32: whose machine's clock is wrong by %i ms does not take a live lease", async (skewMs) => {
-    const world = newWorld();
-    const [one, two] = processes(world);
-    two.tab.skewMs = skewMs;
-    world.server.plays(delayed(5 * SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
-    const second = pay(two.once);
-    await world.end(one.tab, first);
-    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', from: 'store', attempts: 0 });
-    expect(world.server.arrivals).toHaveLength(1);
-  });
+  test.for([MINUTE, -MINUTE, 365 * 24 * 60 * MINUTE])(
+    "A32: whose machine's clock is wrong by %i ms does not take a live lease",
+    async (skewMs, { world, one, two }) => {
+      two.tab.skewMs = skewMs;
+      world.server.plays(delayed(5 * SECOND, answers(201)));
+      const first = pay(one.once);
+      await rest();
+      const second = pay(two.once);
+      await world.end(one.tab, first);
+      expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', from: 'store', attempts: 0 });
+      expect(world.server.arrivals).toHaveLength(1);
+    },
+  );
 
-  test("rejects at once under 'reject'", async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test("rejects at once under 'reject'", async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -119,9 +108,7 @@ describe('a second process', () => {
     await world.end(one.tab, first);
   });
 
-  test('is not kept beyond its own limits by one that never ends', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('is not kept beyond its own limits by one that never ends', async ({ world, one, two }) => {
     world.server.otherwise = charged(hangs());
     const first = pay(one.once);
     await rest();
@@ -131,9 +118,7 @@ describe('a second process', () => {
     await world.end(one.tab, first);
   });
 
-  test('that is told to stop while it waits leaves the first one its claim', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('that is told to stop while it waits leaves the first one its claim', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
     await rest();
@@ -146,9 +131,7 @@ describe('a second process', () => {
 });
 
 describe('a lease that can hold nobody back', () => {
-  test('was taken by a clock that was a month ahead for a moment, by a process that died: the next one goes on', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('was taken by a clock that was a month ahead for a moment, by a process that died: the next one goes on', async ({ world, one, two }) => {
     await diesAtWork(world, one);
     world.damage((record) => ({ ...record, lease: { owner: record.lease?.owner, until: world.clock.now() + 40 * 24 * 60 * MINUTE } }));
     const at = world.clock.now();
@@ -159,9 +142,7 @@ describe('a lease that can hold nobody back', () => {
 });
 
 describe('a process whose storage was cleared under it', () => {
-  test('leaves the record alone that another one has begun since under the same key', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('leaves the record alone that another one has begun since under the same key', async ({ world, one, two }) => {
     const key = { key: 'order-42' };
     world.server.plays(delayed(5 * SECOND, lost()), charged(hangs()));
     const first = pay(one.once, key);
@@ -169,17 +150,14 @@ describe('a process whose storage was cleared under it', () => {
     for (const { id } of [...world.writes]) world.medium.set(id, null);
     void pay(two.once, key);
     await rest();
-    const end = await world.end(one.tab, first);
-    expect(end).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
+    expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', attempts: 1 } });
     expect(world.record()).toMatchObject({ state: 'pending', lease: {} });
     two.tab.kill();
   });
 });
 
 describe('a process that froze beyond its lease', () => {
-  test('stops before its next attempt when another one has taken over', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('stops before its next attempt when another one has taken over', async ({ world, one, two }) => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '5' })), replays());
     const first = pay(one.once);
     await rest();
@@ -191,9 +169,7 @@ describe('a process that froze beyond its lease', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('does not renew a lease that is another one by now', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('does not renew a lease that is another one by now', async ({ world, one, two }) => {
     world.server.plays(delayed(90 * SECOND, answers(201)), charged(hangs()));
     const first = pay(one.once, { limits: { attemptMs: 110 * SECOND } });
     await rest();
@@ -210,9 +186,7 @@ describe('a process that froze beyond its lease', () => {
 });
 
 describe('forget and settle', () => {
-  test('are refused while the lease lives, and not when it is over', async () => {
-    const world = newWorld();
-    const [one, two] = processes(world);
+  test('are refused while the lease lives, and not when it is over', async ({ world, one, two }) => {
     world.server.plays(charged(hangs()));
     void pay(one.once);
     await rest();
@@ -226,9 +200,7 @@ describe('forget and settle', () => {
   });
 });
 
-test('a failing beat costs the lease at most, never the key', async () => {
-  const world = newWorld();
-  const [one, two] = processes(world);
+test('a failing beat costs the lease at most, never the key', async ({ world, one, two }) => {
   world.server.plays(delayed(25 * SECOND, answers(201)), replays());
   const first = pay(one.once);
   await rest();
@@ -242,13 +214,10 @@ test('a failing beat costs the lease at most, never the key', async () => {
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
-test('a settled or unknown operation bears no lease that would keep the next process waiting', async () => {
-  const world = newWorld();
-  const [one, two] = processes(world);
-  world.server.plays(charged(lost()), replays(), answers(201));
-  await world.end(one.tab, pay(one.once, ONE));
+test('a settled or unknown operation bears no lease that would keep the next process waiting', async ({ world, one, two }) => {
+  await world.end(one.tab, pay(one.once, ONE), charged(lost()));
   const at = world.clock.now();
-  await world.end(two.tab, pay(two.once));
-  await world.end(two.tab, watched(pay(two.once, { operation: ['other'] })));
+  await world.end(two.tab, pay(two.once), replays());
+  await world.end(two.tab, watched(pay(two.once, { operation: ['other'] })), answers(201));
   expect(world.clock.now()).toBe(at);
 });

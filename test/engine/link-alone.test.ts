@@ -28,8 +28,7 @@ async function asked(how: 'resume' | 'press') {
 describe.each(['resume', 'press'] as const)('after a %s that only asked after the work', (how) => {
   test('the same press sends the request with its body', async () => {
     const { world, next, later } = await asked(how);
-    world.server.plays(answers(201, '{}', { 'idempotent-replayed': 'true' }));
-    await world.end(next, pay(later));
+    await world.end(next, pay(later), answers(201, '{}', { 'idempotent-replayed': 'true' }));
     expect(await textOf(world.server.arrivals.at(-1) as never)).toBe(JSON.stringify(CART));
   });
 

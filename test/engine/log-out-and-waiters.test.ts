@@ -1,10 +1,10 @@
 /** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { clear, close, derived, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, DAY, MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
+import { CART, DAY, MINUTE, newWorld, pay, rest, SECOND, test } from '../support/world.js';
 
 /** From now on the store is silent; `makeIt` makes the last update that it was asked for, however late. */
 function holdUpdates(tab: Tab) {
@@ -18,8 +18,7 @@ function holdUpdates(tab: Tab) {
   return held;
 }
 
-test('a log-out between a charge and a press that waits in another tab: the press is told of the charge', async () => {
-  const world = newWorld();
+test('a log-out between a charge and a press that waits in another tab: the press is told of the charge', async ({ world }) => {
   const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
   world.server.plays(delayed(SECOND, answers(201)));
   const first = pay(one.once).then(async () => clear(one.once));
@@ -30,11 +29,10 @@ test('a log-out between a charge and a press that waits in another tab: the pres
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test.each<[string, number, number]>([
+test.for<[string, number, number]>([
   ['stands for calls that wait, and that time is over', 3, 0],
   ['was swept', 3, 1],
-])('a derived key, a charge and a log-out: what is left of it %s, and the name has the same key', async (_, minutes, sweeps) => {
-  const world = newWorld();
+])('a derived key, a charge and a log-out: what is left of it %s, and the name has the same key', async ([_, minutes, sweeps], { world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
@@ -46,21 +44,17 @@ test.each<[string, number, number]>([
   expect(world.server.charged.size).toBe(1);
 });
 
-test('a copy that the browser sent unseen charges, the other one is refused, and a log-out: the next press has the same key', async () => {
-  const world = newWorld();
+test('a copy that the browser sent unseen charges, the other one is refused, and a log-out: the next press has the same key', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann' }, { resends: true });
-  world.server.plays(charged(answers(400, { code: 'bad_card' })));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
+  expect((await world.end(tab, pay(once), charged(answers(400, { code: 'bad_card' })))).outcome).toMatchObject({ effect: 'none' });
   await world.run(clear(once));
   const left = world.record();
-  world.server.plays(replays());
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: left?.key });
+  expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: left?.key });
   expect(world.server.charged.size).toBe(1);
   expect(world.records).toHaveLength(1);
 });
 
-test('a derived key that was remembered for its time is the same afterwards, unless another effect is asked for', async () => {
-  const world = newWorld();
+test('a derived key that was remembered for its time is the same afterwards, unless another effect is asked for', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
@@ -71,8 +65,7 @@ test('a derived key that was remembered for its time is the same afterwards, unl
   expect(world.server.charged.size).toBe(2);
 });
 
-test("a derived key with repeat: 'if-changed': the same payload has the same key after its time, another payload has a new one", async () => {
-  const world = newWorld();
+test("a derived key with repeat: 'if-changed': the same payload has the same key after its time, another payload has a new one", async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', repeat: 'if-changed', keep: { forMs: DAY } });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
@@ -118,18 +111,15 @@ describe('a derived key after a log-out, and another payload', () => {
   });
 });
 
-test('a derived key under which one of two payloads was done: what the server repeats later is for certain of neither', async () => {
-  const world = newWorld();
+test('a derived key under which one of two payloads was done: what the server repeats later is for certain of neither', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
-  world.server.plays(charged(lost()), answers(201), replays());
-  await world.end(tab, pay(once, { key: derived }));
-  expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: false });
+  await world.end(tab, pay(once, { key: derived }), charged(lost()));
+  expect((await world.end(tab, pay(once, { key: derived, body: OTHER }), answers(201))).outcome).toMatchObject({ type: 'fresh', certain: false });
   await world.clock.advance(2 * DAY);
-  expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
+  expect((await world.end(tab, pay(once, { key: derived, body: OTHER }), replays())).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
 });
 
-test('a key of your own after the time of another one: the server knows nothing of it', async () => {
-  const world = newWorld();
+test('a key of your own after the time of another one: the server knows nothing of it', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: 'order-1-a' }));
@@ -138,29 +128,24 @@ test('a key of your own after the time of another one: the server knows nothing 
   expect(world.server.charged.size).toBe(2);
 });
 
-test('a derived key that stands for a second operation: the answer to the first one is not given for it', async () => {
-  const world = newWorld();
+test('a derived key that stands for a second operation: the answer to the first one is not given for it', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
-  world.server.plays(answers(201, { id: 'ch_1' }), charged(lost()));
-  await world.end(tab, pay(once, { key: derived }));
+  await world.end(tab, pay(once, { key: derived }), answers(201, { id: 'ch_1' }));
   await world.clock.advance(2 * DAY);
-  expect((await world.end(tab, pay(once, { key: derived }))).outcome).toMatchObject({ effect: 'unknown' });
+  expect((await world.end(tab, pay(once, { key: derived }), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
   await world.run(settle(once, ['pay', 'c1'], 'done'));
   const end = await world.end(tab, pay(once, { key: derived }));
   expect(end).toMatchObject({ response: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
 });
 
-test("a log-out with unsettled: 'forget' holds nothing at all", async () => {
-  const world = newWorld();
+test("a log-out with unsettled: 'forget' holds nothing at all", async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
-  world.server.plays(answers(201));
-  await world.end(tab, pay(once));
+  await world.end(tab, pay(once), answers(201));
   await world.run(clear(once, { unsettled: 'forget' }));
   expect(world.records).toEqual([]);
 });
 
-test('a process that sleeps between its record and its first attempt looks again before it sends', async () => {
-  const world = newWorld();
+test('a process that sleeps between its record and its first attempt looks again before it sends', async ({ world }) => {
   const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
   const call = pay(one.once, { limits: { totalMs: 10 * MINUTE } });
   // Right behind its first write.
@@ -176,11 +161,9 @@ test('a process that sleeps between its record and its first attempt looks again
 });
 
 describe('a write that a store makes only after its caller has been told', () => {
-  test('of a log-out removes nothing that settled since', async () => {
-    const world = newWorld();
+  test('of a log-out removes nothing that settled since', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     await world.clock.advance(10 * MINUTE);
     const held = holdUpdates(tab);
     await expect(world.run(clear(once))).rejects.toThrow('did not answer');
@@ -189,20 +172,18 @@ describe('a write that a store makes only after its caller has been told', () =>
     held.makeIt();
     await rest();
     expect(world.record()).toEqual(before);
-    world.server.plays(answers(201, { other: 1 }));
-    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }));
+    await world.end(tab, pay(once, { operation: ['pay', 'c2'] }), answers(201, { other: 1 }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('begins nothing', async () => {
-    const world = newWorld();
+  test('begins nothing', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
-    world.server.plays(answers(200), answers(200));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(200));
     const changed = { ...CART, amount: 12 };
     const held = holdUpdates(tab);
     // The second payload is to be saved, and the store is silent.
+    world.server.plays(answers(200));
     expect(await world.end(tab, pay(once, { body: changed }))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
     held.letGo();
     held.makeIt();
@@ -212,9 +193,7 @@ describe('a write that a store makes only after its caller has been told', () =>
   });
 });
 
-test('a call that is cut while another tab holds the lock does not say that nothing was sent', async () => {
-  const world = newWorld();
-  const [one, two] = [world.open(), world.open()];
+test('a call that is cut while another tab holds the lock does not say that nothing was sent', async ({ world, one, two }) => {
   world.server.plays(answers(201));
   // The other tab holds the lock, and has stored nothing yet.
   one.tab.at(3, () => one.tab.freeze());

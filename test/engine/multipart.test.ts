@@ -3,11 +3,11 @@
  * read one with files. Method: what is encoded is compared with what Node's own encoder makes of the same form, byte for byte;
  * a reload on a real engine.
  */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import { multipart } from '../../src/http/multipart.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { newWorld, URL_, watched } from '../support/world.js';
+import { newWorld, test, URL_, watched } from '../support/world.js';
 
 /** Everything that may need quoting, in every place. */
 function awkward(): FormData {
@@ -63,9 +63,7 @@ describe('the same form, made again', () => {
     expect(await fieldsOf(read)).toEqual(await fieldsOf(await new Response(awkward()).formData()));
   });
 
-  test('with other content has another boundary, which nobody who writes one field can foresee', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('with other content has another boundary, which nobody who writes one field can foresee', async ({ world, tab, once }) => {
     world.server.otherwise = answers(201);
     for (const text of ['a', 'b']) {
       const form = new FormData();

@@ -3,17 +3,13 @@
  * scripted world; every state and event of whole stories is compared.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND, saying, URL_, watched } from '../support/world.js';
-
-const ONE = { limits: { attempts: 1 } } as const;
+import { CART, NAME, ONE, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
 
 describe('operation.state', () => {
-  test('goes from loading to idle, and is the same object until it changes', async () => {
-    const world = newWorld();
-    const { once } = world.open();
+  test('goes from loading to idle, and is the same object until it changes', async ({ once }) => {
     const operation = operationOf(once, NAME);
     const loading = operation.state;
     expect(loading).toEqual({ phase: 'loading' });
@@ -25,8 +21,7 @@ describe('operation.state', () => {
     expect(operationOf(once, NAME).state).toBe(idle);
   });
 
-  test('tells the whole story of a payment, step by step', async () => {
-    const world = newWorld();
+  test('tells the whole story of a payment, step by step', async ({ world }) => {
     world.random = () => 0.5;
     const { tab, once } = world.open();
     const operation = operationOf(once, NAME);
@@ -49,36 +44,28 @@ describe('operation.state', () => {
     expect(operation.state).toBe(states.at(-1));
   });
 
-  test('calls back only when it changed', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('calls back only when it changed', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
     const seen: OperationState[] = [];
     operation.subscribe(() => seen.push(operation.state));
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     // Twice the same answer from memory: nothing that a screen shows has changed.
     await world.end(tab, pay(once));
     for (const [index, state] of seen.entries()) if (index > 0) expect(state).not.toBe(seen[index - 1]);
   });
 
-  test.each<[string, Entry[], object]>([
+  test.for<[string, Entry[], object]>([
     ['unknown', [charged(lost())], { phase: 'unsettled', pending: { sent: 'maybe', resumable: true } }],
     ['refused', [answers(402)], { phase: 'settled', outcome: { type: 'rejected', effect: 'none' } }],
     ['done', [answers(201)], { phase: 'settled', outcome: { type: 'fresh', effect: 'done' } }],
-  ])('ends where the call does: %s', async (_, script, state) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(...script);
-    await world.end(tab, pay(once, ONE));
+  ])('ends where the call does: %s', async ([_, script, state], { world, tab, once }) => {
+    await world.end(tab, pay(once, ONE), ...script);
     expect(operationOf(once, NAME).state).toMatchObject(state);
   });
 
-  test('shows what an earlier page left, with meta where there is a namespace', async () => {
-    const world = newWorld();
+  test('shows what an earlier page left, with meta where there is a namespace', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(lost());
-    const { outcome } = await world.end(tab, pay(once, { ...ONE, meta: { total: '€42.00' } }));
+    const { outcome } = await world.end(tab, pay(once, { ...ONE, meta: { total: '€42.00' } }), lost());
     const next = tab.reload();
     const operation = operationOf(next.once({ namespace: 'ann' }), NAME);
     void operation.state;
@@ -89,26 +76,20 @@ describe('operation.state', () => {
     });
   });
 
-  test.each([
+  test.for([
     ['settled', [answers(201)], { phase: 'settled', outcome: { effect: 'done' } }],
     ['rejected', [answers(402)], { phase: 'idle' }],
-  ] as const)('after a reload: %s', async (_, script, state) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(...script);
-    await world.end(tab, pay(once));
+  ] as const)('after a reload: %s', async ([_, script, state], { world, tab, once }) => {
+    await world.end(tab, pay(once), ...script);
     const operation = operationOf(tab.reload().once(), NAME);
     void operation.state;
     await rest();
     expect(operation.state).toMatchObject(state);
   });
 
-  test('does not stick at loading after a call that could not look', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('does not stick at loading after a call that could not look', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     tab.faults.rate('look-fails', 1);
     await world.end(tab, pay(once));
     tab.faults.clear();
@@ -117,8 +98,7 @@ describe('operation.state', () => {
     expect(operation.state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('that could not be read is asked again by the next look, and a listener hears of it', async () => {
-    const world = newWorld();
+  test('that could not be read is asked again by the next look, and a listener hears of it', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.next('look-fails');
@@ -130,9 +110,7 @@ describe('operation.state', () => {
     expect(operation.state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('says that another tab is at work, while it waits for it', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('says that another tab is at work, while it waits for it', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -144,17 +122,14 @@ describe('operation.state', () => {
     expect(operationOf(two.once, NAME).state).toMatchObject({ phase: 'settled' });
   });
 
-  test('of nobody, before a log-in, is loading, and throws nothing', () => {
-    const world = newWorld();
+  test('of nobody, before a log-in, is loading, and throws nothing', ({ world }) => {
     const { once } = world.open({ namespace: () => undefined as unknown as string });
     const operation = operationOf(once, NAME);
     expect(operation.state).toEqual({ phase: 'loading' });
     expect(() => operation.subscribe(() => {})()).not.toThrow();
   });
 
-  test('a listener that throws changes nothing, and is reported', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a listener that throws changes nothing, and is reported', async ({ world, tab, once }) => {
     const fault = new Error('a bug in a screen');
     operationOf(once, NAME).subscribe(() => {
       throw fault;
@@ -162,14 +137,11 @@ describe('operation.state', () => {
     subscribe(once, () => {
       throw fault;
     });
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201 });
     expect(new Set(tab.reported)).toEqual(new Set([fault]));
   });
 
-  test('a listener that unsubscribed, or subscribed twice', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a listener that unsubscribed, or subscribed twice', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
     let calls = 0;
     const count = () => void calls++;
@@ -177,8 +149,7 @@ describe('operation.state', () => {
     await rest();
     first();
     calls = 0;
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     const once1 = calls;
     expect(once1).toBeGreaterThan(0);
     second();
@@ -190,8 +161,7 @@ describe('operation.state', () => {
 describe('events', () => {
   const SECRETS = ['s3cret-body', 's3cret-token', 's3cret-answer', 's3cret-cookie'];
 
-  test('tell a story that ends in unknown, with times, keys and names', async () => {
-    const world = newWorld();
+  test('tell a story that ends in unknown, with times, keys and names', async ({ world }) => {
     world.random = () => 0.5;
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
@@ -208,38 +178,30 @@ describe('events', () => {
     for (const event of events) expect(event).toMatchObject({ operation: NAME, key: outcome?.key });
   });
 
-  test('are sent to listeners of a prefix, and not of a look-alike', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('are sent to listeners of a prefix, and not of a look-alike', async ({ world, tab, once }) => {
     const heard: unknown[] = [];
     subscribe(once, (event) => heard.push(['pay', event.type]), { prefix: ['pay'] });
     subscribe(once, (event) => heard.push(['pay 4', event.type]), { prefix: ['pay', 4] });
     subscribe(once, (event) => heard.push(['pa', event.type]), { prefix: ['pa'] });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once, { operation: ['pay', 42] }));
+    await world.end(tab, pay(once, { operation: ['pay', 42] }), answers(201));
     expect(heard).toEqual([
       ['pay', 'attempt'],
       ['pay', 'settled'],
     ]);
   });
 
-  test('stop with their signal, or by their own off', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('stop with their signal, or by their own off', async ({ world, tab, once }) => {
     let heard = 0;
     const controller = new AbortController();
     subscribe(once, () => heard++, { signal: controller.signal });
     subscribe(once, () => heard++, { signal: AbortSignal.abort() });
     subscribe(once, () => heard++)();
     controller.abort();
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect(heard).toBe(0);
   });
 
-  test('a settle is told once, however many callers and later calls it answers', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a settle is told once, however many callers and later calls it answers', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     world.server.plays(delayed(SECOND, answers(201)));
@@ -248,8 +210,7 @@ describe('events', () => {
     expect(events.filter(({ type }) => type === 'settled')).toHaveLength(1);
   });
 
-  test('no body and no credential is in an event, an error, a message or toJSON, whatever happens', async () => {
-    const world = newWorld();
+  test('no body and no credential is in an event, an error, a message or toJSON, whatever happens', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, response: 'disk' } });
     const said: string[] = [];
     subscribe(once, (event) => said.push(JSON.stringify(event)));
@@ -282,9 +243,7 @@ describe('events', () => {
 });
 
 describe('onOutcome', () => {
-  test('is called once per call, with its own outcome, before the promise settles', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is called once per call, with its own outcome, before the promise settles', async ({ world, tab, once }) => {
     const told: [string, Outcome][] = [];
     world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(once, { onOutcome: (outcome) => told.push(['first', outcome]) });
@@ -299,22 +258,17 @@ describe('onOutcome', () => {
     ]);
   });
 
-  test('is called for refusals, unknown ends and errors of ours, too', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is called for refusals, unknown ends and errors of ours, too', async ({ world, tab, once }) => {
     const told: unknown[] = [];
     const onOutcome = ({ type }: Outcome) => told.push(type);
-    world.server.plays(answers(402), lost());
-    await world.end(tab, pay(once, { onOutcome }));
-    await world.end(tab, pay(once, { ...ONE, onOutcome }));
+    await world.end(tab, pay(once, { onOutcome }), answers(402));
+    await world.end(tab, pay(once, { ...ONE, onOutcome }), lost());
     tab.faults.next('look-fails');
     await world.end(tab, pay(once, { onOutcome }));
     expect(told).toEqual(['rejected', 'unknown', 'unknown']);
   });
 
-  test('that throws does not change what its caller gets', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that throws does not change what its caller gets', async ({ world, tab, once }) => {
     const fault = new Error('a bug in analytics');
     const onOutcome = () => {
       throw fault;
@@ -328,13 +282,10 @@ describe('onOutcome', () => {
 });
 
 describe('pending', () => {
-  test('lists what has not settled, in the order of names, page by page', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('lists what has not settled, in the order of names, page by page', async ({ world, tab, once }) => {
     const ids = ['c3', 'c1', 'c2', 'c5', 'c4'];
     for (const id of ids) {
-      world.server.plays(lost());
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', id] }));
+      await world.end(tab, pay(once, { ...ONE, operation: ['pay', id] }), lost());
     }
     const all = await world.run(pending(once));
     expect(all.map(({ name }) => name[1])).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
@@ -349,12 +300,9 @@ describe('pending', () => {
     expect(paged).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
   });
 
-  test('takes a prefix of whole parts', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('takes a prefix of whole parts', async ({ world, tab, once }) => {
     for (const operation of [['pay', 4], ['pay', 42], ['pay', '4'], ['pay'], ['payout', 4], ['pay', 4, 'x']]) {
-      world.server.plays(lost());
-      await world.end(tab, pay(once, { ...ONE, operation }));
+      await world.end(tab, pay(once, { ...ONE, operation }), lost());
     }
     const names = async (prefix: (string | number)[]) => (await world.run(pending(once, { prefix }))).map(({ name }) => JSON.stringify(name)).sort();
     expect(await names(['pay', 4])).toEqual(['["pay",4,"x"]', '["pay",4]']);
@@ -362,33 +310,26 @@ describe('pending', () => {
     expect(await names([])).toHaveLength(6);
   });
 
-  test('lists what could only be kept in memory', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('lists what could only be kept in memory', async ({ world, tab, once }) => {
     tab.faults.next('fail-before-commit');
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(tab, pay(once, ONE));
+    const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key: outcome?.key }]);
   });
 
-  test('says when the server may forget the key, and whether the request is here', async () => {
-    const world = newWorld();
+  test('says when the server may forget the key, and whether the request is here', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost(), lost());
     const at = world.clock.now();
     await world.end(tab, pay(once, ONE));
     await world.end(tab, pay(once, { ...ONE, operation: ['pay', 'c2'], keep: { request: true } }));
     const next = tab.reload();
-    const listed = await world.run(pending(next.once({ namespace: 'ann' })));
-    expect(listed).toMatchObject([
+    expect(await world.run(pending(next.once({ namespace: 'ann' })))).toMatchObject([
       { name: NAME, createdAt: at, firstSentAt: at, expiresAt: at + 86_400_000, retryAt: undefined, resumable: false },
       { name: ['pay', 'c2'], resumable: true },
     ]);
   });
 
-  test('a store that cannot be looked at rejects; a limit below one is a RangeError', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a store that cannot be looked at rejects; a limit below one is a RangeError', async ({ world, tab, once }) => {
     await expect(world.run(pending(once, { limit: 0 }))).rejects.toThrow(RangeError);
     tab.faults.next('look-fails');
     await expect(world.run(pending(once))).rejects.toThrow();
@@ -396,13 +337,11 @@ describe('pending', () => {
 });
 
 describe('resume', () => {
-  test('goes on with everything that is pending, a few at a time, and yields how each ended', async () => {
-    const world = newWorld();
+  test('goes on with everything that is pending, a few at a time, and yields how each ended', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
     for (let cart = 0; cart < 6; cart++) {
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }));
+      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }), charged(lost()));
     }
     const next = tab.reload().once(options);
     let busy = 0;
@@ -424,13 +363,11 @@ describe('resume', () => {
     expect(await world.run(pending(next))).toEqual([]);
   });
 
-  test('sends nothing more behind the back of whoever stops listening', async () => {
-    const world = newWorld();
+  test('sends nothing more behind the back of whoever stops listening', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
     for (const cart of [1, 2]) {
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }));
+      await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }), charged(lost()));
     }
     const next = tab.reload().once(options);
     world.server.plays(replays(), answers(503, '', { 'retry-after': '5' }));
@@ -445,8 +382,7 @@ describe('resume', () => {
     expect(await world.run(pending(next))).toHaveLength(1);
   });
 
-  test('without a stored request asks reconcile, else ERR_ONCE_UNKNOWN, and sends nothing', async () => {
-    const world = newWorld();
+  test('without a stored request asks reconcile, else ERR_ONCE_UNKNOWN, and sends nothing', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', key } });
@@ -457,26 +393,20 @@ describe('resume', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test("without a stored request, 'none' from reconcile is the end: rejected, none", async () => {
-    const world = newWorld();
+  test("without a stored request, 'none' from reconcile is the end: rejected, none", async ({ world }) => {
     await world.interrupted(lost());
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     expect((await world.end(tab, watched(resumeOne(once, NAME)))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('of what is done gives the answer that is remembered; of nothing, ERR_ONCE_UNKNOWN', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+  test('of what is done gives the answer that is remembered; of nothing, ERR_ONCE_UNKNOWN', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(201));
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(await world.end(tab, watched(resumeOne(once, ['never'])))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   });
 
-  test('of what never left, with nothing to send, leaves it as clean as it was', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of what never left, with nothing to send, leaves it as clean as it was', async ({ world, tab, once }) => {
     tab.online = false;
     void pay(once);
     await rest();
@@ -487,9 +417,7 @@ describe('resume', () => {
   });
 });
 
-test('outcomeOf speaks of the operation to every caller, joined ones and the Request included', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('outcomeOf speaks of the operation to every caller, joined ones and the Request included', async ({ world, tab, once }) => {
   world.server.plays(delayed(SECOND, answers(201)));
   const request = new Request(URL_, { method: 'POST', body: JSON.stringify(CART) });
   await world.end(tab, once.fetch(request, { once: NAME }));

@@ -3,36 +3,31 @@
  * under its key when the network is back. Method: the network goes at each moment of a payment, for a short and for a long time.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, unreachable } from '../support/server.js';
-import { HOUR, MINUTE, NAME, newWorld, pay, SECOND, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, newWorld, pay, SECOND, test, watched } from '../support/world.js';
 
 /** The network goes during the attempt, which had its effect. */
 const gone = (tab: { connect(online: boolean): void }): Entry => during(() => tab.connect(false), charged(lost()));
 
 describe('a device that goes offline in the middle of a call', () => {
-  test('tells its customer within seconds: unknown, because it is offline', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('tells its customer within seconds: unknown, because it is offline', async ({ world, tab, once }) => {
     const begun = world.clock.now();
-    world.server.plays(gone(tab));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), gone(tab));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'offline', attempts: 1, sent: 'maybe' } });
     expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
     expect(world.record()).toMatchObject({ state: 'pending' });
     expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('says at once what it waits for', async () => {
-    const world = newWorld();
+  test('says at once what it waits for', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     const begun = world.clock.now();
-    world.server.plays(gone(tab));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), gone(tab));
     expect(events.find(({ type, ...event }) => type === 'wait' && (event as { why?: string }).why === 'offline')).toMatchObject({
       at: begun,
       until: begun + 3 * SECOND,
@@ -43,25 +38,25 @@ describe('a device that goes offline in the middle of a call', () => {
     for (const next of ['press', 'resume'] as const) {
       const world = newWorld();
       const { tab, once } = world.open();
-      world.server.plays(gone(tab), lost(), lost(), replays());
-      const first = await world.end(tab, pay(once));
+      const first = await world.end(tab, pay(once), gone(tab));
       await world.clock.advance(HOUR);
       tab.connect(true);
       const call = next === 'press' ? pay(once) : watched(resumeOne(once, NAME));
-      expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { type: 'replayed', key: first.outcome?.key, attempts: 3 } });
+      expect(await world.end(tab, call, lost(), lost(), replays())).toMatchObject({
+        status: 201,
+        outcome: { type: 'replayed', key: first.outcome?.key, attempts: 3 },
+      });
     }
   });
 
-  test('that comes back within seconds goes on, and no attempt was used up', async () => {
-    const world = newWorld();
+  test('that comes back within seconds goes on, and no attempt was used up', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2 } });
     world.server.plays(gone(tab), replays());
     world.clock.timer(2 * SECOND, () => tab.connect(true));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
-  test('that comes and goes is given the time anew', async () => {
-    const world = newWorld();
+  test('that comes and goes is given the time anew', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open();
     world.server.plays(gone(tab), gone(tab), replays());
@@ -69,24 +64,20 @@ describe('a device that goes offline in the middle of a call', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
   });
 
-  test('waits as long as limits.offlineWaitMs says', async () => {
-    const world = newWorld();
+  test('waits as long as limits.offlineWaitMs says', async ({ world }) => {
     const { tab, once } = world.open({ limits: { offlineWaitMs: MINUTE } });
     world.server.plays(gone(tab), replays());
     world.clock.timer(40 * SECOND, () => tab.connect(true));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
   });
 
-  test('before anything can have left: nothing was sent, because it is offline', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('before anything can have left: nothing was sent, because it is offline', async ({ world, tab, once }) => {
     world.server.plays(during(() => tab.connect(false), unreachable()));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'offline' } });
     expect(world.record()).toBeUndefined();
   });
 
-  test('while the work behind a link goes on', async () => {
-    const world = newWorld();
+  test('while the work behind a link goes on', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     const begun = world.clock.now();
     world.server.plays(
@@ -99,30 +90,22 @@ describe('a device that goes offline in the middle of a call', () => {
 });
 
 describe('a device that is offline from the start', () => {
-  test('makes one attempt, in case it is wrong, and tells its customer', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('makes one attempt, in case it is wrong, and tells its customer', async ({ world, tab, once }) => {
     tab.online = false;
     const begun = world.clock.now();
-    world.server.plays(lost());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'offline', attempts: 1 });
+    expect((await world.end(tab, pay(once), lost())).outcome).toMatchObject({ effect: 'unknown', reason: 'offline', attempts: 1 });
     expect(world.clock.now() - begun).toBeLessThanOrEqual(5 * SECOND);
   });
 });
 
 describe('a device that says that it is offline, and is not', () => {
-  test('is not believed where the server answers: a 503 is tried again like any other', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('is not believed where the server answers: a 503 is tried again like any other', async ({ world, tab, once }) => {
     tab.online = false;
-    world.server.plays(answers(503), answers(503), answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
+    expect(await world.end(tab, pay(once), answers(503), answers(503), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
   });
 });
 
-test('a clock that is set back while the device is offline makes the wait no longer', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('a clock that is set back while the device is offline makes the wait no longer', async ({ world, tab, once }) => {
   tab.online = false;
   const begun = world.clock.monotonic();
   world.server.plays(during(() => world.clock.jump(-4 * MINUTE), lost()));
@@ -131,8 +114,7 @@ test('a clock that is set back while the device is offline makes the wait no lon
   expect(world.clock.monotonic() - begun).toBeLessThan(MINUTE);
 });
 
-test('offlineWaitMs: Infinity waits as long as the call may, also after something else has woken it: no attempt goes into the void', async () => {
-  const world = newWorld();
+test('offlineWaitMs: Infinity waits as long as the call may, also after something else has woken it: no attempt goes into the void', async ({ world }) => {
   const { tab, once } = world.open({ limits: { offlineWaitMs: Number.POSITIVE_INFINITY } });
   world.server.plays(gone(tab));
   const call = pay(once);

@@ -2,15 +2,14 @@
  * Goal: a press that is made when a listener has heard of the end is a press after the end. With `repeat: 'always'` it stands for
  * another effect, and must not be told that it is done because the one before it is.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { operation, subscribe } from '../../src/entries/index.js';
 import { answers } from '../support/server.js';
-import { NAME, newWorld, pay } from '../support/world.js';
+import { NAME, pay, test } from '../support/world.js';
 
 const ALWAYS = { repeat: 'always' } as const;
 
-test('in a listener of events, with repeat', async () => {
-  const world = newWorld();
+test('in a listener of events, with repeat', async ({ world }) => {
   const { tab, once } = world.open(ALWAYS);
   world.server.plays(answers(201), answers(201));
   let next: Promise<Response> | undefined;
@@ -22,8 +21,7 @@ test('in a listener of events, with repeat', async () => {
   expect(new Set(world.server.keys).size).toBe(2);
 });
 
-test('in a screen that draws the end, with repeat', async () => {
-  const world = newWorld();
+test('in a screen that draws the end, with repeat', async ({ world }) => {
   const { tab, once } = world.open(ALWAYS);
   world.server.plays(answers(201), answers(201));
   const screen = operation(once, NAME);

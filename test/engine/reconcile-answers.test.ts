@@ -3,10 +3,10 @@
  * the developer. Method: every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Once, type OnceEvent, resume, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, watched } from '../support/world.js';
+import { NAME, newWorld, pay, test, watched } from '../support/world.js';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const shaped = (response: Response, shape: object): Response => {
@@ -56,37 +56,32 @@ describe('reconcile that gives', () => {
     const world = newWorld();
     const { tab, once } = world.open({ reconcile: (async () => said()) as never });
     const told = diagnostics(once);
-    world.server.plays(charged(lost()), answers(401), replays());
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(lost()), answers(401));
     expect(end).toMatchObject({ status: 401, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     expect(told).toMatchObject([
       { code: 'reconcile-unproven', key: end.outcome?.key, message: expect.stringContaining('docs/diagnostics.md#reconcile-unproven') },
     ]);
     expect(world.record()).toMatchObject({ state: 'pending' });
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key: end.outcome?.key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: end.outcome?.key });
   });
 
-  test.each<[string, () => Response]>([
+  test.for<[string, () => Response]>([
     ['a 200', () => Response.json({ id: 'ch_1', status: 'pending' })],
     ['a 201', () => new Response('{}', { status: 201 })],
     ['a 204', () => new Response(null, { status: 204 })],
     ['a 200 behind a redirect', () => shaped(Response.json({ id: 'ch_1' }), { redirected: true })],
-  ])('%s is done, and it is the answer', async (_, said) => {
-    const world = newWorld();
+  ])('%s is done, and it is the answer', async ([_, said], { world }) => {
     const { tab, once } = world.open({ reconcile: async () => said() });
     const told = diagnostics(once);
-    world.server.plays(charged(lost()), answers(401));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), charged(lost()), answers(401));
     expect(end).toMatchObject({ status: said().status, outcome: { type: 'replayed', from: 'reconcile' } });
     expect(await end.response?.text()).toBe(await said().text());
     expect(told).toEqual([]);
   });
 
-  test('an answer has it for the next press, too', async () => {
-    const world = newWorld();
+  test('an answer has it for the next press, too', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }) });
-    world.server.plays(charged(lost()), answers(401));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(lost()), answers(401));
     const again = await world.end(tab, pay(once));
     expect(again).toMatchObject({ status: 200, outcome: { type: 'replayed', from: 'memory' } });
     expect(await again.response?.json()).toEqual({ id: 'ch_1' });
@@ -97,27 +92,26 @@ describe('reconcile that gives', () => {
       const world = newWorld();
       const { tab, once } = world.open({ reconcile: async () => said });
       const told = diagnostics(once);
-      world.server.plays(charged(lost()), answers(401));
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), charged(lost()), answers(401));
       expect(told).toEqual([]);
       expect(tab.reported).toEqual([]);
     }
   });
 
-  test('no proof of whose a 2xx is leaves it the answer that it was', async () => {
-    const world = newWorld();
+  test('no proof of whose a 2xx is leaves it the answer that it was', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => new Response(null, { status: 404 }) });
-    world.server.plays(charged(lost()), answers(201));
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
-    expect(await world.end(tab, pay(once, { body: { cart: 'c1', amount: 20 } }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: false } });
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
+    expect(await world.end(tab, pay(once, { body: { cart: 'c1', amount: 20 } }), answers(201))).toMatchObject({
+      status: 201,
+      outcome: { type: 'fresh', certain: false },
+    });
   });
 });
 
 describe('run', () => {
   const half = async () => 'half of it';
 
-  test('does not resolve with the Response that reconcile gave: it is done, and has no value', async () => {
-    const world = newWorld();
+  test('does not resolve with the Response that reconcile gave: it is done, and has no value', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }), limits: { inProgressMs: 0 } });
     const call = watched(run(once, NAME, half, { verdict: () => 'in-progress' })) as Promise<never>;
     const end = await world.end(tab, call);
@@ -129,8 +123,7 @@ describe('run', () => {
     expect(await world.end(tab, next)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('nor where a resume asked for it: whoever runs it then waits for a value all the same', async () => {
-    const world = newWorld();
+  test('nor where a resume asked for it: whoever runs it then waits for a value all the same', async ({ world }) => {
     const { once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }), limits: { attempts: 1 } }, { server: true });
     const lost = async () => Promise.reject(new Error('socket hang up'));
     const first = world.open({ limits: { attempts: 1 } }, { server: true });

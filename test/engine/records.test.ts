@@ -3,7 +3,7 @@
  * nothing else changes. Method: records of every state, alone and by the hundred, and others that change while they are looked at.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import {
@@ -23,9 +23,8 @@ import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { DAY, MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const ANN = { namespace: 'ann' } as const;
 
 interface Tables {
@@ -35,12 +34,10 @@ interface Tables {
 const tables = (tab: Tab): Tables => tab.in(() => (globalThis as unknown as Record<symbol, Tables>)[Symbol.for('oncefetch')] as Tables);
 
 async function left(world: World, { tab, once }: { tab: Tab; once: Once }, operation: OperationName = NAME): Promise<void> {
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(once, { ...ONE, operation }));
+  await world.end(tab, pay(once, { ...ONE, operation }), charged(lost()));
 }
 async function done(world: World, { tab, once }: { tab: Tab; once: Once }, operation: OperationName = NAME): Promise<void> {
-  world.server.plays(answers(201, {}));
-  await world.end(tab, pay(once, { operation }));
+  await world.end(tab, pay(once, { operation }), answers(201, {}));
 }
 
 /** Copies of the one record there is, under other names. */
@@ -61,32 +58,25 @@ function meanwhile(tab: Tab, change: () => void): void {
 }
 
 describe('pending', () => {
-  test('lists as many as are wanted, from one, of as many as there are', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await left(world, scene);
+  test('lists as many as are wanted, from one, of as many as there are', async ({ world, one }) => {
+    await left(world, one);
     multiply(world, 249);
-    expect(await world.run(pending(scene.once, { limit: 1 }))).toHaveLength(1);
-    expect(await world.run(pending(scene.once, { limit: 2 }))).toHaveLength(2);
-    expect(await world.run(pending(scene.once))).toHaveLength(100);
-    expect(await world.run(pending(scene.once, { limit: 500 }))).toHaveLength(250);
-    await expect(world.run(pending(scene.once, { limit: 0 }))).rejects.toThrow(/limit must be at least 1, got 0/);
+    expect(await world.run(pending(one.once, { limit: 1 }))).toHaveLength(1);
+    expect(await world.run(pending(one.once, { limit: 2 }))).toHaveLength(2);
+    expect(await world.run(pending(one.once))).toHaveLength(100);
+    expect(await world.run(pending(one.once, { limit: 500 }))).toHaveLength(250);
+    await expect(world.run(pending(one.once, { limit: 0 }))).rejects.toThrow(/limit must be at least 1, got 0/);
   });
 
-  test('says of each whether its request is here, named or not', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await left(world, scene);
-    world.server.plays(charged(lost()));
-    await world.end(scene.tab, extend(scene.once, ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }));
-    expect((await world.run(pending(scene.once))).map(({ resumable }) => resumable)).toEqual([true, true]);
+  test('says of each whether its request is here, named or not', async ({ world, one }) => {
+    await left(world, one);
+    await world.end(one.tab, extend(one.once, ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }), charged(lost()));
+    expect((await world.run(pending(one.once))).map(({ resumable }) => resumable)).toEqual([true, true]);
     const next = world.open();
     expect((await world.run(pending(next.once))).map(({ resumable }) => resumable)).toEqual([false, false]);
   });
 
-  test('lists what could only be kept in memory to every client of the same store, and once', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('lists what could only be kept in memory to every client of the same store, and once', async ({ world, tab, once }) => {
     tab.faults.next('fail-before-commit');
     await left(world, { tab, once });
     for (const client of [once, extend(once, ONE), tab.once()]) expect(await world.run(pending(client))).toMatchObject([{ name: NAME }]);
@@ -95,27 +85,23 @@ describe('pending', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('passes over what is damaged', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await left(world, scene);
+  test('passes over what is damaged', async ({ world, one }) => {
+    await left(world, one);
     multiply(world, 2, (record) => record);
     world.medium.set('copy-0', { ...(world.medium.get('copy-0') as OnceRecord), key: 'x' });
-    expect((await world.run(pending(scene.once))).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
+    expect((await world.run(pending(one.once))).map(({ name }) => name)).toEqual([['copy', 1], NAME]);
   });
 });
 
 describe('clear', () => {
-  test('keeps the keys of what is unsettled, stops its drivers, and leaves nothing of anybody to read', async () => {
-    const world = newWorld();
-    const scene = world.open({ ...ANN, keep: { request: true, response: 'disk' } });
-    const [unsettled, settled] = [operationOf(scene.once, NAME), operationOf(scene.once, ['done'])];
+  test('keeps the keys of what is unsettled, stops its drivers, and leaves nothing of anybody to read', async ({ world }) => {
+    const one = world.open({ ...ANN, keep: { request: true, response: 'disk' } });
+    const [unsettled, settled] = [operationOf(one.once, NAME), operationOf(one.once, ['done'])];
     void [unsettled.state, settled.state];
-    world.server.plays(charged(answers(503, '', { 'retry-after': '9' })));
-    await world.end(scene.tab, pay(scene.once, { ...ONE, meta: { total: 5 } }));
-    await done(world, scene, ['done']);
+    await world.end(one.tab, pay(one.once, { ...ONE, meta: { total: 5 } }), charged(answers(503, '', { 'retry-after': '9' })));
+    await done(world, one, ['done']);
     const before = world.record() as OnceRecord;
-    const { kept } = await world.run(clear(scene.once));
+    const { kept } = await world.run(clear(one.once));
     expect(kept).toMatchObject([{ name: NAME, key: before.key, retryAt: before.retryAt, meta: undefined, resumable: false }]);
     const after = world.record();
     expect(after).toMatchObject({ key: before.key, revision: before.revision + 1, state: 'pending', retryAt: before.retryAt });
@@ -125,22 +111,19 @@ describe('clear', () => {
     expect(world.record(['done'])?.answer).toBeUndefined();
     expect(unsettled.state).toMatchObject({ phase: 'unsettled', pending: { key: before.key } });
     expect(settled.state).toEqual({ phase: 'idle' });
-    expect([tables(scene.tab).answers.size, tables(scene.tab).payloads.size]).toEqual([0, 0]);
+    expect([tables(one.tab).answers.size, tables(one.tab).payloads.size]).toEqual([0, 0]);
   });
 
-  test('forgets what is unsettled, too, where that is said', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    const operation = operationOf(scene.once, NAME);
-    await left(world, scene);
-    const { kept } = await world.run(clear(scene.once, { unsettled: 'forget' }));
+  test('forgets what is unsettled, too, where that is said', async ({ world, one }) => {
+    const operation = operationOf(one.once, NAME);
+    await left(world, one);
+    const { kept } = await world.run(clear(one.once, { unsettled: 'forget' }));
     expect(kept).toMatchObject([{ name: NAME }]);
     expect(world.record()).toBeUndefined();
     expect(operation.state).toEqual({ phase: 'idle' });
   });
 
-  test('touches nothing of anybody else, in store or memory', async () => {
-    const world = newWorld();
+  test('touches nothing of anybody else, in store or memory', async ({ world }) => {
     const ann = world.open(ANN);
     const bob = { tab: ann.tab, once: ann.tab.once({ namespace: 'bob' }) };
     await done(world, ann, ['done']);
@@ -153,57 +136,47 @@ describe('clear', () => {
     expect([tables(ann.tab).answers.size, tables(ann.tab).payloads.size]).toEqual([1, 1]);
   });
 
-  test('reaches all there is, and passes over what is damaged', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await done(world, scene);
+  test('reaches all there is, and passes over what is damaged', async ({ world, one }) => {
+    await done(world, one);
     multiply(world, 230, (record) => sealed({ ...record, state: Number(record.id.slice(5)) % 2 ? 'settled' : 'retired' }));
     world.medium.set('copy-7', { ...(world.medium.get('copy-7') as OnceRecord), key: 'x' });
     await world.clock.advance(2 * MINUTE);
-    await world.run(clear(scene.once));
+    await world.run(clear(one.once));
     const rest_ = Array.from({ length: 230 }, (_, n) => `copy-${n}`).filter((id) => world.medium.get(id) !== undefined);
     expect(rest_).toEqual(['copy-7']);
     expect(world.record()).toBeUndefined();
   });
 
-  test('leaves what settled while it looked', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await left(world, scene);
-    meanwhile(scene.tab, () => world.damage((record) => sealed({ ...record, state: 'retired' })));
-    expect((await world.run(clear(scene.once))).kept).toEqual([]);
+  test('leaves what settled while it looked', async ({ world, one }) => {
+    await left(world, one);
+    meanwhile(one.tab, () => world.damage((record) => sealed({ ...record, state: 'retired' })));
+    expect((await world.run(clear(one.once))).kept).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
 
-  test('leaves what has begun anew while it looked', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await done(world, scene);
-    meanwhile(scene.tab, () => world.damage((record) => sealed({ ...record, state: 'pending' })));
-    await world.run(clear(scene.once));
+  test('leaves what has begun anew while it looked', async ({ world, one }) => {
+    await done(world, one);
+    meanwhile(one.tab, () => world.damage((record) => sealed({ ...record, state: 'pending' })));
+    await world.run(clear(one.once));
     expect(world.record()).toMatchObject({ state: 'pending' });
-    meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
-    expect((await world.run(clear(scene.once))).kept).toEqual([]);
+    meanwhile(one.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
+    expect((await world.run(clear(one.once))).kept).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
 });
 
-test('clear passes over what vanished while it looked', async () => {
-  const world = newWorld();
-  const scene = world.open();
-  await done(world, scene);
-  meanwhile(scene.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
-  expect((await world.run(clear(scene.once))).kept).toEqual([]);
+test('clear passes over what vanished while it looked', async ({ world, one }) => {
+  await done(world, one);
+  meanwhile(one.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
+  expect((await world.run(clear(one.once))).kept).toEqual([]);
 });
 
 describe('settle', () => {
-  test("'done' is a tombstone for as long as others are kept, written for good", async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await left(world, scene);
+  test("'done' is a tombstone for as long as others are kept, written for good", async ({ world, one }) => {
+    await left(world, one);
     const now = world.clock.now();
-    const operation = operationOf(scene.once, NAME);
-    await world.run(settle(scene.once, operation.name, 'done'));
+    const operation = operationOf(one.once, NAME);
+    await world.run(settle(one.once, operation.name, 'done'));
     expect(world.record()).toMatchObject({
       state: 'settled',
       ending: { type: 'replayed', from: 'reconcile' },
@@ -215,36 +188,30 @@ describe('settle', () => {
     expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
   });
 
-  test("'none' retires it, for as long as somebody may wait for it", async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await left(world, scene);
+  test("'none' retires it, for as long as somebody may wait for it", async ({ world, one }) => {
+    await left(world, one);
     const now = world.clock.now();
-    await world.run(settle(scene.once, NAME, 'none'));
+    await world.run(settle(one.once, NAME, 'none'));
     expect(world.record()).toMatchObject({ state: 'retired', ending: { type: 'rejected', effect: 'none' }, forgetAt: now + 2 * MINUTE });
   });
 
-  test.each([
+  test.for([
     { where: 'before it has the lock', of: {}, crossing: 1 },
     { where: 'with the lock, behind which nobody waits for ever', of: {}, crossing: 3 },
     { where: 'before its look, without locks', of: { server: true, locks: false }, crossing: 1 },
-  ])("'none' of a context that freezes $where says nothing of what another one has sent since", async ({ of, crossing }) => {
-    const world = newWorld();
+  ])("'none' of a context that freezes $where says nothing of what another one has sent since", async ({ of, crossing }, { world }) => {
     const [app, other] = [world.open({}, of), world.open({}, of)];
-    world.server.plays(lost(), charged(lost()));
-    await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }));
+    await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }), lost());
     app.tab.at(crossing, () => app.tab.freeze());
     const word = watched(settle(app.once, NAME, 'none'));
     await world.clock.advance(2 * SECOND);
-    expect((await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     app.tab.thaw();
     await expect(world.run(word)).rejects.toThrow();
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test("'done' of what was never begun here is told to the next call", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("'done' of what was never begun here is told to the next call", async ({ world, tab, once }) => {
     await world.run(settle(once, NAME, 'done'));
     const now = world.clock.now();
     expect(world.record()).toMatchObject({
@@ -264,34 +231,27 @@ describe('settle', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', sent: 'no' } });
   });
 
-  test("'none' of what was never begun here, or is none already, is nothing", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test("'none' of what was never begun here, or is none already, is nothing", async ({ world, tab, once }) => {
     await world.run(settle(once, NAME, 'none'));
     expect(world.record()).toBeUndefined();
-    world.server.plays(answers(402));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(402));
     const before = world.record();
     await world.clock.advance(SECOND);
     await world.run(settle(once, NAME, 'none'));
     expect(world.record()).toEqual(before);
   });
 
-  test("'done' of what is done changes nothing", async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await done(world, scene);
+  test("'done' of what is done changes nothing", async ({ world, one }) => {
+    await done(world, one);
     const before = world.record();
     await world.clock.advance(SECOND);
-    await world.run(settle(scene.once, NAME, 'done'));
+    await world.run(settle(one.once, NAME, 'done'));
     expect(world.record()).toEqual(before);
   });
 
-  test("'none' of what is done is refused, with how it ended", async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await done(world, scene);
-    await expect(world.run(settle(scene.once, NAME, 'none'))).rejects.toMatchObject({
+  test("'none' of what is done is refused, with how it ended", async ({ world, one }) => {
+    await done(world, one);
+    await expect(world.run(settle(one.once, NAME, 'none'))).rejects.toMatchObject({
       code: 'ERR_ONCE_ALREADY_SETTLED',
       outcome: { type: 'fresh', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
     });
@@ -304,18 +264,14 @@ describe('settle', () => {
 });
 
 describe('forget', () => {
-  test('of what may have been sent is refused, with what is known of it', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await left(world, scene);
+  test('of what may have been sent is refused, with what is known of it', async ({ world, one }) => {
+    await left(world, one);
     const refused = { code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'no-answer', sent: 'maybe', resumed: false, operation: NAME } };
-    await expect(world.run(forget(scene.once, NAME))).rejects.toMatchObject(refused);
+    await expect(world.run(forget(one.once, NAME))).rejects.toMatchObject(refused);
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('of what never left is not, unless its key is one that others arrive at', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of what never left is not, unless its key is one that others arrive at', async ({ world, tab, once }) => {
     tab.online = false;
     void pay(once);
     void pay(once, { operation: ['derived'], key: derived });
@@ -328,14 +284,12 @@ describe('forget', () => {
     await expect(world.run(forget(again, ['derived']))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { sent: 'no' } });
   });
 
-  test('leaves what the next one has to know, and nothing on screens or in memory', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    const operation = operationOf(scene.once, NAME);
-    await left(world, scene);
-    await left(world, scene, ['other']);
+  test('leaves what the next one has to know, and nothing on screens or in memory', async ({ world, one }) => {
+    const operation = operationOf(one.once, NAME);
+    await left(world, one);
+    await left(world, one, ['other']);
     const now = world.clock.now();
-    await world.run(forget(scene.once, operation.name, { evenIfUnknown: true }));
+    await world.run(forget(one.once, operation.name, { evenIfUnknown: true }));
     expect(world.record()).toMatchObject({
       state: 'retired',
       ending: { type: 'unknown', reason: 'record' },
@@ -345,25 +299,20 @@ describe('forget', () => {
     });
     expect(world.writes.at(-1)?.durability).toBe('strict');
     expect(operation.state).toEqual({ phase: 'idle' });
-    const { payloads } = tables(scene.tab);
+    const { payloads } = tables(one.tab);
     expect([...payloads.keys()].map((key) => key.includes('other'))).toEqual([true]);
   });
 
-  test('of what came to nothing leaves its key to the next one, so that lost storage leads back to it', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('of what came to nothing leaves its key to the next one, so that lost storage leads back to it', async ({ world, tab, once }) => {
     const options: PayOptions = { operation: ['derived'], key: ({ generation }) => `order-7-${generation}` };
-    world.server.plays(answers(402), answers(201));
-    await world.end(tab, pay(once, options));
+    await world.end(tab, pay(once, options), answers(402));
     await world.run(settle(once, ['derived'], 'none'));
     await world.run(forget(once, ['derived']));
-    await world.end(tab, pay(once, options));
+    await world.end(tab, pay(once, options), answers(201));
     expect(world.server.keys).toEqual(['order-7-0', 'order-7-0']);
   });
 
-  test('of nothing writes nothing', async () => {
-    const world = newWorld();
-    const { once } = world.open();
+  test('of nothing writes nothing', async ({ world, once }) => {
     await world.run(forget(once, NAME));
     await world.run(forget(once, NAME, { evenIfUnknown: true }));
     expect(world.writes).toEqual([]);
@@ -371,34 +320,30 @@ describe('forget', () => {
 });
 
 describe('a damaged record', () => {
-  test('is refused to settle and forget, and only removed by who says so', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await left(world, scene);
+  test('is refused to settle and forget, and only removed by who says so', async ({ world, one }) => {
+    await left(world, one);
     world.damage((record) => ({ ...record, key: 'x' }));
-    const operation = operationOf(scene.once, NAME);
+    const operation = operationOf(one.once, NAME);
     const refused = { code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME, attempts: 0 } };
-    await expect(world.run(settle(scene.once, operation.name, 'done'))).rejects.toMatchObject(refused);
-    await expect(world.run(settle(scene.once, operation.name, 'none'))).rejects.toMatchObject(refused);
-    await expect(world.run(forget(scene.once, operation.name))).rejects.toMatchObject(refused);
-    await world.run(forget(scene.once, operation.name, { evenIfUnknown: true }));
+    await expect(world.run(settle(one.once, operation.name, 'done'))).rejects.toMatchObject(refused);
+    await expect(world.run(settle(one.once, operation.name, 'none'))).rejects.toMatchObject(refused);
+    await expect(world.run(forget(one.once, operation.name))).rejects.toMatchObject(refused);
+    await world.run(forget(one.once, operation.name, { evenIfUnknown: true }));
     expect(world.records).toEqual([]);
   });
 });
 
 describe('a time without an end', () => {
-  test.each([
+  test.for([
     ['limits.keyWindowMs', { limits: { keyWindowMs: Number.POSITIVE_INFINITY, attempts: 1 } }],
     ['keep.forMs', { keep: { forMs: Number.POSITIVE_INFINITY }, limits: { attempts: 1 } }],
-  ])('of %s: the operation goes on with its key, is remembered, and is settled and forgotten by hand', async (_, options) => {
-    const world = newWorld();
+  ] as const)('of %s: the operation goes on with its key, is remembered, and is settled and forgotten by hand', async ([_, options], { world }) => {
     const { tab, once } = world.open(options);
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, pay(once));
+    const { outcome } = await world.end(tab, pay(once), charged(lost()));
     await world.clock.advance(MINUTE);
     const next = tab.reload();
     const reloaded = next.once(options);
-    expect(await world.end(next, pay(reloaded))).toMatchObject({ outcome: { type: 'replayed', key: outcome?.key } });
+    expect(await world.end(next, pay(reloaded), replays())).toMatchObject({ outcome: { type: 'replayed', key: outcome?.key } });
     await world.clock.advance(MINUTE);
     expect(await world.end(next, pay(reloaded))).toMatchObject({ outcome: { effect: 'done', key: outcome?.key } });
     expect(world.server.keys).toEqual([outcome?.key, outcome?.key]);
@@ -409,8 +354,7 @@ describe('a time without an end', () => {
 });
 
 describe('a change by hand', () => {
-  test('is refused while the operation is under way, here or in another tab, and changes no screen', async () => {
-    const world = newWorld();
+  test('is refused while the operation is under way, here or in another tab, and changes no screen', async ({ world }) => {
     const [here, there] = [world.open(), world.open()];
     world.server.plays(delayed(SECOND, idle(answers(402))));
     const call = pay(here.once);
@@ -425,19 +369,15 @@ describe('a change by hand', () => {
     await world.end(here.tab, call);
   });
 
-  test('keeps a resume waiting until it is made', async () => {
-    const world = newWorld();
-    const scene = world.open();
-    await left(world, scene);
-    const operation = operationOf(scene.once, NAME);
-    const [settled, resumed] = await world.run(Promise.allSettled([settle(scene.once, operation.name, 'done'), resumeOne(scene.once, operation.name)]));
+  test('keeps a resume waiting until it is made', async ({ world, one }) => {
+    await left(world, one);
+    const operation = operationOf(one.once, NAME);
+    const [settled, resumed] = await world.run(Promise.allSettled([settle(one.once, operation.name, 'done'), resumeOne(one.once, operation.name)]));
     expect(settled.status).toBe('fulfilled');
     expect(resumed).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } } });
   });
 
-  test('keeps a click waiting, but not one whose caller leaves', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('keeps a click waiting, but not one whose caller leaves', async ({ world, tab, once }) => {
     tab.faults.next('hang');
     const settled = settle(once, NAME, 'done');
     settled.catch(() => {});

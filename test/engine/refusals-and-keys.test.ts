@@ -3,10 +3,10 @@
  * the key in use, and where the platform sends requests again unseen it is no proof that nothing happened.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { pending, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
-import { CART, DAY, MINUTE, NAME, newWorld, pay, saying } from '../support/world.js';
+import { CART, DAY, MINUTE, NAME, newWorld, ONE, pay, saying, test } from '../support/world.js';
 
 const IN_FRONT = [401, 403, 404, 405, 407, 413, 415, 418, 419, 420, 421, 425, 426, 428, 429, 430, 431, 440, 451, 463, 494, 498, 501, 505];
 const OF_THE_APPLICATION = [400, 406, 409, 410, 411, 412, 414, 416, 417, 422, 423, 424];
@@ -22,72 +22,62 @@ describe('in a browser, where a copy may have gone out unseen', () => {
 
   test.each(IN_FRONT)('a silent copy charges, the other one meets a %i in front: unknown, and the next press sends the same key', async (status) => {
     const { world, tab, once } = browser();
-    world.server.plays(charged(code(status)));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), charged(code(status)));
     expect(refused).toMatchObject({ status, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused' } });
     expect(await pending(once)).toMatchObject([{ name: NAME, sent: 'maybe' }]);
-    world.server.plays(replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', key: refused.outcome?.key } });
+    expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', key: refused.outcome?.key } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
   test('the same after a reload, in an HTML page of a proxy, and with another card', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(charged(answers(400, '<html>Bad Request</html>', { 'content-type': 'text/html' })));
-    const refused = await world.end(tab, pay(once));
+    const refused = await world.end(tab, pay(once), charged(answers(400, '<html>Bad Request</html>', { 'content-type': 'text/html' })));
     expect(refused.outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
     const next = tab.reload();
-    world.server.plays(replays());
-    const paid = await world.end(next, pay(next.once(), { body: CARD_B }));
+    const paid = await world.end(next, pay(next.once(), { body: CARD_B }), replays());
     // It may be the answer to a copy of this very request: nothing tells whose it is.
     expect(paid).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true, key: refused.outcome?.key } });
   });
 
   test('a refusal of the application behind its key layer says none: it has looked the key up', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(answers(402, { error: 'declined' }), answers(201));
-    const declined = await world.end(tab, pay(once));
+    const declined = await world.end(tab, pay(once), answers(402, { error: 'declined' }));
     expect(declined.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
-    const paid = await world.end(tab, pay(once, { body: CARD_B }));
+    const paid = await world.end(tab, pay(once, { body: CARD_B }), answers(201));
     expect(paid.outcome).toMatchObject({ type: 'fresh', certain: true, changed: false });
     expect(paid.outcome?.key).not.toBe(declined.outcome?.key);
   });
 
   test('a login in front, then a decline by the application: none', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(answers(401), answers(402));
-    await world.end(tab, pay(once));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
+    await world.end(tab, pay(once), answers(401));
+    expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
   });
 
   test('a refusal in front that the server kept all the same: by its mark the call goes on under a new key', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(answers(401), replays(401), answers(201));
-    const first = await world.end(tab, pay(once));
-    const paid = await world.end(tab, pay(once));
+    const first = await world.end(tab, pay(once), answers(401));
+    const paid = await world.end(tab, pay(once), replays(401), answers(201));
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
     expect(paid.outcome?.key).not.toBe(first.outcome?.key);
   });
 
   test('a refusal in front after a press that got no connection is not taken for nothing', async () => {
     const { world, tab, once } = browser();
-    world.server.plays(charged(answers(401)), unreachable());
-    await world.end(tab, pay(once));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    await world.end(tab, pay(once), charged(answers(401)));
+    expect((await world.end(tab, pay(once), unreachable())).outcome).toMatchObject({ effect: 'unknown' });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
   test('reconcile is asked, and its none settles', async () => {
     const { world, tab, once } = browser();
     const asked: unknown[] = [];
-    world.server.plays(answers(403));
-    const end = await world.end(tab, pay(once, { reconcile: saying(asked, 'none') }));
+    const end = await world.end(tab, pay(once, { reconcile: saying(asked, 'none') }), answers(403));
     expect(end).toMatchObject({ status: 403, outcome: { type: 'rejected', effect: 'none' } });
     expect(asked).toMatchObject([{ reason: 'refused' }]);
   });
 
-  test('an abort while a 429 is waited out is no proof either', async () => {
-    const world = newWorld();
+  test('an abort while a 429 is waited out is no proof either', async ({ world }) => {
     const { tab, once } = world.open({}, { resends: true });
     const abort = new AbortController();
     let told: unknown;
@@ -104,57 +94,49 @@ describe('in a browser, where a copy may have gone out unseen', () => {
 describe('where nothing is sent unseen', () => {
   test.each([...IN_FRONT, ...OF_THE_APPLICATION])('a %i is none, and the next call sends the same key', async (status) => {
     const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(code(status), answers(201));
-    const refused = await world.end(tab, pay(once));
+    const { tab, once } = world.open(ONE);
+    const refused = await world.end(tab, pay(once), code(status));
     expect(refused).toMatchObject({ status, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
     expect(await pending(once)).toEqual([]);
-    const paid = await world.end(tab, pay(once, { body: CARD_B }));
+    const paid = await world.end(tab, pay(once, { body: CARD_B }), answers(201));
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true, resumed: false } });
     expect(paid.outcome?.key).toBe(refused.outcome?.key);
   });
 
-  test('a refusal that the server marks as kept gives way to a new key within the call', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(422, { code: 'no_stock' }), replays(422, { code: 'no_stock' }), answers(201));
-    const refused = await world.end(tab, pay(once));
-    const paid = await world.end(tab, pay(once));
+  test('a refusal that the server marks as kept gives way to a new key within the call', async ({ world, tab, once }) => {
+    const refused = await world.end(tab, pay(once), answers(422, { code: 'no_stock' }));
+    const paid = await world.end(tab, pay(once), replays(422, { code: 'no_stock' }), answers(201));
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
   });
 
-  test('a refusal that the server keeps without a mark: the very same one again gives way to a new key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(422, { code: 'no_stock' }), answers(422, { code: 'no_stock' }), answers(201));
-    await world.end(tab, pay(once));
-    expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+  test('a refusal that the server keeps without a mark: the very same one again gives way to a new key', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(422, { code: 'no_stock' }));
+    expect(await world.end(tab, pay(once, { body: CARD_B }), answers(422, { code: 'no_stock' }), answers(201))).toMatchObject({
+      status: 201,
+      outcome: { type: 'fresh' },
+    });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('a server that compares payloads and keeps its refusals: the corrected form goes on under a new key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a server that compares payloads and keeps its refusals: the corrected form goes on under a new key', async ({ world, tab, once }) => {
     const refusal = answers(422, { code: 'bad_address' });
     // The first form is not sent again: its caller was told that it came to nothing.
-    world.server.plays(refusal, answers(422, { title: 'Idempotency-Key is already used' }), answers(201));
-    await world.end(tab, pay(once));
-    expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    await world.end(tab, pay(once), refusal);
+    expect(await world.end(tab, pay(once, { body: CARD_B }), answers(422, { title: 'Idempotency-Key is already used' }), answers(201))).toMatchObject({
+      status: 201,
+      outcome: { type: 'fresh' },
+    });
   });
 
-  test('past its window a refused key is not sent again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(422, { code: 'no' }), answers(201));
-    await world.end(tab, pay(once));
+  test('past its window a refused key is not sent again', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(422, { code: 'no' }));
     await world.clock.advance(DAY);
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('two tabs at once: the second one is told the refusal of the first, and sends nothing', async () => {
-    const world = newWorld();
+  test('two tabs at once: the second one is told the refusal of the first, and sends nothing', async ({ world }) => {
     const [one, two] = [world.tab(), world.tab()];
     world.server.plays(code(422));
     const first = pay(one.once());
@@ -164,23 +146,18 @@ describe('where nothing is sent unseen', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test("two tabs at once on a key that stayed in use: 'always' makes one effect of them", async () => {
-    const world = newWorld();
+  test("two tabs at once on a key that stayed in use: 'always' makes one effect of them", async ({ world }) => {
     const [one, two] = [world.tab(), world.tab()];
     const first = one.once();
-    world.server.plays(code(422), answers(201));
-    await world.end(one, pay(first));
+    await world.end(one, pay(first), code(422));
     const calls = [pay(first, { repeat: 'always' }), pay(two.once(), { repeat: 'always' })] as const;
-    expect((await world.end(one, calls[0])).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(one, calls[0], answers(201))).outcome).toMatchObject({ type: 'fresh' });
     expect((await world.end(two, calls[1])).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
     expect(world.server.charged.size).toBe(1);
   });
 
-  test('a call that is given up before it leaves puts the refused one back', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(code(422));
-    const refused = await world.end(tab, pay(once));
+  test('a call that is given up before it leaves puts the refused one back', async ({ world, tab, once }) => {
+    const refused = await world.end(tab, pay(once), code(422));
     tab.connect(false);
     const abort = new AbortController();
     const call = pay(once, { signal: abort.signal });
@@ -191,27 +168,21 @@ describe('where nothing is sent unseen', () => {
   });
 });
 
-test("settled by hand as 'none', a key that stayed in use is used up: a press in another tab sends a new one", async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
-  world.server.plays(answers(401), answers(201));
-  await world.end(tab, pay(once));
+test("settled by hand as 'none', a key that stayed in use is used up: a press in another tab sends a new one", async ({ world, tab, once }) => {
+  await world.end(tab, pay(once), answers(401));
   expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
   await world.run(settle(once, NAME, 'none'));
   const other = world.open();
-  expect(await world.end(other.tab, pay(other.once, { body: CARD_B }))).toMatchObject({ outcome: { type: 'fresh' } });
+  expect(await world.end(other.tab, pay(other.once, { body: CARD_B }), answers(201))).toMatchObject({ outcome: { type: 'fresh' } });
   expect(new Set(world.server.keys).size).toBe(2);
 });
 
 describe('pressed offline under a key that stayed in use, and the page closed before anything left', () => {
-  test.each([
+  test.for([
     ['the same payload', CART],
     ['another one', CARD_B],
-  ])('%s: the next press sends that key', async (_, body) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(code(422));
-    const refused = await world.end(tab, pay(once));
+  ] as const)('%s: the next press sends that key', async ([_, body], { world, tab, once }) => {
+    const refused = await world.end(tab, pay(once), code(422));
     tab.connect(false);
     void pay(once);
     await world.clock.advance(100);
@@ -227,38 +198,29 @@ describe('pressed offline under a key that stayed in use, and the page closed be
 });
 
 describe('a decline whose answer was lost, at a server that marks no replay', () => {
-  test('two minutes later the same decline again is the same one: none', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('two minutes later the same decline again is the same one: none', async ({ world, tab, once }) => {
     const decline = answers(402, { error: 'declined' });
-    world.server.plays(lost(), decline, decline, decline);
-    const unsure = await world.end(tab, pay(once));
+    const unsure = await world.end(tab, pay(once), lost(), decline);
     expect(unsure.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
     expect((unsure.outcome as { retryAt?: number }).retryAt).toBe(world.clock.now() + 2 * MINUTE);
     // A copy of the lost attempt may still be under way.
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(once), decline)).outcome).toMatchObject({ effect: 'unknown' });
     await world.clock.advance(2 * MINUTE);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    expect((await world.end(tab, pay(once), decline)).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
   });
 
-  test('a press with another card does not wait for that', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(lost(), answers(402), answers(201));
-    await world.end(tab, pay(once));
+  test('a press with another card does not wait for that', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), lost(), answers(402));
     const before = world.clock.now();
-    expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(tab, pay(once, { body: CARD_B }), answers(201))).outcome).toMatchObject({ effect: 'done' });
     expect(world.clock.now()).toBe(before);
   });
 
-  test.each([401, 404, 422])('a %i is no such word, however often it comes', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), code(status), code(status), replays());
-    await world.end(tab, pay(once));
+  test.for([401, 404, 422])('a %i is no such word, however often it comes', async (status, { world, tab, once }) => {
+    await world.end(tab, pay(once), charged(lost()), code(status));
     await world.clock.advance(10 * MINUTE);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(tab, pay(once), code(status))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done' });
   });
 
   describe('another card, at a server that compares payloads', () => {
@@ -267,20 +229,17 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
     const declinedUnseen = async () => {
       const world = newWorld();
       const { tab, once } = world.open();
-      world.server.plays(lost(), DECLINE);
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), lost(), DECLINE);
       return { world, tab, once, twoMinutesLater: world.clock.now() + 2 * MINUTE };
     };
 
     test('is told until when it has to wait, and goes on under a new key then', async () => {
       const { world, tab, once, twoMinutesLater } = await declinedUnseen();
       await world.clock.advance(1000);
-      world.server.plays(MISMATCH, DECLINE);
-      const early = await world.end(tab, pay(once, { body: CARD_B }));
+      const early = await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE);
       expect(early).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { reason: 'mismatch', retryAt: twoMinutesLater } });
       await world.clock.advance(2 * MINUTE);
-      world.server.plays(MISMATCH, DECLINE, charged(answers(201)));
-      const paid = await world.end(tab, pay(once, { body: CARD_B }));
+      const paid = await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE, charged(answers(201)));
       expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
       expect(paid.outcome?.key).not.toBe(early.outcome?.key);
       expect(world.server.charged.size).toBe(1);
@@ -288,10 +247,12 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
 
     test('does not wait for that time by itself: the next press asks at once', async () => {
       const { world, tab, once } = await declinedUnseen();
-      world.server.plays(MISMATCH, DECLINE, MISMATCH, charged(replays()));
-      await world.end(tab, pay(once, { body: CARD_B }));
+      await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE);
       const before = world.clock.now();
-      expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+      expect(await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, charged(replays()))).toMatchObject({
+        code: 'ERR_ONCE_ALREADY_SETTLED',
+        outcome: { effect: 'done' },
+      });
       expect(world.clock.now()).toBe(before);
     });
 
@@ -310,12 +271,10 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
     test('an attempt for the second card that got no answer counts from then on', async () => {
       const { world, tab, once } = await declinedUnseen();
       await world.clock.advance(10 * MINUTE);
-      world.server.plays(lost(), MISMATCH, DECLINE);
-      const end = await world.end(tab, pay(once, { body: CARD_B }));
+      const end = await world.end(tab, pay(once, { body: CARD_B }), lost(), MISMATCH, DECLINE);
       expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { retryAt: world.clock.now() + 2 * MINUTE } });
       await world.clock.advance(2 * MINUTE);
-      world.server.plays(MISMATCH, DECLINE, answers(201));
-      expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ outcome: { type: 'fresh' } });
+      expect(await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE, answers(201))).toMatchObject({ outcome: { type: 'fresh' } });
     });
   });
 });

@@ -2,10 +2,10 @@
  * Goal: the two minutes after which the same refusal proves something are counted in the same way where features cross: beside
  * work behind a 202, and in an outbox, whose worker has just begun or lived through a clock that was set.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { clear, resumeInBackground } from '../../src/entries/index.js';
 import { answers, charged, idle, lost } from '../support/server.js';
-import { DAY, HOUR, MINUTE, newWorld, pay, SECOND } from '../support/world.js';
+import { DAY, HOUR, MINUTE, newWorld, pay, SECOND, test } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
 const UNSURE = { effect: 'unknown', reason: 'refused-after-ambiguity' };
@@ -19,8 +19,7 @@ describe("accepted: 'poll'", () => {
   async function accepted() {
     const world = newWorld();
     const { tab, once } = world.open(options);
-    world.server.plays(lost(), DECLINE);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+    expect((await world.end(tab, pay(once), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
     await world.clock.advance(MINUTE);
     world.server.plays(charged(ACCEPTED));
     world.server.otherwise = RUNNING;
@@ -34,34 +33,30 @@ describe("accepted: 'poll'", () => {
     // A log-out takes the link, so that the next press sends again.
     await world.run(clear(once));
     await world.clock.advance(2 * MINUTE);
-    world.server.plays(DECLINE);
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE });
+    expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE });
   });
 
-  test('the same where the page was closed while it asked the link', async () => {
-    const world = newWorld();
+  test('the same where the page was closed while it asked the link', async ({ world }) => {
     const { tab, once } = world.open(options);
-    world.server.plays(lost(), DECLINE, charged(ACCEPTED));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
+    expect((await world.end(tab, pay(once), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
     const other = world.open(options);
     world.server.otherwise = (arrival, server) => {
       if (arrival.method === 'GET') tab.kill();
       return RUNNING(arrival, server);
     };
+    world.server.plays(charged(ACCEPTED));
     void pay(once);
     await world.clock.advance(2 * MINUTE);
     world.server.otherwise = undefined;
     await world.run(clear(other.once));
-    world.server.plays(DECLINE);
-    expect((await world.end(other.tab, pay(other.once))).outcome).toMatchObject(UNSURE);
+    expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(UNSURE);
   });
 
   test('work that failed is none at once, whatever the clock says', async () => {
     const { world, tab, once } = await accepted();
     world.server.charged.clear();
     world.clock.jump(HOUR);
-    world.server.plays(idle(answers(200, { status: 'failed' })));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject(NONE);
+    expect((await world.end(tab, pay(once), idle(answers(200, { status: 'failed' })))).outcome).toMatchObject(NONE);
   });
 });
 
@@ -70,8 +65,7 @@ describe('an outbox', () => {
   async function agreed() {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(lost(), DECLINE);
-    expect((await world.end(tab, pay(once, { background: { untilMs: world.clock.now() + DAY } }))).outcome).toMatchObject(UNSURE);
+    expect((await world.end(tab, pay(once, { background: { untilMs: world.clock.now() + DAY } }), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
     tab.kill();
     /** A worker that begins now. */
     const worker = () => {

@@ -2,15 +2,14 @@
  * Goal: where `keep.forMs` is longer than a month, what may be done is remembered as long as what is done: a queue that delivers again
  * after forty days finds both. Method: two processes over one store that is swept in between.
  */
-import { expect, test, vi } from 'vitest';
+import { expect, vi } from 'vitest';
 import { run } from '../../src/entries/index.js';
 import { answers } from '../support/server.js';
-import { DAY, NAME, newWorld, pay, rest, watched } from '../support/world.js';
+import { DAY, NAME, pay, rest, test, watched } from '../support/world.js';
 
-test.each([365 * DAY, Number.POSITIVE_INFINITY])(
+test.for([365 * DAY, Number.POSITIVE_INFINITY])(
   'a message whose first delivery ended unknown is not run again under a new key after 40 days, with keep.forMs: %s',
-  async (forMs) => {
-    const world = newWorld();
+  async (forMs, { world }) => {
     const options = { keep: { forMs }, limits: { attempts: 1 } };
     const first = world.open(options, { server: true });
     const effect = vi.fn(() => Promise.reject(new TypeError('socket hang up')));
@@ -21,8 +20,7 @@ test.each([365 * DAY, Number.POSITIVE_INFINITY])(
     for (const days of [31, 8]) {
       await world.clock.advance(days * DAY);
       const other = world.open(options, { server: true });
-      world.server.plays(answers(201));
-      await world.end(other.tab, pay(other.once, { operation: ['other', days] }));
+      await world.end(other.tab, pay(other.once, { operation: ['other', days] }), answers(201));
       await rest();
     }
     await world.clock.advance(DAY);

@@ -2,18 +2,17 @@
  * Goal: `resume` does not tell the end of an earlier operation as that of the one it found. Method: it waits beside another tab's
  * press that has not left, and is cancelled, so that what its name stood for before is there again.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Once, type Outcome, resume } from '../../src/entries/index.js';
 import { answers, type Entry } from '../support/server.js';
-import { newWorld, pay, rest, type World, watched } from '../support/world.js';
+import { pay, rest, test, type World, watched } from '../support/world.js';
 
 const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
 /** A page whose second press waits for the network, after a first one that ended. */
 async function waitingPress(world: World, before: Entry) {
   const page = world.open(OPTIONS);
-  world.server.plays(before);
-  const first = (await world.end(page.tab, pay(page.once))).outcome;
+  const first = (await world.end(page.tab, pay(page.once), before)).outcome;
   page.tab.online = false;
   const cancel = new AbortController();
   const press = watched(pay(page.once, { signal: cancel.signal }));
@@ -32,11 +31,10 @@ async function resumed({ once }: { readonly once: Once }): Promise<Outcome[]> {
   return ends;
 }
 
-test.each([
+test.for([
   ['done', answers(201)],
   ['refused', answers(402, { code: 'card_declined' })],
-] as const)('what was %s before is not told again', async (_, before) => {
-  const world = newWorld();
+] as const)('what was %s before is not told again', async ([_, before], { world }) => {
   const { first, cancelled } = await waitingPress(world, before);
   const resuming = resumed(world.open(OPTIONS));
   await rest();
@@ -46,8 +44,7 @@ test.each([
   expect(ends.map(({ effect }) => effect)).toEqual(['unknown']);
 });
 
-test('nor is what was pressed and done after it', async () => {
-  const world = newWorld();
+test('nor is what was pressed and done after it', async ({ world }) => {
   const { cancelled } = await waitingPress(world, answers(201));
   world.server.plays(answers(201));
   const third = world.open(OPTIONS);

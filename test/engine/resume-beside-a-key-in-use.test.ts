@@ -24,8 +24,7 @@ function oneKey(world: World, key: string | undefined): void {
 async function inUse() {
   const world = newWorld();
   const one = world.open(OPTIONS, TAB);
-  world.server.plays(charged(answers(401)));
-  const { outcome } = await world.end(one.tab, pay(one.once));
+  const { outcome } = await world.end(one.tab, pay(one.once), charged(answers(401)));
   expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   return { world, one, other: world.open(OPTIONS, TAB), key: outcome?.key };
 }
@@ -73,8 +72,7 @@ describe('refused, and taken up by a press without a network whose page died', (
   const takenUp = async () => {
     const world = newWorld();
     const tab = world.tab(TAB);
-    world.server.plays(charged(answers(400, { code: 'bad_card' })));
-    const { outcome } = await world.end(tab, pay(tab.once(OPTIONS)));
+    const { outcome } = await world.end(tab, pay(tab.once(OPTIONS)), charged(answers(400, { code: 'bad_card' })));
     const next = await pressOffline(tab, (page) => pay(page.once(OPTIONS), { body: CARD_B }));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false, key: outcome?.key });
     return { world, one: { tab: next, once: next.once(OPTIONS) }, other: world.open(OPTIONS, TAB), key: outcome?.key };

@@ -20,8 +20,7 @@ test.each(Array.from({ length: 12 }, (_, index) => index + 1))('resume begins at
   const world = newWorld();
   const options = { namespace: 'ann', keep: { request: true }, use: [...everything(), unnamed()] } as const;
   const before = world.open({ ...options, limits: { attempts: 1 } });
-  world.server.plays(charged(lost()));
-  await world.end(before.tab, send(before.once));
+  await world.end(before.tab, send(before.once), charged(lost()));
   const tab = before.tab.reload();
   const once = tab.once(options);
   world.server.otherwise = honest();

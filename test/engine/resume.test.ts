@@ -3,7 +3,7 @@
  * their keys, whatever is there already. Method: records of every kind on both sides, and callers who leave.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
@@ -11,9 +11,8 @@ import { move, type Once, type Outcome, pending, type Resumed, resume, resumeOne
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, SECOND, URL_, type World, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const KEPT = { ...ONE, keep: { request: true } } as const;
 
 const records = (world: World): OnceRecord[] => world.records as OnceRecord[];
@@ -23,8 +22,7 @@ describe('resume', () => {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'ann', ...KEPT });
     for (const name of names) {
-      world.server.plays(charged(lost()));
-      await world.end(tab, pay(once, { operation: [name] }));
+      await world.end(tab, pay(once, { operation: [name] }), charged(lost()));
     }
     const next = tab.reload();
     return { world, once: next.once({ namespace: 'ann', ...KEPT, ...options }) };
@@ -58,11 +56,9 @@ describe('resume', () => {
     expect(await all(world, resume(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
   });
 
-  test('without the lock: a `dialect` that throws leaves no lease behind, and the outcome says that nobody knows', async () => {
-    const world = newWorld();
+  test('without the lock: a `dialect` that throws leaves no lease behind, and the outcome says that nobody knows', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'shop', ...KEPT }, { locks: false });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { operation: ['a'] }));
+    await world.end(tab, pay(once, { operation: ['a'] }), charged(lost()));
     const thrown = new Error('a bug of the app');
     const broken = () => {
       throw thrown;
@@ -120,25 +116,20 @@ describe('move', () => {
     return { tab, guest: tab.once({ namespace: 'guest', ...ONE, ...options }), ann: tab.once({ namespace: 'ann', ...ONE, ...options }) };
   };
 
-  test('brings an operation with its key, for good, and stops who drives it', async () => {
-    const world = newWorld();
+  test('brings an operation with its key, for good, and stops who drives it', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(tab, pay(guest));
+    const { outcome } = await world.end(tab, pay(guest), charged(lost()));
     const [before] = records(world);
     await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ key: outcome?.key, revision: (before?.revision ?? 0) + 2, windowEndsAt: before?.windowEndsAt, state: 'pending' }]);
     expect(world.writes.map(({ durability }) => durability)).toEqual(['strict', 'strict', 'strict', 'strict']);
     expect(await world.run(pending(guest))).toEqual([]);
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
-  test('of keys that count for one account: the new one has never seen them', async () => {
-    const world = newWorld();
+  test('of keys that count for one account: the new one has never seen them', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world, { dialect: { ...GENERIC, perAccount: true } });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(guest));
+    await world.end(tab, pay(guest), charged(lost()));
     await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ windowEndsAt: world.clock.now() }]);
     expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
@@ -155,10 +146,9 @@ describe('move', () => {
     for (const [what, change, moves] of states) {
       const world = newWorld();
       const { tab, guest, ann } = guestOf(world);
-      world.server.plays(charged(lost()), charged(lost()));
-      await world.end(tab, pay(guest));
+      await world.end(tab, pay(guest), charged(lost()));
       const [own] = records(world);
-      await world.end(tab, pay(ann));
+      await world.end(tab, pay(ann), charged(lost()));
       const theirs = records(world).find(({ key }) => key !== own?.key) as OnceRecord;
       world.medium.set(theirs.id, change(theirs, own?.key ?? ''));
       await world.run(move(ann, 'guest'));
@@ -167,36 +157,31 @@ describe('move', () => {
     }
   });
 
-  test('brings a key that stays in use after a refusal: a copy that the browser sent unseen may have charged under it', async () => {
-    const world = newWorld();
+  test('brings a key that stays in use after a refusal: a copy that the browser sent unseen may have charged under it', async ({ world }) => {
     const tab = world.tab({ resends: true });
     const [guest, ann] = ['guest', 'ann'].map((namespace) => tab.once({ namespace })) as [Once, Once];
-    world.server.plays(charged(answers(400, { code: 'bad_card' })));
-    const { outcome } = await world.end(tab, pay(guest));
+    const { outcome } = await world.end(tab, pay(guest), charged(answers(400, { code: 'bad_card' })));
     expect(outcome).toMatchObject({ effect: 'none' });
     await world.run(move(ann, 'guest'));
     await world.run(move(ann, 'guest'));
     expect(records(world)).toMatchObject([{ key: outcome?.key, state: 'retired', keyInUse: true, lease: undefined }]);
     expect(await world.run(pending(ann))).toEqual([]);
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
     expect(world.server.charged.size).toBe(1);
   });
 
-  test.each<[string, Partial<OnceRecord>, boolean, string[]]>([
+  test.for<[string, Partial<OnceRecord>, boolean, string[]]>([
     ['what the application refused', { keyInUse: undefined }, true, []],
     // The next press goes out under the user's key, and nobody would hear of the guest's.
     ["a key of the user's own that is in use", { keyInUse: true }, false, ['move-conflict']],
     ['what is done', { state: 'settled', keyInUse: undefined }, false, []],
-  ])('a key that stays in use takes the place of %s, or not', async (_, theirs, moves, says) => {
-    const world = newWorld();
+  ])('a key that stays in use takes the place of %s, or not', async ([_, theirs, moves, says], { world }) => {
     const { tab, guest, ann } = guestOf(world);
     const told: string[] = [];
     subscribe(ann, (event) => event.type === 'diagnostic' && void told.push(event.code));
-    world.server.plays(answers(400, { code: 'bad_card' }), answers(400, { code: 'bad_card' }));
-    const { outcome } = await world.end(tab, pay(guest));
+    const { outcome } = await world.end(tab, pay(guest), answers(400, { code: 'bad_card' }));
     const own = records(world)[0]?.id;
-    await world.end(tab, pay(ann));
+    await world.end(tab, pay(ann), answers(400, { code: 'bad_card' }));
     const there = records(world).find(({ id }) => id !== own) as OnceRecord;
     world.medium.set(there.id, sealed({ ...there, ...theirs }));
     await world.run(move(ann, 'guest'));
@@ -205,11 +190,9 @@ describe('move', () => {
     expect(told).toEqual(says);
   });
 
-  test('leaves what has become another operation meanwhile', async () => {
-    const world = newWorld();
+  test('leaves what has become another operation meanwhile', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(guest));
+    await world.end(tab, pay(guest), charged(lost()));
     const [own] = records(world) as [OnceRecord];
     const { update } = tab.store;
     let updates = 0;
@@ -223,12 +206,10 @@ describe('move', () => {
     expect(world.medium.get(own.id)).toMatchObject({ key: 'another' });
   });
 
-  test('brings what has no name where it is, and only as long as it is unsettled', async () => {
-    const world = newWorld();
+  test('brings what has no name where it is, and only as long as it is unsettled', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     const post = { method: 'POST', body: '{"cart":1}' };
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, guest.fetch(URL_, post));
+    const { outcome } = await world.end(tab, guest.fetch(URL_, post), charged(lost()));
     const [own] = records(world) as [OnceRecord];
     const { update } = tab.store;
     Object.assign(tab.store, {
@@ -245,26 +226,22 @@ describe('move', () => {
     expect(records(world)).toMatchObject([{ id: own.id, key: own.key, revision: own.revision + 1, state: 'pending' }]);
     expect(records(world)[0]?.ns).not.toBe(own.ns);
     expect(world.writes.at(-1)?.durability).toBe('strict');
-    expect((await world.end(tab, ann.fetch(URL_, post))).outcome).toMatchObject({ key: outcome?.key, resumed: true });
+    expect((await world.end(tab, ann.fetch(URL_, post), replays())).outcome).toMatchObject({ key: outcome?.key, resumed: true });
   });
 
-  test('brings what could only be kept in memory', async () => {
-    const world = newWorld();
+  test('brings what could only be kept in memory', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     tab.faults.next('fail-before-commit');
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, pay(guest));
+    const { outcome } = await world.end(tab, pay(guest), charged(lost()));
     await world.run(move(ann, 'guest'));
     expect(await world.run(pending(ann))).toMatchObject([{ name: NAME, key: outcome?.key }]);
     expect(await world.run(pending(guest))).toEqual([]);
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key, storedIn: 'memory' });
+    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key, storedIn: 'memory' });
   });
 
-  test('from where one is already moves nothing', async () => {
-    const world = newWorld();
+  test('from where one is already moves nothing', async ({ world }) => {
     const { tab, guest } = guestOf(world);
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(guest));
+    await world.end(tab, pay(guest), charged(lost()));
     const writes = world.writes.length;
     await world.run(move(guest, 'guest'));
     expect(world.writes).toHaveLength(writes);

@@ -2,29 +2,24 @@
  * Goal: no answer of a real service lets an operation be charged twice, or told `none` or `done` where it may be otherwise. Method:
  * the sequences that did, each with the answer as that service gives it.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { braintree, paypal, shopify, telnyx } from '../../src/entries/dialects.js';
 import { answers, charged, idle, lost, replays } from '../support/server.js';
-import { MINUTE, newWorld, pay } from '../support/world.js';
+import { MINUTE, newWorld, pay, test } from '../support/world.js';
 
-test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async () => {
-  const world = newWorld();
-  const tab = world.tab();
-  world.server.plays(answers(201));
-  await world.end(tab, pay(tab.once({ namespace: 'ann' })));
+test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async ({ world, tab }) => {
+  await world.end(tab, pay(tab.once({ namespace: 'ann' })), answers(201));
   const next = tab.reload();
   const end = await world.end(next, pay(next.once({ namespace: 'ann', dialect: paypal() })));
   expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('an edited form after a refusal that may hide an effect: a mismatch that looks like any other 422 proves nothing', async () => {
-  const world = newWorld();
+test('an edited form after a refusal that may hide an effect: a mismatch that looks like any other 422 proves nothing', async ({ world }) => {
   const { tab, once } = world.open({ dialect: telnyx() }, { resends: true });
   const edited = { body: { cart: 'c1', amount: 20 } };
   // The browser's first copy was charged, and its second one met an expired login.
-  world.server.plays(charged(answers(401)));
-  const { outcome } = await world.end(tab, pay(once));
+  const { outcome } = await world.end(tab, pay(once), charged(answers(401)));
   expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   world.server.otherwise = answers(422, { errors: [{ title: 'Unprocessable Entity' }] });
   for (let press = 1; press < 4; press++) expect((await world.end(tab, pay(once, edited))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
@@ -33,8 +28,7 @@ test('an edited form after a refusal that may hide an effect: a mismatch that lo
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
-test('a server that knows no keys: a rate limit that may have met the second copy only is not answered by a third one', async () => {
-  const world = newWorld();
+test('a server that knows no keys: a rate limit that may have met the second copy only is not answered by a third one', async ({ world }) => {
   const { tab, once } = world.open({ dialect: () => 'none' }, { resends: true });
   world.server.plays(charged(answers(429, {}, { 'retry-after': '1' })));
   expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'refused', attempts: 1 } });
@@ -43,7 +37,7 @@ test('a server that knows no keys: a rate limit that may have met the second cop
 describe.each([braintree(), shopify()])('$name: a 200 is not done', (dialect) => {
   const body = { query: 'mutation m($input: I!) { go(input: $input) { id userErrors { field } } }', variables: { input: {} } };
 
-  test.each<[string, unknown, string]>([
+  test.for<[string, unknown, string]>([
     ['with errors that have no message', { errors: [{ extensions: { errorClass: 'AUTHENTICATION' } }], data: null }, 'unknown'],
     ['with errors alone that have no message', { errors: [{ path: ['go'] }] }, 'none'],
     ['with an error that says nothing', { errors: [{}] }, 'unknown'],
@@ -52,52 +46,48 @@ describe.each([braintree(), shopify()])('$name: a 200 is not done', (dialect) =>
     ['with the error of a gateway', { message: 'no healthy upstream' }, 'unknown'],
     ['whose data is null', { data: null }, 'unknown'],
     ['that is empty', undefined, 'unknown'],
-  ])('%s', async (_, json, effect) => {
-    const world = newWorld();
+  ])('%s', async ([_, json, effect], { world }) => {
     const { tab, once } = world.open({ dialect });
     world.server.otherwise = idle(answers(200, json));
     expect((await world.end(tab, pay(once, { body }))).outcome).toMatchObject({ effect });
   });
 });
 
-test.each<[string, unknown, Record<string, string>]>([
+test.for<[string, unknown, Record<string, string>]>([
   ['as a page', '<html>This Deployment has been disabled. 402: PAYMENT_REQUIRED', { 'content-type': 'text/html; charset=utf-8' }],
   ['as a page in the charset that Apache has for its own', '<html>Account suspended', { 'content-type': 'text/html; charset=iso-8859-1' }],
   ['as JSON that repeats the phrase of the status', { error: 'Payment Required' }, {}],
   ['as text', 'Payment required\n\nDEPLOYMENT_DISABLED\n\nfra1::6zsv8', {}],
   ['as JSON', { message: 'Service for this project is restricted due to the following violations: exceed_db_size_quota.' }, {}],
-])('a host that answers 402 for its own bill, %s, is no card that was declined: it proves nothing of a lost answer', async (_, body, headers) => {
-  const world = newWorld();
-  const { tab, once } = world.open();
-  world.server.plays(charged(lost()), answers(402, body, headers), answers(402, body, headers), replays());
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
-  await world.clock.advance(3 * MINUTE);
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
-  expect(new Set(world.server.keys).size).toBe(1);
-});
+])(
+  'a host that answers 402 for its own bill, %s, is no card that was declined: it proves nothing of a lost answer',
+  async ([_, body, headers], { world, tab, once }) => {
+    world.server.plays(charged(lost()), answers(402, body, headers), answers(402, body, headers), replays());
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+    await world.clock.advance(3 * MINUTE);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(new Set(world.server.keys).size).toBe(1);
+  },
+);
 
-test.each(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
+test.for(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
   'JSON that says %s is read, and kept byte for byte: a decline in a 200 is not done',
-  async (charset) => {
-    const world = newWorld();
+  async (charset, { world }) => {
     const { tab, once } = world.open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected' : undefined) });
     const body = new TextEncoder().encode('{"status":"declined","name":"?"}').map((byte) => (byte === 63 ? 0xe9 : byte));
-    world.server.plays(() => new Response(body, { headers: { 'content-type': `application/json;charset=${charset}` } }));
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), () => new Response(body, { headers: { 'content-type': `application/json;charset=${charset}` } }));
     expect(end.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
     expect(new Uint8Array((await end.response?.arrayBuffer()) as ArrayBuffer)).toEqual(body);
   },
 );
 
-test.each<[string, Record<string, string>]>([
+test.for<[string, Record<string, string>]>([
   ['has no type', {}],
   ['is said to be plain text', { 'content-type': 'text/plain' }],
   ['is said to be plain text of another charset', { 'content-type': 'text/plain; charset=iso-8859-1' }],
   ['is said to be JSON', { 'content-type': 'application/json' }],
-])('a page in HTML that %s is no answer to JSON: a captive portal has charged nothing', async (_, headers) => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+])('a page in HTML that %s is no answer to JSON: a captive portal has charged nothing', async ([_, headers], { world, tab, once }) => {
   world.server.plays(
     idle(() => new Response(new TextEncoder().encode('\n<!DOCTYPE html><html>Log in to the network'), { headers })),
     replays(),
@@ -120,7 +110,6 @@ test.each([
   for (const status of [400, 409, 422]) {
     const world = newWorld();
     const { tab, once } = world.open({}, { resends: true });
-    world.server.plays(charged(answers(status, { code })));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+    expect((await world.end(tab, pay(once), charged(answers(status, { code })))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   }
 });

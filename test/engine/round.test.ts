@@ -3,34 +3,29 @@
  * keys that are used up give way to a few others at most. Method: one thing found at a time.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { type Once, type Outcome, operation, resumeOne, settle } from '../../src/entries/index.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { CART, DAY, HOUR, NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const BURNT = answers(500, '', { 'should-retry': 'false' });
 const kept = (tab: Tab): number =>
   tab.in(() => (globalThis as unknown as Record<symbol, { payloads: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.payloads.size ?? 0);
 
 describe('keys that are used up', () => {
-  test('give way to three at most', async () => {
-    const world = newWorld();
+  test('give way to three at most', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
-    world.server.plays(BURNT, BURNT, BURNT);
-    const end = await world.end(tab, pay(once));
+    const end = await world.end(tab, pay(once), BURNT, BURNT, BURNT);
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'unavailable', sent: 'maybe' } });
     expect(new Set(world.server.keys).size).toBe(3);
   });
 
-  test("and are the caller's own are told so", async () => {
-    const world = newWorld();
+  test("and are the caller's own are told so", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
-    world.server.plays(BURNT);
-    const end = await world.end(tab, pay(once, { key: 'my-own' }));
+    const end = await world.end(tab, pay(once, { key: 'my-own' }), BURNT);
     expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none', sent: 'maybe' } });
     expect(world.server.keys).toEqual(['my-own']);
     expect(await world.end(tab, pay(once, { key: 'my-own' }))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', replayed: true } });
@@ -73,14 +68,12 @@ describe('a key strategy that fails when it is asked for the next key, after the
 });
 
 describe('a caller who left while it waited for the claim', () => {
-  test.each<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
+  test.for<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
     ['nothing', () => {}, { type: 'unknown', sent: 'maybe' }],
     ['nothing any more', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unknown', sent: 'maybe' }],
     ['what nobody can read', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
     ['a store that cannot be read', (_, tab) => tab.faults.rate('look-fails', 1), { type: 'unknown', sent: 'maybe' }],
-  ])('is told what is there: %s', async (_, change, outcome) => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  ])('is told what is there: %s', async ([_, change, outcome], { world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(503)));
     void pay(one.once);
     await rest();
@@ -99,32 +92,26 @@ describe('a caller who left while it waited for the claim', () => {
 });
 
 describe('what was to be sent', () => {
-  test('is kept as long as it may have to be sent again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()), replays(), answers(402));
-    await world.end(tab, pay(once, ONE));
+  test('is kept as long as it may have to be sent again', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(kept(tab)).toBe(1);
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), replays());
     expect(kept(tab)).toBe(0);
-    await world.end(tab, pay(once, { operation: ['declined'] }));
+    await world.end(tab, pay(once, { operation: ['declined'] }), answers(402));
     expect(kept(tab)).toBe(0);
     // Its key stays in use, so the server may have to be asked what became of it.
-    world.server.plays(answers(422));
-    await world.end(tab, pay(once, { operation: ['refused'] }));
+    await world.end(tab, pay(once, { operation: ['refused'] }), answers(422));
     expect(kept(tab)).toBe(1);
   });
 
-  test('and is not here can only be asked about', async () => {
-    const world = newWorld();
+  test('and is not here can only be asked about', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const end = await world.end(tab, watched(resumeOne(once, NAME)));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'record', resumed: true, sent: 'maybe' } });
   });
 
-  test('and is past its window is not sent', async () => {
-    const world = newWorld();
+  test('and is past its window is not sent', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     await world.clock.advance(2 * DAY);
@@ -140,8 +127,7 @@ describe('an answer that is not here any more', () => {
   async function settled(options: object = REPLAYING) {
     const world = newWorld();
     const first = world.open(options);
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    const { outcome } = await world.end(first.tab, pay(first.once));
+    const { outcome } = await world.end(first.tab, pay(first.once), answers(201, { id: 'ch_1' }));
     await world.clock.advance(HOUR);
     return { world, key: outcome?.key, next: (more: object = {}) => world.open({ ...options, ...more }), firstSentAt: outcome?.firstSentAt ?? 0 };
   }
@@ -196,7 +182,7 @@ describe('an answer that is not here any more', () => {
     expect([world.server.arrivals.length, plain.world.server.arrivals.length]).toEqual([1, 1]);
   });
 
-  test.each<[string, (world: World, tab: Tab, once: Once) => Promise<unknown>]>([
+  test.for<[string, (world: World, tab: Tab, once: Once) => Promise<unknown>]>([
     ['by hand', (world, _, once) => world.run(settle(once, NAME, 'done'))],
     [
       'by reconcile',
@@ -205,19 +191,16 @@ describe('an answer that is not here any more', () => {
         return world.end(tab, pay(once, { reconcile: async () => 'done' }));
       },
     ],
-  ])('of what an app said is done, %s, is not asked for: its key may be new to the server', async (_, say) => {
-    const world = newWorld();
+  ])('of what an app said is done, %s, is not asked for: its key may be new to the server', async ([_, say], { world }) => {
     const { tab, once } = world.open(REPLAYING);
-    world.server.plays(lost());
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     await say(world, tab, once);
     const sent = world.server.arrivals.length;
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
     expect(world.server.arrivals).toHaveLength(sent);
   });
 
-  test('of what was only forgotten is not asked for either', async () => {
-    const world = newWorld();
+  test('of what was only forgotten is not asked for either', async ({ world }) => {
     const [one, two] = [world.open(REPLAYING), world.open(REPLAYING)];
     world.server.plays(delayed(SECOND, answers(402)));
     const first = pay(one.once);
@@ -228,12 +211,10 @@ describe('an answer that is not here any more', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('is here in memory, and on disk where it was put there', async () => {
-    const world = newWorld();
+  test('is here in memory, and on disk where it was put there', async ({ world }) => {
     const options = { namespace: 'ann', keep: { response: 'disk' } } as const;
     const { tab, once } = world.open(options);
-    world.server.plays(answers(201, { id: 'ch_1' }));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ from: 'memory' });
     const next = world.open(options);
     const end = await world.end(next.tab, pay(next.once));
@@ -243,25 +224,18 @@ describe('an answer that is not here any more', () => {
 });
 
 describe('what drives nothing', () => {
-  test('says of a damaged record and of none that nobody knows', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('says of a damaged record and of none that nobody knows', async ({ world, tab, once }) => {
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({
       code: 'ERR_ONCE_UNKNOWN',
       outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME },
     });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     world.damage((record) => ({ ...record, key: 'x' }));
-    const end = await world.end(tab, pay(once));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
   });
 
-  test('says of another payload or key under a name what is pending there', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+  test('says of another payload or key under a name what is pending there', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, ONE), charged(lost()));
     for (const more of [{ body: { ...CART, amount: 20 }, whenChanged: 'refuse' }, { key: 'my-own' }] as const) {
       const end = await world.end(tab, pay(once, more));
       expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { type: 'unknown', reason: 'mismatch', sent: 'maybe', resumed: true } });
@@ -271,9 +245,7 @@ describe('what drives nothing', () => {
     expect((await world.end(tab, pay(once, { key: 'my-own' }))).outcome).toMatchObject({ sent: 'no' });
   });
 
-  test('of what ended without a word says that nobody knows', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('of what ended without a word says that nobody knows', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(503)));
     void pay(one.once);
     await rest();

@@ -6,7 +6,7 @@
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { type RunOptions, run as runOnce, type Verdict } from '../../src/entries/index.js';
+import { extend, type RunOptions, run as runOnce, type Verdict } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, watched } from '../support/world.js';
 
@@ -161,8 +161,7 @@ describe('the next call', () => {
     const { world, once } = scene();
     const effect = giving(world, Response.json({ id: 'ch_1' }));
     const both = [runOnce(once, NAME, effect), runOnce(once, NAME, effect)] as Promise<Response>[];
-    const bodies = await world.run(Promise.all(both).then((all) => Promise.all(all.map((one) => one.json()))));
-    expect(bodies).toEqual([{ id: 'ch_1' }, { id: 'ch_1' }]);
+    expect(await world.run(Promise.all(both).then((all) => Promise.all(all.map((one) => one.json()))))).toEqual([{ id: 'ch_1' }, { id: 'ch_1' }]);
     expect(effect.runs).toBe(1);
   });
 });
@@ -315,6 +314,21 @@ describe('a function that gives the Response of a call of this package', () => {
     world.server.plays(replays());
     expect((await run(effect)).outcome).toMatchObject({ effect: 'done' });
     expect([new Set(keys).size, new Set(world.server.keys).size]).toEqual([1, 1]);
+  });
+
+  test('of which its error says that it proves nothing is not done', async () => {
+    const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
+    world.server.plays(answers(200, '<!doctype html><title>Log in</title>', { 'content-type': 'text/html' }));
+    const effect = () => pay(once, { operation: ['charge', 'c1'] }).catch((error: { response?: Response }) => error.response ?? Promise.reject(error));
+    expect((await run(effect, { limits: { attempts: 1 } })).outcome).toMatchObject({ effect: 'unknown' });
+  });
+
+  test('of which its error says that it is done is not refused', async () => {
+    const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
+    const inner = extend(once, { dialect: { ...GENERIC, read: () => ({ kind: 'done-elsewhere', ambiguous: false }) } });
+    world.server.plays(charged(answers(409, { code: 'order_paid' })));
+    const effect = () => pay(inner, { operation: ['charge', 'c1'] }).catch((error: { response?: Response }) => error.response ?? Promise.reject(error));
+    expect((await run(effect)).outcome).toMatchObject({ effect: 'unknown' });
   });
 
   test('that was refused is refused', async () => {

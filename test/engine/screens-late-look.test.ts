@@ -2,15 +2,14 @@
  * Goal: a screen shows what is stored now, however the looks of several tabs' messages come back. Method: a look that was slow
  * comes back behind a later one, while the screen shows, before and after, that there is nothing.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { close, operation, refresh } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { charged, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
+import { NAME, newWorld, pay, rest, SECOND, test, watched } from '../support/world.js';
 
-test('nothing, then something that is gone again before the look at it comes back: nothing is shown', async () => {
-  const world = newWorld();
+test('nothing, then something that is gone again before the look at it comes back: nothing is shown', async ({ world }) => {
   const plain = memoryStore();
   let held: Promise<void> | undefined;
   const store = {
@@ -50,9 +49,7 @@ test('nothing, then something that is gone again before the look at it comes bac
   expect(screen.state).toEqual({ phase: 'idle' });
 });
 
-test('a look that finds nothing once more gives the screen the same object: nothing has changed', async () => {
-  const world = newWorld();
-  const { once } = world.open();
+test('a look that finds nothing once more gives the screen the same object: nothing has changed', async ({ once }) => {
   const screen = operation(once, NAME);
   screen.subscribe(() => {});
   await rest();

@@ -2,12 +2,11 @@
  * Goal: whoever hears that an operation is unknown can settle or forget it there and then, and that opens no gap for a second
  * effect: a press that came first still goes first, in this tab and in another one.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { forget, type Once, operation, settle, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, idle, lost } from '../support/server.js';
-import { CART, NAME, newWorld, pay, rest, SECOND } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const CARD_B = { ...CART, card: 'B' };
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 
@@ -26,11 +25,10 @@ function at(once: Once, type: 'attempt' | 'wait' | 'unknown', act: () => Promise
 }
 
 describe('in a listener of its unknown end', () => {
-  test.each([
+  test.for([
     ['settled as none', (once: Once) => settle(once, NAME, 'none'), lost(), answers(201)],
     ['forgotten', (once: Once) => forget(once, NAME, { evenIfUnknown: true }), lost(), answers(201)],
-  ] as const)('it is %s, and the next press has another key', async (_, act, first, next) => {
-    const world = newWorld();
+  ] as const)('it is %s, and the next press has another key', async ([_, act, first, next], { world }) => {
     const { tab, once } = world.open(ONE);
     world.server.plays(first, next);
     const heard = at(once, 'unknown', () => act(once));
@@ -40,8 +38,7 @@ describe('in a listener of its unknown end', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('it is settled as done, and the next press sends nothing', async () => {
-    const world = newWorld();
+  test('it is settled as done, and the next press sends nothing', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     world.server.plays(charged(lost()));
     const heard = at(once, 'unknown', () => settle(once, NAME, 'done'));
@@ -51,8 +48,7 @@ describe('in a listener of its unknown end', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'settled' });
   });
 
-  test('of a screen, too, and where the call was given up', async () => {
-    const world = newWorld();
+  test('of a screen, too, and where the call was given up', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     const handle = operation(once, NAME);
     let told: Promise<void> | undefined;
@@ -69,8 +65,7 @@ describe('in a listener of its unknown end', () => {
     await expect(world.run(told as Promise<void>)).resolves.toBeUndefined();
   });
 
-  test('a press with another card that waited for this end comes before or after: one of the two is refused or waits', async () => {
-    const world = newWorld();
+  test('a press with another card that waited for this end comes before or after: one of the two is refused or waits', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     world.server.plays(lost(), answers(201));
     const heard = at(once, 'unknown', () => settle(once, NAME, 'none'));
@@ -81,8 +76,7 @@ describe('in a listener of its unknown end', () => {
     expect(new Set(world.server.keys).size).toBe(refused ? 1 : 2);
   });
 
-  test('a second press in the same listener shares the end that is being told, and sends nothing', async () => {
-    const world = newWorld();
+  test('a second press in the same listener shares the end that is being told, and sends nothing', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     world.server.plays(lost());
     const heard = at(once, 'unknown', async () => {
@@ -96,8 +90,7 @@ describe('in a listener of its unknown end', () => {
   });
 });
 
-test.each(['attempt', 'wait'] as const)('while it goes on, it is refused: in a listener of %s', async (type) => {
-  const world = newWorld();
+test.for(['attempt', 'wait'] as const)('while it goes on, it is refused: in a listener of %s', async (type, { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 2 } });
   world.server.plays(charged(lost()), answers(200, {}, { 'idempotent-replayed': 'true' }));
   const heard = at(once, type, () => settle(once, NAME, 'none'));
@@ -125,8 +118,7 @@ describe.each([true, false])('two tabs, with locks: %s', (locks) => {
     expect(new Set(world.server.keys).size).toBe(refused || !sent ? 1 : 2);
   });
 
-  test('the listener settles as done: the other tab, which waits, sends nothing more, or was first', async () => {
-    const world = newWorld();
+  test('the listener settles as done: the other tab, which waits, sends nothing more, or was first', async ({ world }) => {
     const [one, other] = [world.open(ONE, { locks }), world.open(ONE, { locks })];
     world.server.plays(delayed(5 * SECOND, charged(lost())));
     world.server.otherwise = answers(200, {}, { 'idempotent-replayed': 'true' });

@@ -8,19 +8,22 @@ import { answers, charged, delayed, lost } from '../support/server.js';
 import { MINUTE, newWorld, pay, rest, SECOND } from '../support/world.js';
 
 describe('a tab that waits for the press of another one, and sleeps until that is done and the user has logged out', () => {
+  const OWN = { operation: undefined, key: 'a-key-of-its-own' } as const;
+
   test.each([
-    ['and in again', true, 'ann'],
-    ['and in again, where tabs share no locks', false, 'ann'],
-    ['and nobody is here', true, undefined],
-  ] as const)('%s: unknown', async (_, locks, atTheEnd) => {
+    ['and in again', true, 'ann', {}],
+    ['and in again, where tabs share no locks', false, 'ann', {}],
+    ['and in again: a call without a name, under a key of its own', true, 'ann', OWN],
+    ['and nobody is here', true, undefined, {}],
+  ] as const)('%s: unknown', async (_, locks, atTheEnd, options) => {
     const world = newWorld();
     let user: string | undefined = 'ann';
     const [paying, sleeping] = [world.tab({ locks }), world.tab({ locks })];
     const [first, second] = [paying, sleeping].map((tab) => tab.once({ namespace: () => user as string })) as [never, never];
     world.server.plays(delayed(5 * SECOND, answers(201)));
-    const done = pay(first);
+    const done = pay(first, options);
     await rest();
-    const waits = pay(second);
+    const waits = pay(second, options);
     await rest();
     sleeping.freeze();
     expect((await world.end(paying, done)).outcome).toMatchObject({ effect: 'done' });

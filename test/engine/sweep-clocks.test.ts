@@ -3,13 +3,13 @@
  * goes all the same. Method: processes and pages whose clocks are fast, slow, or wrong for one call, over shared records.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World } from '../support/world.js';
+import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, test, type World } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1, keyWindowMs: 365 * DAY } } as const;
 /** A process on a store with a clock of its own, and a page on one without. */
@@ -21,9 +21,8 @@ const PAID = ['pay', 'c2'] as const;
 
 /** One operation whose end nobody knows, and one that is done. */
 async function two(world: World, { tab, once }: { tab: Tab; once: Once }): Promise<{ readonly open: string; readonly done: string }> {
-  world.server.plays(charged(lost()), charged(answers(201)));
-  const open = await world.end(tab, pay(once, ONE));
-  const done = await world.end(tab, pay(once, { operation: [...PAID] }));
+  const open = await world.end(tab, pay(once, ONE), charged(lost()));
+  const done = await world.end(tab, pay(once, { operation: [...PAID] }), charged(answers(201)));
   return { open: open.outcome?.key ?? '', done: done.outcome?.key ?? '' };
 }
 
@@ -48,8 +47,7 @@ async function stillThere(world: World, tab: Tab, keys: { readonly open: string 
 describe.each(SITES)('%s', (_, of) => {
   const open = (world: World) => world.open({ namespace: 'shop' }, of);
 
-  test.each([31 * DAY, 400 * DAY])('whose clock is fast by %i ms for one sweep removes nothing that matters', async (skewMs) => {
-    const world = newWorld();
+  test.for([31 * DAY, 400 * DAY])('whose clock is fast by %i ms for one sweep removes nothing that matters', async (skewMs, { world }) => {
     const keys = await two(world, open(world));
     const fast = open(world).tab;
     fast.skewMs = skewMs;
@@ -60,8 +58,7 @@ describe.each(SITES)('%s', (_, of) => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test('whose clock was fast once lets others forget in the end', async () => {
-    const world = newWorld();
+  test('whose clock was fast once lets others forget in the end', async ({ world }) => {
     await two(world, open(world));
     const fast = open(world).tab;
     fast.skewMs = 31 * DAY;
@@ -74,8 +71,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect([world.record(), world.record([...PAID])]).toEqual([undefined, undefined]);
   });
 
-  test('forgets what two looks find due that are a week apart, and says so of what never settled', async () => {
-    const world = newWorld();
+  test('forgets what two looks find due that are a week apart, and says so of what never settled', async ({ world }) => {
     const first = open(world);
     const keys = await two(world, first);
     const told: unknown[] = [];
@@ -88,22 +84,19 @@ describe.each(SITES)('%s', (_, of) => {
     await world.clock.advance(2 * DAY);
     const last = open(world);
     subscribe(last.once, (event) => event.type === 'diagnostic' && told.push([event.code, event.operation]));
-    world.server.plays(answers(201));
-    await world.end(last.tab, pay(last.once, { operation: ['last'] }));
+    await world.end(last.tab, pay(last.once, { operation: ['last'] }), answers(201));
     await rest();
     expect([world.record(), world.record([...PAID])]).toEqual([undefined, undefined]);
     expect(told).toEqual([['unsettled-forgotten', NAME]]);
   });
 
-  test('that goes on with an operation takes back the first look', async () => {
-    const world = newWorld();
+  test('that goes on with an operation takes back the first look', async ({ world }) => {
     const first = open(world);
     const { open: key } = await two(world, first);
     await world.clock.advance(30 * DAY + HOUR);
     await sweep(world, first.tab);
     expect(world.record()?.dueAt).toBeDefined();
-    world.server.plays(charged(lost()));
-    await world.end(first.tab, pay(first.once, ONE));
+    await world.end(first.tab, pay(first.once, ONE), charged(lost()));
     expect(world.record()?.dueAt).toBeUndefined();
     await world.clock.advance(8 * DAY);
     await sweep(world, open(world).tab);
@@ -114,12 +107,11 @@ describe.each(SITES)('%s', (_, of) => {
     const world = newWorld();
     const { tab, once } = open(world);
     const brief = { keep: { forMs: HOUR } };
-    world.server.plays(charged(answers(201)), charged(answers(201)));
-    await world.end(tab, pay(once, brief));
+    await world.end(tab, pay(once, brief), charged(answers(201)));
     await world.clock.advance(HOUR + SECOND);
     await sweep(world, tab);
     expect(world.record()).toMatchObject({ state: 'settled' });
-    expect((await world.end(tab, pay(once, brief))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, pay(once, brief), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
     for (const ms of [HOUR + SECOND, HOUR + SECOND]) {
       await world.clock.advance(ms);
       await sweep(world, open(world).tab);
@@ -132,8 +124,7 @@ describe('a process on a store with a clock of its own', () => {
   const [, of] = SITES[0];
   const open = (world: World) => world.open({ namespace: 'shop' }, of);
 
-  test('whose clock stays fast for ever removes nothing before its time, and does not use a name anew', async () => {
-    const world = newWorld();
+  test('whose clock stays fast for ever removes nothing before its time, and does not use a name anew', async ({ world }) => {
     const keys = await two(world, open(world));
     const fast = open(world);
     fast.tab.skewMs = 31 * DAY;
@@ -145,8 +136,7 @@ describe('a process on a store with a clock of its own', () => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test('whose clock is slow by a month writes nothing that others forget early', async () => {
-    const world = newWorld();
+  test('whose clock is slow by a month writes nothing that others forget early', async ({ world }) => {
     const slow = open(world);
     slow.tab.skewMs = -31 * DAY;
     const keys = await two(world, slow);
@@ -157,8 +147,7 @@ describe('a process on a store with a clock of its own', () => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test('leaves what is being driven, whatever its time', async () => {
-    const world = newWorld();
+  test('leaves what is being driven, whatever its time', async ({ world }) => {
     const driver = open(world);
     world.server.plays(delayed(20 * SECOND, charged(lost())), answers(201), replays());
     const call = pay(driver.once, ONE);

@@ -18,8 +18,7 @@ async function resumed(left: readonly OperationName[], prefix?: OperationName) {
   const options = { namespace: 'ann', ...LEFT };
   const { tab, once } = world.open(options);
   for (const operation of left) {
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { operation }));
+    await world.end(tab, pay(once, { operation }), charged(lost()));
   }
   world.server.otherwise = replays();
   const next = tab.reload();

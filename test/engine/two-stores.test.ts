@@ -11,9 +11,8 @@ import { memoryStore } from '../../src/stores/memory.js';
 import { faultyStore } from '../../src/testing/faulty-store.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab, TabOptions } from '../support/tab.js';
-import { CART, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, SECOND, type World, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const tenants = ['one', 'two'] as const;
 
 interface Tenant {
@@ -53,9 +52,8 @@ function open({ full = true, of, own = {} }: { full?: boolean; of?: TabOptions; 
 describe('two stores of one process, both full, with equal namespace and name', () => {
   test('each have a key and an effect of their own', async () => {
     const { world, tab, one, two } = open();
-    world.server.plays(charged(answers(201)), charged(answers(201)));
-    const first = await world.end(tab, pay(one.once));
-    const second = await world.end(tab, pay(two.once));
+    const first = await world.end(tab, pay(one.once), charged(answers(201)));
+    const second = await world.end(tab, pay(two.once), charged(answers(201)));
     expect([first.outcome, second.outcome]).toMatchObject([
       { type: 'fresh', storedIn: 'memory' },
       { type: 'fresh', storedIn: 'memory' },
@@ -66,10 +64,9 @@ describe('two stores of one process, both full, with equal namespace and name', 
 
   test('do not go on with the key that the other one lost', async () => {
     const { world, tab, one, two } = open();
-    world.server.plays(charged(lost()), charged(answers(201)));
-    const first = await world.end(tab, pay(one.once, ONE));
+    const first = await world.end(tab, pay(one.once, ONE), charged(lost()));
     expect(first.outcome).toMatchObject({ effect: 'unknown', storedIn: 'memory' });
-    const second = await world.end(tab, pay(two.once));
+    const second = await world.end(tab, pay(two.once), charged(answers(201)));
     expect(second.outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(second.outcome?.key).not.toBe(first.outcome?.key);
     expect(await world.run(pending(one.once))).toMatchObject([{ name: NAME, key: first.outcome?.key }]);
@@ -78,8 +75,7 @@ describe('two stores of one process, both full, with equal namespace and name', 
 
   test('clients of the same store find what it could not take', async () => {
     const { world, tab, one } = open();
-    world.server.plays(charged(lost()));
-    const { outcome } = await world.end(tab, pay(one.once, ONE));
+    const { outcome } = await world.end(tab, pay(one.once, ONE), charged(lost()));
     const same = tab.once({ namespace: 'billing', store: one.store });
     expect(await world.run(pending(same))).toMatchObject([{ key: outcome?.key }]);
   });
@@ -96,16 +92,14 @@ describe('two stores of one process, both full, with equal namespace and name', 
     await world.run(clear(one.once));
     // The answer of the other one is still there, and nothing is sent for it.
     expect((await world.end(tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed', from: 'memory' });
-    world.server.plays(charged(answers(201)));
-    expect((await world.end(tab, pay(one.once))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, pay(one.once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
   });
 });
 
 describe('two stores of one page that are sound', () => {
   test('a log-out of one leaves the request that the other one has on the wire', async () => {
     const { world, tab, one, two } = open({ full: false });
-    world.server.plays(charged(lost()));
-    expect((await world.end(tab, pay(two.once, ONE))).outcome).toMatchObject({ effect: 'unknown' });
+    expect((await world.end(tab, pay(two.once, ONE), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     expect(await world.run(pending(two.once))).toMatchObject([{ resumable: true }]);
     await world.run(clear(one.once));
     expect(await world.run(pending(two.once))).toMatchObject([{ resumable: true }]);

@@ -4,12 +4,12 @@
  * log-out and a move.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { clear, move } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, newWorld, URL_, type World, watched } from '../support/world.js';
+import { CART, test, URL_, type World, watched } from '../support/world.js';
 
 const OWN = 'order-4711';
 const SITES = [
@@ -23,40 +23,40 @@ const stored = (world: World): OnceRecord[] => world.records as OnceRecord[];
 describe.each(SITES)('%s', (_, of) => {
   const open = (world: World, namespace = 'ann@shop.example') => world.open({ namespace }, of);
 
-  test('shows neither namespace nor key in an id', async () => {
-    const world = newWorld();
+  test('shows neither namespace nor key in an id', async ({ world }) => {
     const { tab, once } = open(world);
-    world.server.plays(charged(lost()));
-    await world.end(tab, call(once));
+    await world.end(tab, call(once), charged(lost()));
     expect(stored(world).map(({ id }) => id)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
     await world.run(clear(once));
     expect(JSON.stringify(stored(world))).not.toContain('ann@shop.example');
   });
 
-  test('goes on with what its key left behind, and with nothing of another key or another namespace', async () => {
-    const world = newWorld();
+  test('goes on with what its key left behind, and with nothing of another key or another namespace', async ({ world }) => {
     const first = open(world);
-    world.server.plays(charged(lost()), replays(), charged(answers(201)), charged(answers(201)));
-    await world.end(first.tab, call(first.once));
+    await world.end(first.tab, call(first.once), charged(lost()));
     const next = open(world);
-    expect((await world.end(next.tab, call(next.once))).outcome).toMatchObject({ type: 'replayed', key: OWN, resumed: true });
-    expect((await world.end(next.tab, call(next.once, 'order-4712'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect((await world.end(next.tab, call(next.once), replays())).outcome).toMatchObject({
+      type: 'replayed',
+      key: OWN,
+      resumed: true,
+    });
+    expect((await world.end(next.tab, call(next.once, 'order-4712'), charged(answers(201)), charged(answers(201)))).outcome).toMatchObject({
+      type: 'fresh',
+      resumed: false,
+    });
     const other = open(world, 'bob');
     expect((await world.end(other.tab, call(other.once, 'order-4713'))).outcome).toMatchObject({ resumed: false });
   });
 
-  test('is found after a move', async () => {
-    const world = newWorld();
+  test('is found after a move', async ({ world }) => {
     const guest = open(world, 'guest');
-    world.server.plays(charged(lost()), replays());
-    await world.end(guest.tab, call(guest.once));
+    await world.end(guest.tab, call(guest.once), charged(lost()));
     const user = open(world);
     await world.run(move(user.once, 'guest'));
-    expect((await world.end(user.tab, call(user.once))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect((await world.end(user.tab, call(user.once), replays())).outcome).toMatchObject({ type: 'replayed', resumed: true });
   });
 
-  test('sends nothing where it can not be told what is stored', async () => {
-    const world = newWorld();
+  test('sends nothing where it can not be told what is stored', async ({ world }) => {
     const { tab, once } = open(world);
     tab.faults.next('look-fails');
     expect(await world.end(tab, call(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });

@@ -3,13 +3,15 @@
  * call again, and nothing else is. Method: a real engine on a scripted world; browsers, servers, tabs that die.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type OnceRequestInit, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, honest, lost, replays, textOf } from '../support/server.js';
-import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import { DAY, HOUR, test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+
+/** A tab whose client's plain fetch is scripted, too. */
+const test = inWorld.extend('once', ({ tab }) => tab.once({ fetch: tab.fetch }));
 
 const URL_ = 'https://shop.example/notes';
-const ONE = { limits: { attempts: 1 } } as const;
 
 /** A tab whose client's plain fetch is scripted too. */
 function open(world: World, options: Parameters<World['open']>[0] = {}, of: Parameters<World['open']>[1] = {}) {
@@ -20,18 +22,13 @@ const post = (once: ReturnType<typeof open>['once'], body: unknown = { n: 1 }, i
   watched(once.fetch(url, { method: 'POST', body: JSON.stringify(body), ...init }));
 
 describe('a POST or PATCH without a name', () => {
-  test.each(['POST', 'PATCH'])('%s: one key over its attempts, and a record before the first', async (method) => {
-    const world = newWorld();
-    const { tab, once } = open(world);
-    world.server.plays(lost(), answers(503), answers(201));
-    const end = await world.end(tab, post(once, {}, { method }));
+  test.for(['POST', 'PATCH'])('%s: one key over its attempts, and a record before the first', async (method, { world, tab, once }) => {
+    const end = await world.end(tab, post(once, {}, { method }), lost(), answers(503), answers(201));
     expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', operation: undefined, attempts: 3 } });
     expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));
   });
 
-  test('two equal ones are two operations, at once or one after the other', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test('two equal ones are two operations, at once or one after the other', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)), delayed(SECOND, answers(201)), answers(201));
     const ends = await world.all(tab, post(once), post(once));
     ends.push(await world.end(tab, post(once)));
@@ -39,8 +36,7 @@ describe('a POST or PATCH without a name', () => {
     expect(new Set(world.server.keys).size).toBe(3);
   });
 
-  test('what another tab is driving now is not taken up', async () => {
-    const world = newWorld();
+  test('what another tab is driving now is not taken up', async ({ world }) => {
     const [one, two] = [open(world), open(world)];
     world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
     const first = post(one.once);
@@ -51,8 +47,7 @@ describe('a POST or PATCH without a name', () => {
     expect(world.server.charged.size).toBe(2);
   });
 
-  test('nor is it where tabs share no locks, as on an origin that is not secure', async () => {
-    const world = newWorld();
+  test('nor is it where tabs share no locks, as on an origin that is not secure', async ({ world }) => {
     const [one, two] = [open(world, {}, { locks: false }), open(world, {}, { locks: false })];
     world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
     const first = post(one.once);
@@ -63,19 +58,15 @@ describe('a POST or PATCH without a name', () => {
     expect(world.server.charged.size).toBe(2);
   });
 
-  test('one that ended unknown is taken up by the same call, key and all', async () => {
-    const world = newWorld();
+  test('one that ended unknown is taken up by the same call, key and all', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    world.server.plays(charged(lost()), replays());
-    const first = await world.end(tab, post(once));
+    const first = await world.end(tab, post(once), charged(lost()));
     expect(first).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
-    expect(await world.end(tab, post(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true, key: first.outcome?.key } });
-    world.server.plays(answers(201));
-    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect(await world.end(tab, post(once), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true, key: first.outcome?.key } });
+    expect((await world.end(tab, post(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('one whose tab died is taken up after a reload; the oldest first', async () => {
-    const world = newWorld();
+  test('one whose tab died is taken up after a reload; the oldest first', async ({ world }) => {
     const keys: unknown[] = [];
     for (let page = 0; page < 2; page++) {
       const { tab, once } = open(world);
@@ -86,13 +77,12 @@ describe('a POST or PATCH without a name', () => {
       keys.push(world.server.keys[page]);
     }
     const { tab, once } = open(world);
-    world.server.plays(replays());
-    expect((await world.end(tab, post(once))).outcome).toMatchObject({ key: keys[0], resumed: true });
+    expect((await world.end(tab, post(once), replays())).outcome).toMatchObject({ key: keys[0], resumed: true });
   });
 
-  test.each([true, false])('two equal ones at once take up one that was lost once only, and the other is sent, too (locks: %s)', async (locks) => {
-    const world = newWorld();
-    const { tab, once } = open(world, ONE, { locks });
+  test.for([true, false])('two equal ones at once take up one that was lost once only, and the other is sent, too (locks: %s)', async (locks, { world }) => {
+    const tab = world.tab({ locks });
+    const once = tab.once({ fetch: tab.fetch, ...ONE });
     const server = honest([lost()]);
     world.server.plays(server, server, server);
     await world.end(tab, post(once));
@@ -108,8 +98,7 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ resumed: true });
   });
 
-  test('another body, URL or method takes up nothing', async () => {
-    const world = newWorld();
+  test('another body, URL or method takes up nothing', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     world.server.plays(lost(), answers(201), answers(201), answers(201));
     const first = await world.end(tab, post(once));
@@ -117,53 +106,63 @@ describe('a POST or PATCH without a name', () => {
       expect((await world.end(tab, call)).outcome?.key).not.toBe(first.outcome?.key);
   });
 
-  test('one that is past its window is not taken up, and stays in pending', async () => {
-    const world = newWorld();
+  test('one that is past its window is not taken up, and stays in pending', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    world.server.plays(charged(lost()), answers(201));
-    const first = await world.end(tab, post(once));
+    const first = await world.end(tab, post(once), charged(lost()));
     await world.clock.advance(25 * HOUR);
-    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, post(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
     expect(await world.run(pending(once))).toMatchObject([{ name: [], key: first.outcome?.key }]);
   });
 
-  test('one of another person is not taken up', async () => {
-    const world = newWorld();
-    let user = 'ann';
-    const { tab, once } = open(world, { ...ONE, namespace: () => user });
-    world.server.plays(charged(lost()), answers(201));
-    await world.end(tab, post(once));
-    user = 'bob';
-    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+  test('one that was lost just now is taken up, however many are there that are past their window', async ({ world, tab }) => {
+    const once = tab.once({ fetch: tab.fetch, ...ONE });
+    world.server.plays(...Array.from({ length: 150 }, lost));
+    await world.all(tab, ...Array.from({ length: 150 }, () => post(once)));
+    await world.clock.advance(25 * HOUR);
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(tab, post(once));
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
-  test('a refusal leaves nothing to take up', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
-    world.server.plays(answers(422, { error: 'too_short' }), answers(201));
-    const first = await world.end(tab, post(once));
+  test('one of another person is not taken up', async ({ world }) => {
+    let user = 'ann';
+    const { tab, once } = open(world, { ...ONE, namespace: () => user });
+    await world.end(tab, post(once), charged(lost()));
+    user = 'bob';
+    expect((await world.end(tab, post(once), answers(201))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+  });
+
+  test('a refusal leaves nothing to take up', async ({ world, tab, once }) => {
+    const first = await world.end(tab, post(once), answers(422, { error: 'too_short' }));
     expect(first.outcome).toMatchObject({ type: 'rejected' });
-    expect((await world.end(tab, post(once))).outcome?.key).not.toBe(first.outcome?.key);
+    expect((await world.end(tab, post(once), answers(201))).outcome?.key).not.toBe(first.outcome?.key);
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('its tombstone is gone soon after, and so is its record', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
-    world.server.plays(answers(201));
-    await world.end(tab, post(once));
+  test('its tombstone is gone soon after, and so is its record', async ({ world, tab, once }) => {
+    await world.end(tab, post(once), answers(201));
     await world.clock.advance(DAY);
     // A client sweeps after its first settle.
     const next = open(world);
-    world.server.plays(answers(201));
-    await world.end(next.tab, pay(next.once));
+    await world.end(next.tab, pay(next.once), answers(201));
     await rest();
     expect(world.records).toHaveLength(1);
   });
 
-  test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test.for([
+    ['the search for it', ['look-fails']],
+    ['the look at what was found', ['none', 'look-fails']],
+  ] as const)('%s fails once: nothing is sent under another key, and the next call takes it up', async ([_, faults], { world, tab }) => {
+    const once = tab.once({ fetch: tab.fetch, ...ONE });
+    world.server.plays(charged(lost()), replays());
+    const { outcome } = await world.end(tab, post(once));
+    tab.faults.next(...faults);
+    expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
+    expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
+    expect(world.locks.names).toEqual([]);
+  });
+
+  test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async ({ world, tab, once }) => {
     tab.faults.rate('look-fails', 1);
     const end = await world.end(tab, post(once));
     expect(end.response).toBeUndefined();
@@ -172,16 +171,14 @@ describe('a POST or PATCH without a name', () => {
 });
 
 describe('its limits', () => {
-  test('begin with the call, not when the search for a lost one is over', async () => {
-    const world = newWorld();
+  test('begin with the call, not when the search for a lost one is over', async ({ world }) => {
     const { tab, once } = open(world, { limits: { totalMs: 5 * SECOND } });
     tab.faults.next('hang');
     expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { sent: 'no', reason: 'unreachable' } });
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('hold for a key strategy that never answers', async () => {
-    const world = newWorld();
+  test('hold for a key strategy that never answers', async ({ world }) => {
     const { tab, once } = open(world, { limits: { attemptMs: 5 * SECOND } });
     const begun = world.clock.now();
     const end = await world.end(tab, post(once, {}, { once: { key: () => new Promise<string>(() => {}) } }));
@@ -192,7 +189,7 @@ describe('its limits', () => {
 
 describe('where keys may go', () => {
   const ELSEWHERE = 'https://api.other.example/notes';
-  test.each<[string, Parameters<typeof open>[1], string, boolean]>([
+  test.for<[string, Parameters<typeof open>[1], string, boolean]>([
     ["the page's own origin", {}, URL_, true],
     ['another origin, in a browser', {}, ELSEWHERE, false],
     ['another origin that is listed', { origins: ['https://api.other.example'] }, ELSEWHERE, true],
@@ -200,71 +197,53 @@ describe('where keys may go', () => {
     ["the page's own origin, when others are listed", { origins: ['https://api.other.example'] }, URL_, false],
     ['what a function allows', { origins: (url: string) => url.startsWith('https://api.') }, ELSEWHERE, true],
     ['nowhere', { origins: [] }, URL_, false],
-  ])('%s', async (_, options, url, keyed) => {
-    const world = newWorld();
+  ])('%s', async ([_, options, url, keyed], { world }) => {
     const { tab, once } = open(world, options);
-    world.server.plays(answers(201));
-    await world.end(tab, post(once, {}, {}, url));
+    await world.end(tab, post(once, {}, {}, url), answers(201));
     expect(world.server.keys[0] !== null).toBe(keyed);
     expect(world.records.length > 0).toBe(keyed);
   });
 
-  test('on a server, everywhere', async () => {
-    const world = newWorld();
+  test('on a server, everywhere', async ({ world }) => {
     const { tab, once } = open(world, { namespace: 'x' }, { server: true });
-    world.server.plays(answers(201));
-    await world.end(tab, post(once, {}, {}, ELSEWHERE));
+    await world.end(tab, post(once, {}, {}, ELSEWHERE), answers(201));
     expect(world.server.keys[0]).not.toBeNull();
   });
 
-  test('a name takes it anywhere', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once, { url: ELSEWHERE }));
+  test('a name takes it anywhere', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, { url: ELSEWHERE }), answers(201));
     expect(world.server.keys[0]).not.toBeNull();
   });
 });
 
 describe('other words for once', () => {
-  test('true: named by its content: equal calls are joined, and later ones are answered', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test('true: named by its content: equal calls are joined, and later ones are answered', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201, { id: 1 })));
     const [, second] = await world.all(tab, post(once, { n: 1 }, { once: true }), post(once, { n: 1 }, { once: true }));
     expect(second?.outcome).toMatchObject({ joined: true });
     expect((await world.end(tab, post(once, { n: 1 }, { once: true }))).outcome).toMatchObject({ type: 'replayed' });
-    world.server.plays(answers(201));
-    expect((await world.end(tab, post(once, { n: 2 }, { once: true }))).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(tab, post(once, { n: 2 }, { once: true }), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('false: the plain fetch', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
-    world.server.plays(lost());
-    expect((await world.end(tab, post(once, {}, { once: false }))).error).toBeInstanceOf(TypeError);
+  test('false: the plain fetch', async ({ world, tab, once }) => {
+    expect((await world.end(tab, post(once, {}, { once: false }), lost())).error).toBeInstanceOf(TypeError);
     expect(world.server.keys).toEqual([null]);
     expect(world.records).toEqual([]);
   });
 
-  test('the remembered outcome of one has no name either', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test('the remembered outcome of one has no name either', async ({ world, tab, once }) => {
     world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }));
     const own = { once: { key: 'mine' } };
     expect((await world.end(tab, post(once, {}, own))).outcome).toMatchObject({ type: 'rejected', operation: undefined });
     expect(await world.end(tab, post(once, {}, own))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { operation: undefined, key: 'mine' } });
   });
 
-  test('options without a name', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test('options without a name', async ({ world, tab, once }) => {
     world.server.plays(lost());
     expect((await world.end(tab, post(once, {}, { once: { limits: { attempts: 1 } } }))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
   });
 
-  test('operation(request) names the calls of clients that cannot carry an option; false is a plain fetch', async () => {
-    const world = newWorld();
+  test('operation(request) names the calls of clients that cannot carry an option; false is a plain fetch', async ({ world }) => {
     const operation = ({ method, url, json }: { method: string; url: string; json: unknown }) =>
       url.includes('/plain') ? (false as const) : url.includes('/pay') ? [method, String((json as { cart: string }).cart)] : undefined;
     const { tab, once } = open(world, { operation });
@@ -276,69 +255,50 @@ describe('other words for once', () => {
     expect(world.server.keys.map((key) => key !== null)).toEqual([true, false, true, false]);
   });
 
-  test('the name at the call wins over that of the client', async () => {
-    const world = newWorld();
+  test('the name at the call wins over that of the client', async ({ world }) => {
     const { tab, once } = open(world, { operation: () => ['from the client'] });
-    world.server.plays(answers(201));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ operation: NAME });
+    expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ operation: NAME });
   });
 });
 
 describe('what HTTP itself calls idempotent', () => {
-  test.each(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s: sent again, without key, record or outcome', async (method) => {
-    const world = newWorld();
-    const { tab, once } = open(world);
-    world.server.plays(lost(), answers(503), answers(429), answers(200));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method })));
+  test.for(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s: sent again, without key, record or outcome', async (method, { world, tab, once }) => {
+    const end = await world.end(tab, watched(once.fetch(URL_, { method })), lost(), answers(503), answers(429), answers(200));
     expect(end).toMatchObject({ status: 200, outcome: undefined });
     expect(world.server.keys).toEqual([null, null, null, null]);
     expect(world.records).toEqual([]);
   });
 
-  test.each(['GET', 'PUT'])('%s: with limits of its own, and no name, still without key or record', async (method) => {
-    const world = newWorld();
-    const { tab, once } = open(world);
-    world.server.plays(lost(), answers(503));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method, once: { limits: { attempts: 2 } } })));
+  test.for(['GET', 'PUT'])('%s: with limits of its own, and no name, still without key or record', async (method, { world, tab, once }) => {
+    const end = await world.end(tab, watched(once.fetch(URL_, { method, once: { limits: { attempts: 2 } } })), lost(), answers(503));
     expect(end).toMatchObject({ status: 503, outcome: undefined });
     expect(world.server.keys).toEqual([null, null]);
     expect(world.records).toEqual([]);
   });
 
-  test('PUT: with a key of its own, and no name, is an operation', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test('PUT: with a key of its own, and no name, is an operation', async ({ world, tab, once }) => {
     world.server.plays(answers(200));
     expect((await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', once: { key: 'mine' } })))).outcome).toMatchObject({ type: 'fresh', key: 'mine' });
   });
 
-  test.each([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status) => {
-    const world = newWorld();
-    const { tab, once } = open(world);
-    world.server.plays(answers(status));
-    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status });
+  test.for([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status, { world, tab, once }) => {
+    expect(await world.end(tab, watched(once.fetch(URL_)), answers(status))).toMatchObject({ status });
   });
 
-  test('its last answer, or its last error, is what the caller gets', async () => {
-    const world = newWorld();
+  test('its last answer, or its last error, is what the caller gets', async ({ world }) => {
     const { tab, once } = open(world, { limits: { attempts: 2 } });
-    world.server.plays(lost(), answers(503), answers(503), lost());
-    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
-    expect((await world.end(tab, watched(once.fetch(URL_)))).error).toBeInstanceOf(TypeError);
+    expect(await world.end(tab, watched(once.fetch(URL_)), lost(), answers(503))).toMatchObject({ status: 503 });
+    expect((await world.end(tab, watched(once.fetch(URL_)), answers(503), lost())).error).toBeInstanceOf(TypeError);
   });
 
-  test('waits as the server asks, and no longer than totalMs', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test('waits as the server asks, and no longer than totalMs', async ({ world, tab, once }) => {
     world.server.plays(answers(503, '', { 'retry-after': '7' }), answers(200), answers(503, '', { 'retry-after': '600' }));
     await world.end(tab, watched(once.fetch(URL_)));
     expect(world.server.gaps).toEqual([7 * SECOND]);
     expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
   });
 
-  test('an abort ends it, in a wait too', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test('an abort ends it, in a wait too', async ({ world, tab, once }) => {
     const controller = new AbortController();
     const reason = new Error('gone');
     world.server.plays(answers(503, '', { 'retry-after': '30' }));
@@ -350,20 +310,15 @@ describe('what HTTP itself calls idempotent', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('a stream is not sent twice', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test('a stream is not sent twice', async ({ world, tab, once }) => {
     world.server.plays(answers(503));
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: new Blob(['x']).stream(), duplex: 'half' } as RequestInit)))).toMatchObject({
       status: 503,
     });
   });
 
-  test('named, it has a key and an outcome like any other', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
-    world.server.plays(lost(), answers(200));
-    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: 'v1', once: NAME })));
+  test('named, it has a key and an outcome like any other', async ({ world, tab, once }) => {
+    const end = await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: 'v1', once: NAME })), lost(), answers(200));
     expect(end).toMatchObject({ status: 200, outcome: { effect: 'done' } });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['v1', 'v1']);
     expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));
@@ -371,9 +326,7 @@ describe('what HTTP itself calls idempotent', () => {
 });
 
 describe('a server that says it ignored the key', () => {
-  test('gets nothing twice from then on, at that endpoint', async () => {
-    const world = newWorld();
-    const { tab, once } = open(world);
+  test('gets nothing twice from then on, at that endpoint', async ({ world, tab, once }) => {
     const codes: string[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
     world.server.plays(answers(201, '', { 'idempotency-status': 'ignored' }), charged(lost()), lost(), answers(201));

@@ -1,8 +1,8 @@
 /** Goal: whoever has unsubscribed hears nothing more, also where that happened in the middle of the telling, by another listener. */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Once, operation, refresh, subscribe, watch } from '../../src/entries/index.js';
 import { answers } from '../support/server.js';
-import { NAME, newWorld, pay, rest } from '../support/world.js';
+import { NAME, newWorld, pay, rest, test } from '../support/world.js';
 
 type Listen = (once: Once, heard: () => void) => () => void;
 
@@ -30,8 +30,7 @@ test.each(ways)('%s that another one has ended', async (_, listen) => {
   expect(late).toBe(0);
 });
 
-test('a screen that another one has ended when somebody else logged in does not follow them', async () => {
-  const world = newWorld();
+test('a screen that another one has ended when somebody else logged in does not follow them', async ({ world }) => {
   let user = 'ann';
   const { tab, once } = world.open({ namespace: () => user });
   world.server.plays(answers(201));
@@ -53,9 +52,7 @@ test('a screen that another one has ended when somebody else logged in does not 
   expect(heard).toBe(0);
 });
 
-test('a look of a screen that is gone, which fails late, does not cut off the one that has come since', async () => {
-  const world = newWorld();
-  const tab = world.tab();
+test('a look of a screen that is gone, which fails late, does not cut off the one that has come since', async ({ world, tab }) => {
   const plain = tab.store;
   const fails: (() => void)[] = [];
   let broken = true;

@@ -2,11 +2,11 @@
  * Goal: a call without a name that can bear no key is fetch's own affair: handed on as it came, sent once, its rejection
  * fetch's. Method: a real engine on a scripted world; what arrives and what is stored.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, lost } from '../support/server.js';
-import { NAME, newWorld, type World, watched } from '../support/world.js';
+import { NAME, test, type World, watched } from '../support/world.js';
 
 const URL_ = 'https://shop.example/notes';
 
@@ -21,12 +21,11 @@ describe('a call that can bear no key', () => {
     (async function* () {
       yield new Uint8Array(3);
     })();
-  test.each<[string, () => unknown]>([
+  test.for<[string, () => unknown]>([
     ['a stream', stream],
     ['an async iterable', iterable],
     ['an object', () => ({ toString: () => 'mine' })],
-  ])('a body that is %s: handed on as it came, without key or record', async (_, make) => {
-    const world = newWorld();
+  ])('a body that is %s: handed on as it came, without key or record', async ([_, make], { world }) => {
     const { tab, once } = open(world, { limits: { bodyBytes: 1000 } });
     world.server.plays(lost());
     const body = make() as BodyInit;
@@ -35,11 +34,10 @@ describe('a call that can bear no key', () => {
     expect(world.records).toEqual([]);
   });
 
-  test.each<[string, Parameters<typeof open>[1]]>([
+  test.for<[string, Parameters<typeof open>[1]]>([
     ['', {}],
     [', where a hook gives no name', { operation: () => undefined }],
-  ])("mode 'no-cors'%s: a beacon leaves without a key", async (_, options) => {
-    const world = newWorld();
+  ])("mode 'no-cors'%s: a beacon leaves without a key", async ([_, options], { world }) => {
     const { tab, once } = open(world, options);
     world.server.plays(answers(204));
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 'x', mode: 'no-cors' })))).toMatchObject({ status: 204, outcome: undefined });
@@ -47,8 +45,7 @@ describe('a call that can bear no key', () => {
     expect(world.records).toEqual([]);
   });
 
-  test("mode 'no-cors' with a name by the hook, or an option: TypeError, nothing sent", async () => {
-    const world = newWorld();
+  test("mode 'no-cors' with a name by the hook, or an option: TypeError, nothing sent", async ({ world }) => {
     const { tab, once } = open(world, { operation: () => NAME });
     for (const init of [{}, { once: {} }])
       expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', mode: 'no-cors', ...init })))).error).toBeInstanceOf(TypeError);
@@ -66,8 +63,7 @@ describe('a call that can bear no key', () => {
     expect(await (await once.fetch(URL_, null as unknown as undefined)).text()).toBe('hello');
   });
 
-  test('to an address without a server: what fetch refuses at once is no unknown outcome', async () => {
-    const world = newWorld();
+  test('to an address without a server: what fetch refuses at once is no unknown outcome', async ({ world }) => {
     const { tab, once } = open(world, { namespace: 'x' }, { server: true });
     world.server.plays(lost(), lost(), lost());
     for (const url of ['nowhere:', 'data:text/plain,hello', 'blob:https://shop.example/1'])
@@ -76,8 +72,7 @@ describe('a call that can bear no key', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('with an option of ours, a stream beyond the limit is ERR_ONCE_BODY, and nothing was sent', async () => {
-    const world = newWorld();
+  test('with an option of ours, a stream beyond the limit is ERR_ONCE_BODY, and nothing was sent', async ({ world }) => {
     const { tab, once } = open(world, { limits: { bodyBytes: 1000 } });
     for (const ours of [{}, true] as const) {
       const init = { method: 'POST', body: stream(), duplex: 'half', once: ours } as RequestInit;
@@ -89,15 +84,14 @@ describe('a call that can bear no key', () => {
 });
 
 describe('a GET that fetch refuses', () => {
-  test.each<[string, string, RequestInit]>([
+  test.for<[string, string, RequestInit]>([
     ['a wrong address', 'http://[', {}],
     ['a scheme that is none', 'nowhere:x', {}],
     ['a password in the address', 'https://a:b@shop.example/', {}],
     ['a body', URL_, { body: 'x' }],
     ['a wrong header', URL_, { headers: { 'not a name': '1' } }],
     ['a wrong option', URL_, { redirect: 'elsewhere' as RequestRedirect }],
-  ])('for %s rejects at once, and is not tried again', async (_, url, init) => {
-    const world = newWorld();
+  ])('for %s rejects at once, and is not tried again', async ([_, url, init], { world }) => {
     let calls = 0;
     const own = new TypeError('mine');
     const fetch = () => {

@@ -168,8 +168,7 @@ async function play(entry: Entry, when: 'clean' | 'after', told: Told, verdict?:
   if (effect === 'unknown') expect(end.response?.ok ?? false).toBe(false);
   // The next call shows which key is in force.
   if (record === 'settled') return;
-  world.server.plays(answers(201));
-  const next = await world.end(tab, pay(once));
+  const next = await world.end(tab, pay(once), answers(201));
   expect(next).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
   expect(next.outcome?.key === end.outcome?.key).toBe(record === 'pending' || record === 'in-use');
 }

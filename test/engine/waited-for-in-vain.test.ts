@@ -2,10 +2,10 @@
  * Goal: whoever waits for a press that turns out never to have been sent is not told how an earlier operation of that name ended.
  * Method: two contexts, of which the first one gives up before its attempt leaves; under a lock, and with leases.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { OnceOptions } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, unreachable } from '../support/server.js';
-import { DAY, HOUR, newWorld, pay, rest, SECOND, watched } from '../support/world.js';
+import { DAY, HOUR, newWorld, pay, rest, SECOND, test, watched } from '../support/world.js';
 
 const CONTEXTS = [
   ['under a lock', {}],
@@ -43,11 +43,9 @@ test.each(ALL)('a press that waits, %s, is sent: the one before was %s, and the 
   expect((await world.end(other.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
 });
 
-test('nor is who waits for a second one which took over from a page that is gone, and was never sent either', async () => {
-  const world = newWorld();
+test('nor is who waits for a second one which took over from a page that is gone, and was never sent either', async ({ world }) => {
   const [gone, two, three] = [world.open(), world.open(), world.open()];
-  world.server.plays(answers(422, { code: 'no_such_address' }));
-  const { outcome } = await world.end(two.tab, pay(two.once));
+  const { outcome } = await world.end(two.tab, pay(two.once), answers(422, { code: 'no_such_address' }));
   expect(outcome).toMatchObject({ type: 'rejected' });
   gone.tab.online = two.tab.online = false;
   void pay(gone.once);

@@ -3,53 +3,45 @@
  * moves, randomness at its bounds, and hooks, bodies and transports that never come back.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { close, extend, type OnceEvent, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, deaf, delayed, type Entry, hangs, lost, replays, stalls } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const always = (entry: Entry, times = 4): Entry[] => Array<Entry>(times).fill(entry);
 
 describe('backoff', () => {
-  test.each([
+  test.for([
     [0, [0, 0, 0, 0]],
     [0.5, [250, 500, 1000, 2000]],
     [0.999_999, [500, 1000, 2000, 4000]],
-  ])('is exponential with full jitter: random %d draws %j ms', async (random, gaps) => {
-    const world = newWorld();
+  ] as const)('is exponential with full jitter: random %d draws %j ms', async ([random, gaps], { world }) => {
     world.random = () => random;
     const { tab, once } = world.open();
-    world.server.plays(...always(lost()), charged(lost()));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), ...always(lost()), charged(lost()));
     expect(world.server.gaps).toEqual(gaps);
   });
 
-  test('never exceeds retry.maxDelayMs', async () => {
-    const world = newWorld();
+  test('never exceeds retry.maxDelayMs', async ({ world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open({ retry: { minDelayMs: 1000, maxDelayMs: 3000, factor: 10, budget: false }, limits: { attempts: 6 } });
-    world.server.plays(...always(lost(), 6));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), ...always(lost(), 6));
     expect(world.server.gaps).toEqual([1000, 3000, 3000, 3000, 3000]);
   });
 
-  test('draws anew for every wait', async () => {
-    const world = newWorld();
+  test('draws anew for every wait', async ({ world }) => {
     const drawn = [0.1, 0.9, 0.2, 0.8];
     let draws = 0;
     world.random = () => drawn[draws++ % 4]!;
     const { tab, once } = world.open({ retry: { minDelayMs: 1000, maxDelayMs: 1000 } });
-    world.server.plays(...always(lost(), 5));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), ...always(lost(), 5));
     expect(new Set(world.server.gaps).size).toBe(4);
   });
 
-  test('is counted by failed attempts, not by waits for work in progress', async () => {
-    const world = newWorld();
+  test('is counted by failed attempts, not by waits for work in progress', async ({ world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open();
-    world.server.plays(answers(409, '', { 'retry-after': '1' }), answers(409, '', { 'retry-after': '1' }), lost(), lost(), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(409, '', { 'retry-after': '1' }), answers(409, '', { 'retry-after': '1' }), lost(), lost(), answers(201));
     expect(world.server.gaps).toEqual([1000, 1000, 500, 1000]);
   });
 });
@@ -67,24 +59,19 @@ describe('Retry-After', () => {
     for (const status of [503, 429, 409]) {
       const world = newWorld();
       const { tab, once } = world.open();
-      world.server.plays(answers(status, '', headers), answers(201));
-      await world.end(tab, pay(once));
+      await world.end(tab, pay(once), answers(status, '', headers), answers(201));
       expect(world.server.gaps).toEqual([ms]);
     }
   });
 
-  test.each(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', date(-9000)])('%j is not: it backs off', async (garbage) => {
-    const world = newWorld();
+  test.for(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', date(-9000)])('%j is not: it backs off', async (garbage, { world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open();
-    world.server.plays(answers(503, '', { 'retry-after': garbage }), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(503, '', { 'retry-after': garbage }), answers(201));
     expect(world.server.gaps).toEqual([500]);
   });
 
-  test('that does not fit the deadline ends the call at once: unknown with retryAt, or rejected if clean', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that does not fit the deadline ends the call at once: unknown with retryAt, or rejected if clean', async ({ world, tab, once }) => {
     world.server.plays(answers(503, '', { 'retry-after': '600' }), answers(429, '', { 'retry-after': '600' }));
     const at = world.clock.now();
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 503, outcome: { effect: 'unknown', reason: 'unavailable', retryAt: at + 600 * SECOND } });
@@ -92,11 +79,8 @@ describe('Retry-After', () => {
     expect(world.clock.now()).toBe(at);
   });
 
-  test('of a year and more is stored no further than a year ahead', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(503, '', { 'retry-after': '99999999999999999999' }));
-    const { outcome } = await world.end(tab, pay(once));
+  test('of a year and more is stored no further than a year ahead', async ({ world, tab, once }) => {
+    const { outcome } = await world.end(tab, pay(once), answers(503, '', { 'retry-after': '99999999999999999999' }));
     expect((outcome as { retryAt: number }).retryAt).toBeLessThanOrEqual(world.clock.now() + 366 * 86_400_000);
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
@@ -107,13 +91,11 @@ describe('limits', () => {
     for (const attempts of [1, 2, 5]) {
       const world = newWorld();
       const { tab, once } = world.open({ limits: { attempts } });
-      world.server.plays(...always(lost(), attempts));
-      expect((await world.end(tab, pay(once))).outcome).toMatchObject({ attempts, effect: 'unknown' });
+      expect((await world.end(tab, pay(once), ...always(lost(), attempts))).outcome).toMatchObject({ attempts, effect: 'unknown' });
     }
   });
 
-  test('attemptMs covers one attempt, its body included, each one anew', async () => {
-    const world = newWorld();
+  test('attemptMs covers one attempt, its body included, each one anew', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });
     world.server.plays(hangs(), stalls(200), delayed(4 * SECOND, replays()));
@@ -123,8 +105,7 @@ describe('limits', () => {
     expect(world.server.arrivals.map(({ signal }) => signal.aborted)).toEqual([true, true, false]);
   });
 
-  test('attemptMs holds in a runtime whose transport does not hear of aborts', async () => {
-    const world = newWorld();
+  test('attemptMs holds in a runtime whose transport does not hear of aborts', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND, attempts: 1 } });
     world.server.plays(deaf());
     const begun = world.clock.now();
@@ -132,8 +113,7 @@ describe('limits', () => {
     expect(world.clock.now() - begun).toBe(5 * SECOND);
   });
 
-  test('totalMs wins over all: attempts are cut by it', async () => {
-    const world = newWorld();
+  test('totalMs wins over all: attempts are cut by it', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 10 * SECOND, attemptMs: 30 * SECOND } });
     world.server.plays(hangs());
     const begun = world.clock.now();
@@ -141,9 +121,7 @@ describe('limits', () => {
     expect(world.clock.now() - begun).toBe(10 * SECOND);
   });
 
-  test('totalMs over a clean refusal: the laptop sleeps past it, and the caller gets the refusal', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('totalMs over a clean refusal: the laptop sleeps past it, and the caller gets the refusal', async ({ world, tab, once }) => {
     world.server.plays(answers(429, '', { 'retry-after': '60' }));
     const call = pay(once);
     await rest();
@@ -151,25 +129,21 @@ describe('limits', () => {
     expect(await world.end(tab, call)).toMatchObject({ status: 429, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
   });
 
-  test.each<[string, Parameters<typeof pay>[1]]>([
+  test.for<[string, Parameters<typeof pay>[1]]>([
     ['a headers hook that never answers', { headers: () => new Promise(() => {}) }],
     ['a key strategy that never answers', { key: () => new Promise(() => {}) }],
     ['a body that never ends', { init: { body: new ReadableStream(), duplex: 'half' } as RequestInit }],
     ['a reconcile that never answers', { reconcile: () => new Promise(() => {}), limits: { attempts: 1 } }],
-  ])('%s does not hold a call beyond totalMs, and the name is free again', async (what, options) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  ])('%s does not hold a call beyond totalMs, and the name is free again', async ([what, options], { world, tab, once }) => {
     if (what.includes('reconcile')) world.server.plays(answers(500, '', { 'idempotent-replayed': 'true' }));
     const begun = world.clock.now();
     const end = await world.end(tab, pay(once, options));
     expect(end.response?.ok).not.toBe(true);
     expect(world.clock.now() - begun).toBeLessThanOrEqual(120 * SECOND);
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201 });
   });
 
-  test('a headers hook that answers after the deadline sends nothing', async () => {
-    const world = newWorld();
+  test('a headers hook that answers after the deadline sends nothing', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 5 * SECOND, attemptMs: 30 * SECOND } });
     const headers = () => new Promise<HeadersInit>((resolve) => void world.clock.timer(6 * SECOND, () => resolve({})));
     const begun = world.clock.now();
@@ -179,9 +153,7 @@ describe('limits', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('a laptop that wakes up past totalMs, offline, waits for nothing any more', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a laptop that wakes up past totalMs, offline, waits for nothing any more', async ({ world, tab, once }) => {
     tab.online = false;
     tab.at(4, () => tab.freeze());
     const call = pay(once);
@@ -192,9 +164,7 @@ describe('limits', () => {
     expect(world.clock.now() - thawed).toBe(0);
   });
 
-  test('an answer that is seen right after a sleep counts, though the clock was set back meanwhile', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('an answer that is seen right after a sleep counts, though the clock was set back meanwhile', async ({ world, tab, once }) => {
     world.server.plays(delayed(2 * MINUTE + 500, answers(201)));
     const call = pay(once);
     await rest();
@@ -205,18 +175,14 @@ describe('limits', () => {
     expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { type: 'fresh', attempts: 1 } });
   });
 
-  test('a store that hangs is given up after ten seconds', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a store that hangs is given up after ten seconds', async ({ world, tab, once }) => {
     tab.faults.next('hang');
     const begun = world.clock.now();
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
     expect(world.clock.now() - begun).toBe(10 * SECOND);
   });
 
-  test('a settle that hangs does not keep a 2xx from its caller for longer than that', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a settle that hangs does not keep a 2xx from its caller for longer than that', async ({ world, tab, once }) => {
     tab.faults.next('none', 'hang');
     world.server.plays(answers(201));
     const begun = world.clock.now();
@@ -224,30 +190,23 @@ describe('limits', () => {
     expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
   });
 
-  test('a settle that fails after a refusal makes it unknown', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a settle that fails after a refusal makes it unknown', async ({ world, tab, once }) => {
     tab.faults.next('none', 'fail-before-commit');
-    world.server.plays(answers(402));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'store' } });
+    expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'store' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('a settle that fails after a 2xx: done all the same, and the next page gets the replay', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('a settle that fails after a 2xx: done all the same, and the next page gets the replay', async ({ world, tab, once }) => {
     tab.faults.next('none', 'fail-before-commit');
-    world.server.plays(answers(201), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     const next = tab.reload();
-    expect((await world.end(next, pay(next.once()))).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect((await world.end(next, pay(next.once()), replays())).outcome).toMatchObject({ type: 'replayed', resumed: true });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 });
 
 describe('close', () => {
-  test('cuts a backoff; the caller is told that nobody knows', async () => {
-    const world = newWorld();
+  test('cuts a backoff; the caller is told that nobody knows', async ({ world }) => {
     const { tab, once } = world.open({ retry: { minDelayMs: MINUTE, maxDelayMs: MINUTE } });
     world.random = () => 0.999;
     world.server.plays(charged(lost()));
@@ -259,9 +218,7 @@ describe('close', () => {
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
 
-  test('cuts the wait for a lock, and leaves the other tab its claim', async () => {
-    const world = newWorld();
-    const [one, two] = [world.open(), world.open()];
+  test('cuts the wait for a lock, and leaves the other tab its claim', async ({ world, one, two }) => {
     world.server.plays(delayed(20 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
     await rest();
@@ -274,23 +231,19 @@ describe('close', () => {
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
-  test('of a tab that slept over its look says "unknown": another one may have paid since then', async () => {
-    const world = newWorld();
+  test('of a tab that slept over its look says "unknown": another one may have paid since then', async ({ world }) => {
     const [one, two] = [world.open({}, { locks: false }), world.open()];
     // To the lock and back, to the record and back.
     two.tab.at(4, () => two.tab.freeze());
     const left = pay(two.once);
     void close(two.once);
     await rest();
-    world.server.plays(delayed(2 * SECOND, answers(201)));
-    expect(await world.end(one.tab, pay(one.once))).toMatchObject({ status: 201 });
+    expect(await world.end(one.tab, pay(one.once), delayed(2 * SECOND, answers(201)))).toMatchObject({ status: 201 });
     two.tab.thaw();
     expect(await world.end(two.tab, left)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
 
-  test('lets an attempt under way end', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('lets an attempt under way end', async ({ world, tab, once }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const call = pay(once);
     await rest();
@@ -300,28 +253,23 @@ describe('close', () => {
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('refuses new calls', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('refuses new calls', async ({ world, tab, once }) => {
     await world.run(close(once));
     expect((await world.end(tab, pay(once))).error).toBeInstanceOf(TypeError);
     expect((await world.end(tab, watched(resumeOne(once, NAME)))).response).toBeUndefined();
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('of an extended client leaves the first one its store', async () => {
-    const world = newWorld();
+  test('of an extended client leaves the first one its store', async ({ world }) => {
     const { tab, once } = world.open({ store: undefined }, { server: true });
     const more = extend(once, { limits: { attempts: 2 } });
     await world.run(close(more));
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once, { url: URL_ }))).toMatchObject({ status: 201 });
+    expect(await world.end(tab, pay(once, { url: URL_ }), answers(201))).toMatchObject({ status: 201 });
   });
 });
 
 describe('extend', () => {
-  test('adds to limits, keep and retry, and an explicit undefined is absent', async () => {
-    const world = newWorld();
+  test('adds to limits, keep and retry, and an explicit undefined is absent', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2, totalMs: 5 * SECOND }, whenBusy: 'reject' });
     const more = extend(once, { limits: { attempts: 3 }, whenBusy: undefined });
     world.server.plays(hangs());
@@ -331,17 +279,14 @@ describe('extend', () => {
     expect(world.clock.now() - begun).toBe(5 * SECOND);
   });
 
-  test('shares what is under way', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('shares what is under way', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [, second] = await world.all(tab, pay(once), pay(extend(once, {})));
     expect(second?.outcome).toMatchObject({ joined: true });
   });
 });
 
-test('a wait is announced with its end and its reason', async () => {
-  const world = newWorld();
+test('a wait is announced with its end and its reason', async ({ world }) => {
   world.random = () => 0.5;
   const { tab, once } = world.open();
   const events: OnceEvent[] = [];

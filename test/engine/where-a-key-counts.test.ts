@@ -2,12 +2,12 @@
  * Goal: the key of an operation whose outcome is open goes only where its server knows it: to the method, origin and path where
  * it has been. Anywhere else it is a new key, and the request would be executed once more.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
 import { derived, run as runOnce } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { CART, NAME, newWorld, pay, saying, URL_ } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, saying, test, URL_ } from '../support/world.js';
 
 const ELSEWHERE = {
   'another region': { url: 'https://eu.shop.example/api/payments' },
@@ -17,58 +17,47 @@ const ELSEWHERE = {
 } as const;
 
 describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s', (_, where) => {
-  test('nothing is sent, and the error says why', async () => {
-    const world = newWorld();
+  test('nothing is sent, and the error says why', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const end = await world.end(tab, pay(once, where));
     expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', reason: 'elsewhere', key } });
     expect(String(end.error)).toContain(says('another address', 'ERR_ONCE_MISMATCH, elsewhere'));
-    world.server.plays(replays());
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
   });
 
-  test('reconcile is asked; with its none the call goes on there under a new key', async () => {
-    const world = newWorld();
+  test('reconcile is asked; with its none the call goes on there under a new key', async ({ world }) => {
     const key = await world.interrupted(lost());
     const { tab, once } = world.open();
     const asked: unknown[] = [];
-    world.server.plays(answers(201));
-    const end = await world.end(tab, pay(once, { ...where, reconcile: saying(asked, 'none') }));
+    const end = await world.end(tab, pay(once, { ...where, reconcile: saying(asked, 'none') }), answers(201));
     expect(asked).toMatchObject([{ key, reason: 'elsewhere' }]);
     expect(end.outcome).toMatchObject({ type: 'fresh' });
     expect(end.outcome?.key).not.toBe(key);
   });
 
-  test('after a refusal it goes out under a new key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(422, { code: 'no' }), answers(201));
-    await world.end(tab, pay(once));
-    expect((await world.end(tab, pay(once, where))).outcome).toMatchObject({ type: 'fresh' });
+  test('after a refusal it goes out under a new key', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(422, { code: 'no' }));
+    expect((await world.end(tab, pay(once, where), answers(201))).outcome).toMatchObject({ type: 'fresh' });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('what is done is not asked for again there', async () => {
-    const world = newWorld();
+  test('what is done is not asked for again there', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
-    world.server.plays(answers(201, { id: 1 }));
-    await world.end(tab, pay(once, { keep: { response: false } }));
+    await world.end(tab, pay(once, { keep: { response: false } }), answers(201, { id: 1 }));
     expect(await world.end(tab, pay(once, where))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 });
 
-test('another query of the same path is another payload, not another place', async () => {
-  const world = newWorld();
+test('another query of the same path is another payload, not another place', async ({ world }) => {
   const key = await world.interrupted(lost());
   const { tab, once } = world.open();
-  world.server.plays(answers(201));
-  expect((await world.end(tab, pay(once, { url: `${URL_}?retry=1` }))).outcome).toMatchObject({ effect: 'done', key });
+  expect((await world.end(tab, pay(once, { url: `${URL_}?retry=1` }), answers(201))).outcome).toMatchObject({ effect: 'done', key });
 });
 
 const byAccount = defineDialect({ name: 'by-account', place: inHeader('Idempotency-Key'), scope: ['account'] });
 
-test.each([
+test.for([
   ['a dialect whose keys count for an account', byAccount, true],
   [
     'a dialect whose keys count for an endpoint',
@@ -76,8 +65,7 @@ test.each([
     false,
   ],
   ['a dialect of which nothing is known', generic(), false],
-] as const)('%s: another endpoint', async (_, dialect, sends) => {
-  const world = newWorld();
+] as const)('%s: another endpoint', async ([_, dialect, sends], { world }) => {
   const key = await world.interrupted(lost());
   const { tab, once } = world.open({ dialect });
   if (sends) world.server.plays(answers(201));
@@ -85,8 +73,7 @@ test.each([
   expect(end.outcome).toMatchObject(sends ? { effect: 'done', key } : { reason: 'elsewhere', key });
 });
 
-test('a dialect whose keys count for an account: another origin', async () => {
-  const world = newWorld();
+test('a dialect whose keys count for an account: another origin', async ({ world }) => {
   await world.interrupted(lost());
   const { tab, once } = world.open({ dialect: byAccount });
   expect((await world.end(tab, pay(once, { url: 'https://eu.shop.example/api/payments' }))).outcome).toMatchObject({ reason: 'elsewhere' });
@@ -95,17 +82,15 @@ test('a dialect whose keys count for an account: another origin', async () => {
 test('derived and literal keys too', async () => {
   for (const key of [derived, 'my-key-1234']) {
     const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, { key }));
+    const { tab, once } = world.open(ONE);
+    await world.end(tab, pay(once, { key }), charged(lost()));
     expect(await world.end(tab, pay(once, { key, url: 'https://shop.example/api/paypal' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
   }
 });
 
-test('a function under the name of a request, and a request under the name of a function', async () => {
-  const world = newWorld();
+test('a function under the name of a request, and a request under the name of a function', async ({ world }) => {
   await world.interrupted(lost());
-  const { tab, once } = world.open({ limits: { attempts: 1 } });
+  const { tab, once } = world.open(ONE);
   const [run] = await world.run(Promise.allSettled([runOnce(once, NAME, () => 'charged')]));
   expect(run).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_MISMATCH' } });
   const other = ['charge', 'c2'] as const;
@@ -113,20 +98,17 @@ test('a function under the name of a request, and a request under the name of a 
   expect(await world.end(tab, pay(once, { operation: other }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
 });
 
-test('a record that knows its origin only is still driven', async () => {
-  const world = newWorld();
+test('a record that knows its origin only is still driven', async ({ world }) => {
   const key = await world.interrupted(lost());
   const { seal } = await import('../../src/core/record.js');
   world.damage((record) => seal({ ...record, endpoint: undefined }));
   const { tab, once } = world.open();
   expect((await world.end(tab, pay(once, { url: 'https://eu.shop.example/api/payments' }))).outcome).toMatchObject({ reason: 'elsewhere' });
-  world.server.plays(answers(201));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', key });
+  expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ effect: 'done', key });
 });
 
-test('a second press of an edited cart while the first is at work goes nowhere else either', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open({ limits: { attempts: 1 } });
+test('a second press of an edited cart while the first is at work goes nowhere else either', async ({ world }) => {
+  const { tab, once } = world.open(ONE);
   world.server.plays(charged(lost()));
   const calls = [pay(once), pay(once, { url: 'https://shop.example/api/paypal', body: { ...CART, amount: 12 } })] as const;
   expect((await world.end(tab, calls[0])).outcome).toMatchObject({ effect: 'unknown' });

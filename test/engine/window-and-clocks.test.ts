@@ -2,14 +2,13 @@
  * Goal: how old a key is, is told by the store's clock where it has one: machines have different clocks, and a server forgets its keys
  * by real time. Method: two processes over a store with a clock of its own, one of whose machines is wrong by hours.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { stripe } from '../../src/entries/dialects.js';
 import { move } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { HOUR, MINUTE, newWorld, pay, SECOND, watched } from '../support/world.js';
+import { HOUR, MINUTE, newWorld, ONE, pay, SECOND, test, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } };
 const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
 
 describe('a key that the server has forgotten is not sent again', () => {
@@ -20,8 +19,7 @@ describe('a key that the server has forgotten is not sent again', () => {
     tab.skewMs = skewMs;
     tab.connect(offlineMs === 0);
     world.clock.timer(offlineMs, () => tab.connect(true));
-    world.server.plays(lost());
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), lost());
     tab.kill();
     return world;
   }
@@ -45,12 +43,10 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
   });
 
-  test('by a process whose clock is ten hours slow, to read again what was done', async () => {
-    const world = newWorld();
+  test('by a process whose clock is ten hours slow, to read again what was done', async ({ world }) => {
     const options = { dialect: stripe(), keep: { response: false } } as const;
     const { tab, once } = world.open(options, { server: true });
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     tab.kill();
     await world.clock.advance(26 * HOUR);
     const slow = world.open(options, { server: true });
@@ -59,16 +55,14 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('that stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async () => {
-    const world = newWorld();
+  test('that stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async ({ world }) => {
     const { tab, once } = world.open({}, { server: true });
-    world.server.plays(answers(401), answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(401));
     tab.kill();
     await world.clock.advance(26 * HOUR);
     const slow = world.open({}, { server: true });
     slow.tab.skewMs = -10 * HOUR;
-    expect((await world.end(slow.tab, pay(slow.once))).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(slow.tab, pay(slow.once), answers(201))).outcome).toMatchObject({ effect: 'done' });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 });
@@ -97,12 +91,10 @@ test.each([-30 * HOUR, 30 * HOUR])('a call without a name goes on under the key 
   expect((await post(skewMs)).outcome).toMatchObject({ type: 'replayed', resumed: true, key: outcome?.key });
 });
 
-test('a key that counts for one account is not sent for another one, though a machine that was ten hours fast has moved it there', async () => {
-  const world = newWorld();
+test('a key that counts for one account is not sent for another one, though a machine that was ten hours fast has moved it there', async ({ world }) => {
   const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
   const fast = world.open({ ...options, namespace: 'guest' }, { server: true });
-  world.server.plays(lost());
-  await world.end(fast.tab, pay(fast.once));
+  await world.end(fast.tab, pay(fast.once), lost());
   fast.tab.skewMs = 10 * HOUR;
   await world.run(move(fast.tab.once({ ...options, namespace: 'ann' }), 'guest'));
   fast.tab.kill();
@@ -111,10 +103,8 @@ test('a key that counts for one account is not sent for another one, though a ma
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test.each([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again as any other does', async (skewMs) => {
-  const world = newWorld();
+test.for([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again as any other does', async (skewMs, { world }) => {
   const { tab, once } = world.open({ limits: { keyWindowMs: 10 * MINUTE } }, { server: true });
   tab.skewMs = skewMs;
-  world.server.plays(charged(lost()), answers(503), replays(201));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', attempts: 3 });
+  expect((await world.end(tab, pay(once), charged(lost()), answers(503), replays(201))).outcome).toMatchObject({ effect: 'done', attempts: 3 });
 });

@@ -3,7 +3,7 @@
  * nobody's now. Method: tables of requests, and records of every kind to find.
  */
 
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { mayGo, wantsKey } from '../../src/features/unnamed.js';
@@ -12,7 +12,7 @@ import { bearsKey, type RequestInput } from '../../src/http/request.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { newWorld, rest, SECOND, URL_, watched } from '../support/world.js';
+import { newWorld, ONE, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const POST = { method: 'POST', body: '{"cart":1}' } as const;
 
@@ -93,7 +93,7 @@ describe('a lost one', () => {
     const world = newWorld();
     const keys: string[] = [];
     for (let n = 0; n < count; n++) {
-      const { tab, once } = world.open({ limits: { attempts: 1 } });
+      const { tab, once } = world.open(ONE);
       const { update } = tab.store;
       world.server.plays(charged(lost()));
       // As if each had begun in a page that knew of no other one.
@@ -143,25 +143,23 @@ describe('a lost one', () => {
         change(keys[0], settle);
         return acquire.apply(world.locks, call);
       });
-      world.server.plays(answers(201));
-      expect((await world.end(tab, once.fetch(URL_, POST))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+      expect((await world.end(tab, once.fetch(URL_, POST), answers(201))).outcome).toMatchObject({ type: 'fresh', resumed: false });
       expect(world.locks.names).toEqual([]);
       vi.restoreAllMocks();
     }
   });
 
-  test('that can not be looked for is not taken up, nor is one that can not be read again', async () => {
-    const { world, keys } = await lostOnes(1);
+  test('that can not be read again is not taken up, and nothing is sent: it may have taken effect', async () => {
+    const { world } = await lostOnes(1);
     const { tab, once } = world.open();
+    const before = world.server.arrivals.length;
     tab.faults.next('none', 'look-fails');
-    world.server.plays(answers(201));
-    const end = await world.end(tab, once.fetch(URL_, POST));
-    expect(end.outcome?.key).not.toBe(keys[0]);
+    expect(await world.end(tab, once.fetch(URL_, POST))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(before);
     expect(world.locks.names).toEqual([]);
   });
 
-  test('that is under way in this very page is left alone', async () => {
-    const world = newWorld();
+  test('that is under way in this very page is left alone', async ({ world }) => {
     const { tab, once } = world.open({}, { locks: false });
     world.server.plays(delayed(SECOND, answers(201)), answers(201));
     const [one, two] = [once.fetch(URL_, POST), once.fetch(URL_, POST)];
@@ -171,25 +169,21 @@ describe('a lost one', () => {
 });
 
 describe('a key of the caller', () => {
-  test('from a strategy is asked for with what there is, and taken for what it is', async () => {
-    const world = newWorld();
+  test('from a strategy is asked for with what there is, and taken for what it is', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     const asked: unknown[] = [];
     const key = (question: unknown): string => {
       asked.push(question);
       return 'made';
     };
-    world.server.plays(answers(201));
-    const end = await world.end(tab, watched(once.fetch(URL_, { ...POST, once: { key } })));
+    const end = await world.end(tab, watched(once.fetch(URL_, { ...POST, once: { key } })), answers(201));
     expect(end.outcome).toMatchObject({ type: 'fresh', key: 'made' });
     expect(asked).toEqual([
       { namespace: 'ann', operation: undefined, fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/), generation: 0, now: world.clock.now() },
     ]);
   });
 
-  test('is another operation for another person', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('is another operation for another person', async ({ world, tab }) => {
     world.server.plays(charged(lost()), charged(lost()));
     for (const namespace of ['ann', 'bob'])
       await world.end(tab, watched(tab.once({ namespace, limits: { attempts: 1 } }).fetch(URL_, { ...POST, once: { key: `of-${namespace}` } })));
@@ -197,9 +191,7 @@ describe('a key of the caller', () => {
     expect(new Set((world.records as OnceRecord[]).map(({ ns }) => ns)).size).toBe(2);
   });
 
-  test('that settled is an operation of its own the next time, unless it is the same key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('that settled is an operation of its own the next time, unless it is the same key', async ({ world, tab, once }) => {
     world.server.plays(answers(201), answers(201));
     const call = (key: string) => world.end(tab, watched(once.fetch(URL_, { ...POST, once: { key } })));
     expect((await call('one')).outcome).toMatchObject({ type: 'fresh' });

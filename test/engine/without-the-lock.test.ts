@@ -104,8 +104,7 @@ describe('the tab that drove without the lock', () => {
     const { world, one, two, driven } = await scene([answers(503)], { headers, limits: { attempts: 2 } });
     await world.end(two.tab, driven);
     expect(world.record()?.lease).toBeUndefined();
-    world.server.plays(replays());
-    expect(await world.end(one.tab, pay(one.once))).toMatchObject({ outcome: { type: 'replayed' } });
+    expect(await world.end(one.tab, pay(one.once), replays())).toMatchObject({ outcome: { type: 'replayed' } });
   });
 });
 

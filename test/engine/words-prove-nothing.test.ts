@@ -2,11 +2,11 @@
  * Goal: what a body says in prose chooses the next question (wait, ask again, read another payload's end), and no operation ends
  * by it. Only a 2xx, a status, a header, or a code that the chosen dialect names can end one.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { generic, gocardless } from '../../src/entries/dialects.js';
 import { derived } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, newWorld, pay } from '../support/world.js';
+import { CART, newWorld, ONE, pay, test } from '../support/world.js';
 
 const BUSY = [
   'Another request with this Idempotency-Key is running',
@@ -36,15 +36,15 @@ describe.each([409, 423])('a %i that means work in progress', (status) => {
 
   test.each(BUSY)('after another payload: "%s"', async (message) => {
     const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), answers(status, { message }, { 'retry-after': '1' }), replays());
-    await world.end(tab, pay(once));
-    expect((await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }))).outcome).toMatchObject({ effect: 'done' });
+    const { tab, once } = world.open(ONE);
+    await world.end(tab, pay(once), charged(lost()));
+    expect(
+      (await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }), answers(status, { message }, { 'retry-after': '1' }), replays())).outcome,
+    ).toMatchObject({ effect: 'done' });
   });
 });
 
-test.each([400, 409, 422])('a %i of another payload on a new key, which has no other payload, keeps the key', async (status) => {
-  const world = newWorld();
+test.for([400, 409, 422])('a %i of another payload on a new key, which has no other payload, keeps the key', async (status, { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 1, inProgressMs: 1 } }, { resends: true });
   world.server.plays(charged(answers(status, { message: 'Idempotency-Key was reused with a different payload' })), replays());
   const first = await world.end(tab, pay(once));
@@ -73,21 +73,17 @@ test('an ordinary conflict is still a refusal', async () => {
   for (const body of [{ code: 'email_taken' }, { code: 'duplicate_email', message: 'this e-mail is in use' }]) {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(answers(409, body));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected' });
+    expect((await world.end(tab, pay(once), answers(409, body))).outcome).toMatchObject({ type: 'rejected' });
   }
 });
 
-test('a 409 that names a resource in words of its own is no proof that it was done', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('a 409 that names a resource in words of its own is no proof that it was done', async ({ world, tab, once }) => {
   world.server.plays(answers(409, { message: 'idempotency conflict', resource_id: 'r_1' }));
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
 });
 
 describe('a 202 for a repeated request', () => {
-  test('settles nothing: the work that it speaks of may still fail', async () => {
-    const world = newWorld();
+  test('settles nothing: the work that it speaks of may still fail', async ({ world }) => {
     const { tab, once } = world.open({ limits: { inProgressMs: 5000 } });
     world.server.plays(lost());
     world.server.otherwise = (arrival, server) => {
@@ -100,17 +96,14 @@ describe('a 202 for a repeated request', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('is the answer where the caller vouches for it', async () => {
-    const world = newWorld();
+  test('is the answer where the caller vouches for it', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'settle' });
-    world.server.plays(charged(lost()), answers(202));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(tab, pay(once), charged(lost()), answers(202))).outcome).toMatchObject({ effect: 'done' });
   });
 });
 
 describe('done elsewhere', () => {
-  test('what a dialect calls done is not sent again, though the dialect replays', async () => {
-    const world = newWorld();
+  test('what a dialect calls done is not sent again, though the dialect replays', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
     const conflict = { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } };
     world.server.plays(answers(409, conflict));
@@ -123,12 +116,10 @@ describe('done elsewhere', () => {
 describe("repeat: 'if-changed', another payload after a lost answer", () => {
   const changed = { repeat: 'if-changed', body: { ...CART, amount: 12 } } as const;
 
-  test('the first one took effect: the second one goes on under a new key', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), replays(), answers(201, { v: 2 }));
-    const unsure = await world.end(tab, pay(once, { repeat: 'if-changed' }));
-    const saved = await world.end(tab, pay(once, changed));
+  test('the first one took effect: the second one goes on under a new key', async ({ world }) => {
+    const { tab, once } = world.open(ONE);
+    const unsure = await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()));
+    const saved = await world.end(tab, pay(once, changed), replays(), answers(201, { v: 2 }));
     expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
     expect(saved.outcome?.key).not.toBe(unsure.outcome?.key);
     // Both are done, and the second one is what is there now.
@@ -136,23 +127,19 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
     expect(world.server.arrivals).toHaveLength(3);
   });
 
-  test('nothing tells which one took effect: neither is sent again', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), answers(200));
-    await world.end(tab, pay(once, { repeat: 'if-changed' }));
-    expect((await world.end(tab, pay(once, changed))).outcome).toMatchObject({ effect: 'done', certain: false });
+  test('nothing tells which one took effect: neither is sent again', async ({ world }) => {
+    const { tab, once } = world.open(ONE);
+    await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()));
+    expect((await world.end(tab, pay(once, changed), answers(200))).outcome).toMatchObject({ effect: 'done', certain: false });
     for (const body of [CART, changed.body])
       expect((await world.end(tab, pay(once, { repeat: 'if-changed', body }))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test("with 'never' the second one is told of the first, for good, and the first one is remembered", async () => {
-    const world = newWorld();
-    const { tab, once } = world.open({ limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once));
-    expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+  test("with 'never' the second one is told of the first, for good, and the first one is remembered", async ({ world }) => {
+    const { tab, once } = world.open(ONE);
+    await world.end(tab, pay(once), charged(lost()));
+    expect(await world.end(tab, pay(once, { body: changed.body }), replays())).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect(await world.end(tab, pay(once, { body: changed.body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(world.server.arrivals).toHaveLength(2);
@@ -173,9 +160,7 @@ describe('a derived key whose storage was lost', () => {
   };
   const options = { key: derived, limits: { attempts: 1 } };
 
-  test('declined, charged, storage lost: the same card again finds the charge', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('declined, charged, storage lost: the same card again finds the charge', async ({ world, tab, once }) => {
     world.server.otherwise = bank();
     await world.end(tab, pay(once, options));
     expect((await world.end(tab, pay(once, options))).outcome).toMatchObject({ type: 'rejected' });
@@ -187,11 +172,9 @@ describe('a derived key whose storage was lost', () => {
     expect(world.server.charged.size).toBe(1);
   });
 
-  test('the dialect that replays has nothing to do with it', async () => {
-    const world = newWorld();
+  test('the dialect that replays has nothing to do with it', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
-    world.server.plays(replays(402), answers(201));
-    const end = await world.end(tab, pay(once, options));
+    const end = await world.end(tab, pay(once, options), replays(402), answers(201));
     expect(end.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
   });
 });

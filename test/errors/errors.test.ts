@@ -2,16 +2,15 @@
  * Goal: every error says what happened, to which operation and what to do next, can be recognised across copies, and
  * carries no secret. Method: each code is brought about by the real engine; guards and walks get what clients make of it.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { registry } from '../../src/engine/registry.js';
 import { clear, explain, isOnceError, type OnceErrorCode, type Outcome, outcomeOf } from '../../src/entries/index.js';
 import { OnceError, printName } from '../../src/errors.js';
 import { answers, charged, delayed, during, lost } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { CART, type End, HOUR, NAME, newWorld, pay, SECOND, URL_, watched } from '../support/world.js';
+import { CART, type End, HOUR, NAME, newWorld, ONE, pay, SECOND, test, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } } as const;
 const OUTCOME: Outcome = {
   operation: ['pay', 1],
   key: 'k',
@@ -43,15 +42,13 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
   async ERR_ONCE_MISMATCH() {
     const world = newWorld();
     const { tab, once } = world.open({ whenChanged: 'refuse' });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     return world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
   },
   async ERR_ONCE_ALREADY_SETTLED() {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(answers(201));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201));
     return world.end(tab, pay(once, { body: { ...CART, amount: 20 } }));
   },
   async ERR_ONCE_KEY_EXPIRED() {
@@ -64,8 +61,7 @@ const WAYS: Record<OnceErrorCode, () => Promise<End>> = {
   async ERR_ONCE_KEY_BURNT() {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }));
-    await world.end(tab, pay(once, { key: 'mine' }));
+    await world.end(tab, pay(once, { key: 'mine' }), answers(402, '', { 'idempotent-replayed': 'true' }));
     return world.end(tab, pay(once, { key: 'mine' }));
   },
   async ERR_ONCE_ALREADY_DONE() {
@@ -150,12 +146,9 @@ describe('every code', () => {
 });
 
 describe('cause and response', () => {
-  test('the native cause is what the transport threw', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test('the native cause is what the transport threw', async ({ world, tab, once }) => {
     const cause = new TypeError('Failed to fetch');
-    world.server.plays(() => Promise.reject(cause));
-    const { error } = await world.end(tab, pay(once, ONE));
+    const { error } = await world.end(tab, pay(once, ONE), () => Promise.reject(cause));
     expect((error as Error).cause).toBe(cause);
   });
 
@@ -227,22 +220,16 @@ describe('outcomeOf', () => {
     expect(outcomeOf({ cause: new OnceError('ERR_ONCE_BUSY', other), response: { cause: error } })).toBe(other);
   });
 
-  test('is plain data: it survives structuredClone and JSON', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    world.server.plays(answers(201));
-    const { outcome } = await world.end(tab, pay(once));
+  test('is plain data: it survives structuredClone and JSON', async ({ world, tab, once }) => {
+    const { outcome } = await world.end(tab, pay(once), answers(201));
     expect(structuredClone(outcome)).toEqual(outcome);
     expect(JSON.parse(JSON.stringify(outcome))).toMatchObject({ type: 'fresh', key: outcome?.key });
   });
 
-  test("of a plain fetch's answer is undefined", async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test("of a plain fetch's answer is undefined", async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
-    world.server.plays(answers(200), answers(201));
-    expect((await world.end(tab, watched(once.fetch(URL_)))).outcome).toBeUndefined();
-    expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}', once: false })))).outcome).toBeUndefined();
+    expect((await world.end(tab, watched(once.fetch(URL_)), answers(200))).outcome).toBeUndefined();
+    expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}', once: false })), answers(201))).outcome).toBeUndefined();
     expect(world.server.keys).toEqual([null, null]);
   });
 });
@@ -256,9 +243,7 @@ describe('printName', () => {
   });
 });
 
-test('the error of a caller who joined says so, and that of the first does not', async () => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test('the error of a caller who joined says so, and that of the first does not', async ({ world, tab, once }) => {
   world.server.plays(delayed(SECOND, charged(lost())));
   const [first, second] = await world.all(tab, pay(once, ONE), pay(once, ONE));
   expect([first?.error, second?.error]).toMatchObject([{ outcome: { joined: false } }, { outcome: { joined: true } }]);

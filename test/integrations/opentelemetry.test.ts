@@ -4,7 +4,7 @@
  */
 import { context, metrics, trace } from '@opentelemetry/api';
 import { StackContextManager } from '@opentelemetry/sdk-trace';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
 import {
   around,
   clear,
@@ -24,9 +24,8 @@ import { type OpenTelemetryOptions, openTelemetry } from '../../src/entries/open
 import { readPage, tableUnder } from '../docs/support/markdown.js';
 import { answers, charged, deaf, hangs, lost, replays } from '../support/server.js';
 import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
-import { HOUR, newWorld, pay, rest, URL_, watched } from '../support/world.js';
+import { HOUR, test as inWorld, newWorld, ONE, pay, rest, URL_, watched } from '../support/world.js';
 
-const ONE = { limits: { attempts: 1 } };
 const USE = [polling(), reconciling(), retrying(), unnamed()];
 
 let telemetry: Telemetry;
@@ -44,6 +43,7 @@ afterEach(async () => {
 
 const traced = (options: OpenTelemetryOptions = {}) => openTelemetry({ ...telemetry.providers, ...options });
 const scene = (options: OnceOptions = {}, world = newWorld()) => ({ world, ...world.open({ use: [...USE, traced()], ...options }) });
+const test = inWorld.extend('once', ({ tab }) => tab.once({ use: [...USE, traced()] }));
 const [briefly, below] = [
   () => telemetry.operations.map(brief),
   () =>
@@ -53,10 +53,8 @@ const [briefly, below] = [
 ];
 
 describe('an operation', () => {
-  test('is a span; a lost answer and the replay after it are its children', async () => {
-    const { world, tab, once } = scene();
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, pay(once));
+  test('is a span; a lost answer and the replay after it are its children', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), charged(lost()), replays());
     expect(briefly()).toEqual([
       {
         name: 'oncefetch operation',
@@ -109,26 +107,21 @@ describe('an operation', () => {
     expect(parents).toEqual(transports.map((span) => `00-${click.spanContext().traceId}-${span.spanContext().spanId}-01`));
   });
 
-  test('of which nobody is sure is an error, with the code that the caller got', async () => {
-    const { world, tab, once } = scene();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+  test('of which nobody is sure is an error, with the code that the caller got', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(briefly()).toMatchObject([
       { error: true, attributes: { 'oncefetch.effect': 'unknown', 'oncefetch.reason': 'no-answer', 'error.type': 'ERR_ONCE_UNKNOWN' } },
     ]);
     expect(await telemetry.metric('certainty')).toEqual({});
   });
 
-  test('that was refused is no error; the attempt is', async () => {
-    const { world, tab, once } = scene();
-    world.server.plays(answers(402));
-    await world.end(tab, pay(once));
+  test('that was refused is no error; the attempt is', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), answers(402));
     expect(briefly()).toMatchObject([{ error: false, attributes: { 'oncefetch.effect': 'none', 'oncefetch.type': 'rejected' } }]);
     expect(below()).toEqual([[['POST', undefined, '402']]]);
   });
 
-  test('ends when it ends, not when its caller leaves', async () => {
-    const { world, tab, once } = scene();
+  test('ends when it ends, not when its caller leaves', async ({ world, tab, once }) => {
     world.server.plays(hangs());
     const gone = new AbortController();
     const call = pay(once, { signal: gone.signal });
@@ -140,10 +133,8 @@ describe('an operation', () => {
     expect(below()).toEqual([[['POST', undefined, 'AbortError']]]);
   });
 
-  test('whose transport hears no abort: the attempt is over when the next one begins', async () => {
-    const { world, tab, once } = scene();
-    world.server.plays(deaf(), replays());
-    await world.end(tab, pay(once));
+  test('whose transport hears no abort: the attempt is over when the next one begins', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), deaf(), replays());
     expect(below()).toEqual([
       [
         ['POST', undefined, 'timeout'],
@@ -161,8 +152,7 @@ describe('an operation', () => {
 });
 
 describe('calls that meet', () => {
-  test('in one tick are one span, which counts who joined, from where', async () => {
-    const { world, tab, once } = scene();
+  test('in one tick are one span, which counts who joined, from where', async ({ world, tab, once }) => {
     context.setGlobalContextManager(new StackContextManager().enable());
     world.server.plays(charged(answers(201)));
     const second = telemetry.tracer.startSpan('second click');
@@ -175,8 +165,7 @@ describe('calls that meet', () => {
     expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
   });
 
-  test('through two clients with telemetry of their own: the span is of the one that drives', async () => {
-    const { world, tab, once } = scene();
+  test('through two clients with telemetry of their own: the span is of the one that drives', async ({ world, tab, once }) => {
     const other = new Telemetry();
     const second = tab.once({ use: [openTelemetry(other.providers)] });
     world.server.plays(charged(answers(201)));
@@ -198,8 +187,7 @@ describe('calls that meet', () => {
     expect(await telemetry.metric('duplicates')).toEqual({ 'replayed memory': 1 });
   });
 
-  test('busy, mismatch, in progress and a lost claim are conflicts', async () => {
-    const { world, tab, once } = scene();
+  test('busy, mismatch, in progress and a lost claim are conflicts', async ({ world, tab, once }) => {
     world.server.plays(answers(409, undefined, { 'retry-after': '1' }), charged(lost()));
     const [call, busy] = [pay(once, ONE), pay(once, { whenBusy: 'reject' })];
     await world.end(tab, busy);
@@ -209,8 +197,7 @@ describe('calls that meet', () => {
     expect(briefly().map(({ attributes }) => attributes['error.type'])).toEqual(['ERR_ONCE_BUSY', 'ERR_ONCE_UNKNOWN', 'ERR_ONCE_MISMATCH']);
   });
 
-  test('of which one loses its claim: an event, and a conflict', async () => {
-    const { world, tab, once } = scene();
+  test('of which one loses its claim: an event, and a conflict', async ({ world, tab, once }) => {
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
     const call = pay(once);
     await rest();
@@ -245,10 +232,8 @@ describe('calls that meet', () => {
 });
 
 describe('whatever began it', () => {
-  test('a call that comes after the end: a span without attempts, and a duplicate', async () => {
-    const { world, tab, once } = scene();
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+  test('a call that comes after the end: a span without attempts, and a duplicate', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once), charged(answers(201)));
     await world.end(tab, pay(once));
     expect(below()).toEqual([[['POST', undefined, undefined]], []]);
     expect(briefly()[1]?.attributes).toMatchObject({ 'oncefetch.type': 'replayed', 'oncefetch.replayed_from': 'memory', 'oncefetch.attempt.count': 0 });
@@ -257,8 +242,7 @@ describe('whatever began it', () => {
     expect(await telemetry.metric('certainty')).toEqual({ 'done fresh': 1 });
   });
 
-  test('resume after a reload: each operation is a span, and its time to certainty counts from before the reload', async () => {
-    const world = newWorld();
+  test('resume after a reload: each operation is a span, and its time to certainty counts from before the reload', async ({ world }) => {
     world.server.plays(charged(lost()), replays());
     const before = world.open({ namespace: 'ann' });
     await world.end(before.tab, pay(before.once, { ...ONE, keep: { request: true } }));
@@ -275,8 +259,7 @@ describe('whatever began it', () => {
     expect(seconds).toMatchObject({ count: 1, min: expect.closeTo(3600, -1) });
   });
 
-  test('resumeOne, where only `reconcile` can say more', async () => {
-    const world = newWorld();
+  test('resumeOne, where only `reconcile` can say more', async ({ world }) => {
     world.server.plays(charged(lost()));
     const before = world.open();
     await world.end(before.tab, pay(before.once, ONE));
@@ -289,18 +272,14 @@ describe('whatever began it', () => {
 
   test('a call without a name', async () => {
     const { world, tab, once } = scene({ use: [...USE, traced({ attributes: ['oncefetch.operation.name'] })] });
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}' })));
+    await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}' })), charged(answers(201)));
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
     expect(briefly()[0]?.attributes).not.toHaveProperty('oncefetch.operation.name');
   });
 
-  test('a GET is a fetch, and no operation', async () => {
-    const world = newWorld();
-    const tab = world.tab();
+  test('a GET is a fetch, and no operation', async ({ world, tab }) => {
     const once = tab.once({ use: [...USE, traced()], fetch: tab.fetch });
-    world.server.plays(answers(200));
-    await world.end(tab, watched(once.fetch(URL_)));
+    await world.end(tab, watched(once.fetch(URL_)), answers(200));
     expect(telemetry.spans).toEqual([]);
   });
 
@@ -328,10 +307,8 @@ describe('whatever began it', () => {
     expect(attempts.flatMap((attempt) => telemetry.below(attempt)).map(({ name }) => name)).toEqual(['charge', 'charge']);
   });
 
-  test('a client that was extended from one', async () => {
-    const { world, tab, once } = scene();
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(extend(once, { limits: { attempts: 2 } })));
+  test('a client that was extended from one', async ({ world, tab, once }) => {
+    await world.end(tab, pay(extend(once, { limits: { attempts: 2 } })), charged(answers(201)));
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
     expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
   });
@@ -341,8 +318,7 @@ describe('beside others', () => {
   test('a hook signs, and telemetry last in `use` sees what leaves', async () => {
     const signed = around((_, send) => send({ 'x-signature': 's' }));
     const { world, tab, once } = scene({ use: [...USE, signed, traced()] });
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(201)));
     expect(world.server.arrivals[0]?.headers.get('x-signature')).toBe('s');
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
   });
@@ -362,27 +338,23 @@ describe('beside others', () => {
       throw new Error('log');
     };
     const { world, tab, once } = scene({ onOutcome });
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(201)));
     expect(told).toMatchObject([{ effect: 'done' }]);
     expect(tab.reported).toMatchObject([{ message: 'log' }]);
     tab.reported.length = 0;
   });
 
-  test('a listener of the app hears events, and nothing of what telemetry finds its spans by', async () => {
+  test('a listener of the app hears events, and nothing of what telemetry finds its spans by', async ({ world, tab, once }) => {
     const heard: unknown[][] = [];
-    const { world, tab, once } = scene();
     subscribe(once, (...all) => void heard.push(all));
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(201)));
     expect(heard.map((all) => all.length)).toEqual([1, 1]);
   });
 
   test('two on one client: the last one tells', async () => {
     const other = new Telemetry();
     const { world, tab, once } = scene({ use: [...USE, openTelemetry(other.providers), traced()] });
-    world.server.plays(charged(answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), charged(answers(201)));
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
     expect(other.spans).toEqual([]);
     await other.shutdown();
@@ -391,16 +363,13 @@ describe('beside others', () => {
   test('nobody: without an SDK it tells nobody, and changes nothing', async () => {
     expect(metrics.getMeterProvider().getMeter('x')).toBeDefined();
     const { world, tab, once } = scene({ use: [...USE, openTelemetry()] });
-    world.server.plays(charged(lost()), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'replayed' } });
+    expect(await world.end(tab, pay(once), charged(lost()), replays())).toMatchObject({ outcome: { type: 'replayed' } });
   });
 });
 
 describe('what is unsettled', () => {
-  test('is counted with the age of the oldest, until the client is closed', async () => {
-    const { world, tab, once } = scene();
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+  test('is counted with the age of the oldest, until the client is closed', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, ONE), charged(lost()));
     await world.clock.advance(HOUR);
     expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
     expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
@@ -410,12 +379,10 @@ describe('what is unsettled', () => {
     expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
   });
 
-  test('of two clients over one store is counted once, of nobody who has logged in not at all', async () => {
-    const { world, tab, once } = scene();
+  test('of two clients over one store is counted once, of nobody who has logged in not at all', async ({ world, tab, once }) => {
     extend(once, {});
     tab.once({ use: [traced()] });
-    world.server.plays(charged(lost()));
-    await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
     const nobody = new Telemetry();
     world.open({ use: [openTelemetry(nobody.providers)], namespace: () => '' });
@@ -424,13 +391,20 @@ describe('what is unsettled', () => {
   });
 });
 
-test('what is unsettled is counted as long as one client over the store is open', async () => {
-  const world = newWorld();
+test('what is unsettled is counted in each namespace, of clients that have a feature of their own, too', async ({ world, tab, once }) => {
+  const clients = [extend(once, { namespace: 'payments' }), extend(once, { namespace: 'payments' }), tab.once({ namespace: 'mails', use: [traced()] })];
+  for (const client of [once, ...clients]) {
+    world.server.plays(charged(lost()));
+    await world.end(tab, pay(client, { ...ONE, operation: ['pay', clients.indexOf(client)] }));
+  }
+  expect(await telemetry.metric('unsettled')).toEqual({ '': 4 });
+});
+
+test('what is unsettled is counted as long as one client over the store is open', async ({ world }) => {
   const { tab, once } = world.open({});
   const watching = { use: [traced()] };
   const [first, second, third] = [extend(once, watching), extend(once, watching), extend(once, watching)];
-  world.server.plays(charged(lost()));
-  await world.end(tab, pay(third, ONE));
+  await world.end(tab, pay(third, ONE), charged(lost()));
   await world.run(close(first));
   await world.run(close(second));
   await world.clock.advance(HOUR);

@@ -22,8 +22,7 @@ afterEach(() => vi.unstubAllGlobals());
 async function scene(replies: readonly Entry[], ofBoth: OnceOptions, ofWorker: OnceOptions) {
   const world = newWorld();
   const page = world.open({ namespace: 'ann', ...ofBoth, limits: { attempts: 1, inProgressMs: 1 } });
-  world.server.plays(...replies);
-  await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }));
+  await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }), ...replies);
   page.tab.kill();
   const { tab, once } = world.open({ ...ofBoth, ...ofWorker }, { name: 'worker' });
   return { world, tab, once, sent: () => world.server.arrivals.filter(({ from }) => from === 'worker') };

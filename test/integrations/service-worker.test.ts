@@ -2,11 +2,11 @@
  * Goal: the outbox goes on at the events that it names and at no others, for whoever is there at that moment, and tells the browser
  * whether to come again. Method: the scope of a service worker, stood in for; `test/e2e/outbox.test.ts` has real ones.
  */
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import type { OnceOptions } from '../../src/entries/index.js';
 import { type OutboxOptions, outbox } from '../../src/entries/service-worker.js';
 import { answers, charged, during, lost, replays } from '../support/server.js';
-import { MINUTE, newWorld, pay, rest } from '../support/world.js';
+import { MINUTE, newWorld, pay, rest, test } from '../support/world.js';
 
 interface Fired {
   readonly tag?: string;
@@ -44,8 +44,7 @@ afterEach(() => vi.unstubAllGlobals());
 async function scene(options: OnceOptions = {}) {
   const world = newWorld();
   const page = world.open({ namespace: 'ann', limits: { attempts: 1 } });
-  world.server.plays(charged(lost()));
-  await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }));
+  await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }), charged(lost()));
   page.tab.kill();
   const worker = world.open(options, { name: 'worker' });
   const sent = () => world.server.arrivals.filter(({ from }) => from === 'worker');
@@ -75,8 +74,7 @@ describe('it goes on', () => {
     expect(sent()).toHaveLength(1);
   });
 
-  test('and a page’s request does not wait for it: one that goes through a worker is held until that has become active', async () => {
-    const world = newWorld();
+  test('and a page’s request does not wait for it: one that goes through a worker is held until that has become active', async ({ world }) => {
     const page = world.open({ namespace: 'ann' });
     const worker = world.open({}, { name: 'worker' });
     state = 'installed';
@@ -272,8 +270,7 @@ describe('a hook for headers that throws', () => {
   });
 });
 
-test('a slow answer to one attempt does not take back what a fast one to another has told', async () => {
-  const world = newWorld();
+test('a slow answer to one attempt does not take back what a fast one to another has told', async ({ world }) => {
   const page = world.open({ namespace: 'ann', limits: { attempts: 1 } });
   world.server.plays(charged(lost()), charged(lost()));
   for (const cart of ['c1', 'c2'])

@@ -119,6 +119,12 @@ describe('the package', () => {
     expect([...wanted].filter((file) => !dist().includes(file))).toEqual([]);
   });
 
+  test('has types for require that name no file of those for import', () => {
+    const types = dist().filter((file) => file.endsWith('.d.cts'));
+    expect(types.map((file) => file.replace(/cts$/, 'ts')).sort()).toEqual(dist().filter((file) => file.endsWith('.d.ts')));
+    expect(types.filter((file) => /\b(?:from |import[ (])['"]\.[^'"]*(?<!\.cjs)['"]/.test(text(file)))).toEqual([]);
+  });
+
   test('imports only what is installed with it, and the peers of its entries', () => {
     const imported = dist()
       .filter((file) => /\.(js|cjs)$/.test(file) && file !== BUNDLE.slice(2))

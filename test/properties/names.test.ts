@@ -4,7 +4,7 @@
  */
 
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { childKey, derived } from '../../src/core/derived.js';
 import { decodeName, encodeName, namePrefix, type OperationName } from '../../src/core/name.js';
 import { idsOf, isOperationOf, lockNameOf, operationKeyOf } from '../../src/engine/address.js';
@@ -12,7 +12,7 @@ import { keyedOperationOf } from '../../src/engine/registry.js';
 import { pending } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { charged, lost } from '../support/server.js';
-import { newWorld, URL_, watched } from '../support/world.js';
+import { newWorld, test, URL_, watched } from '../support/world.js';
 import { seed } from './sampled.js';
 
 type Part = OperationName[number];
@@ -181,12 +181,10 @@ describe('unnamed calls under one literal key', () => {
   const send = (once: ReturnType<ReturnType<typeof newWorld>['open']>['once'], body = 'x') =>
     watched(once.fetch(URL_, { method: 'POST', body, headers: { 'idempotency-key': 'order-5' } }));
 
-  test('(P1) of two people on one device are two operations: neither takes over, nor settles, the record of the other', async () => {
-    const world = newWorld();
+  test('(P1) of two people on one device are two operations: neither takes over, nor settles, the record of the other', async ({ world }) => {
     const { tab, once: ann } = world.open({ namespace: 'ann', limits: { attempts: 1 } });
     const bob = tab.once({ namespace: 'bob', limits: { attempts: 1 } });
-    world.server.plays(charged(lost()), charged(lost()));
-    await world.end(tab, send(ann));
+    await world.end(tab, send(ann), charged(lost()), charged(lost()));
     const [before] = await world.run(pending(ann));
     await world.end(tab, send(bob));
     expect(await world.run(pending(ann))).toEqual([before]);

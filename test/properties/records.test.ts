@@ -4,11 +4,11 @@
  */
 
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../../src/core/record.js';
 import { type LooseRecord, sealed } from '../support/record.js';
 import { answers, charged, type Entry, lost } from '../support/server.js';
-import { newWorld, pay } from '../support/world.js';
+import { pay, test } from '../support/world.js';
 import { anyRecord } from './arbitraries.js';
 import { sampled, seed } from './sampled.js';
 
@@ -171,19 +171,17 @@ describe('a record of a version to come', () => {
     });
   });
 
-  test.each<[string, Entry[], OnceRecord['state']]>([
+  test.for<[string, Entry[], OnceRecord['state']]>([
     ['goes on and stays unknown', [lost()], 'pending'],
     ['goes on and is done', [answers(201)], 'settled'],
     ['is told to come back later', [answers(503, '', { 'retry-after': '7200' })], 'pending'],
     ['is refused for good', [answers(402, '', { 'idempotent-replayed': 'true' })], 'retired'],
-  ])('%s: its own fields survive every rewrite', async (_, script, state) => {
-    const world = newWorld();
+  ])('%s: its own fields survive every rewrite', async ([_, script, state], { world }) => {
     const key = await world.interrupted(charged(lost()));
     world.damage((record) => ({ ...record, v: NEWER, invention: INVENTION }));
     const { tab, once } = world.open();
     if (state === 'retired') world.server.charged.clear();
-    world.server.plays(...script);
-    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }), ...script);
     expect(world.record()).toMatchObject({ v: NEWER, key, state, invention: INVENTION });
     expect(readRecord(world.record())).toBeDefined();
   });

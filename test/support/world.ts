@@ -2,7 +2,7 @@
  * Everything outside of oncefetch, scripted: time, storage, locks and a server, shared by any number of tabs. Nothing is
  * random, nothing waits for real time. When a test ends, what must always hold is checked of all that happened.
  */
-import { expect, onTestFinished } from 'vitest';
+import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { encodeName, type OperationName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { OnceErrorCode, OperationOptions, Outcome } from '../../src/entries/index.js';
@@ -22,6 +22,8 @@ export const DAY = 24 * HOUR;
 export const URL_ = 'https://shop.example/api/payments';
 export const NAME: OperationName = ['pay', 'c1'];
 export const CART = { cart: 'c1', amount: 10 };
+/** One attempt, and the call is over. */
+export const ONE = { limits: { attempts: 1 } } as const;
 
 /** How a call ended. */
 export interface End {
@@ -117,8 +119,9 @@ export class World {
     throw new Error(`this has not ended after ${TIMERS_MAX} timers`);
   }
 
-  /** Lets time pass until the call in `tab` ended, and tells how. */
-  async end(tab: Tab, call: Promise<Response>): Promise<End> {
+  /** Lets time pass until the call in `tab` ended, and tells how; `meets`: what becomes of its requests. */
+  async end(tab: Tab, call: Promise<Response>, ...meets: readonly Entry[]): Promise<End> {
+    this.server.plays(...meets);
     const [settled] = await this.run(Promise.allSettled([call]));
     const response = settled.status === 'fulfilled' ? settled.value : undefined;
     const error = settled.status === 'rejected' ? settled.reason : undefined;
@@ -137,8 +140,7 @@ export class World {
   /** A payment whose answer is lost after the charge, in a tab that is gone: what most stories begin with. */
   async interrupted(...scripted: readonly Entry[]): Promise<string> {
     const { tab, once } = this.open();
-    this.server.plays(...scripted);
-    const { outcome } = await this.end(tab, pay(once, { limits: { attempts: 1 } }));
+    const { outcome } = await this.end(tab, pay(once, ONE), ...scripted);
     expect(outcome).toMatchObject({ effect: 'unknown' });
     tab.kill();
     return outcome?.key ?? '';
@@ -201,3 +203,12 @@ export function newWorld(): World {
   onTestFinished(() => world.check());
   return world;
 }
+
+/** What most tests begin with: a world of its own, one tab in it, and a client in that tab. A test gets those that it names. */
+export const test = anyTest
+  .extend('world', () => newWorld())
+  .extend('tab', ({ world }) => world.tab())
+  .extend('once', ({ tab }) => tab.once())
+  // Two tabs, in place of the one.
+  .extend('one', ({ world }) => world.open())
+  .extend('two', ({ world }) => world.open());

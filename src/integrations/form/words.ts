@@ -2,9 +2,9 @@
 import type { OperationState, Outcome } from 'oncefetch';
 
 /**
- * The state of a form. `sending`; `waiting`: the server is still working on it; `done`; `already`: it was done before, by this form or
- * with other values, and was not sent again; `refused`; `stale`: the page's key is used up, and nothing was sent; `unsent`: nothing was
- * sent; `unknown`: it may have taken effect; `failed`: the page has a mistake.
+ * The state of a form: `sending`; `waiting` (the server is still working on it); `done`; `already` (it was done before, by this form or
+ * with other values, and was not sent again); `refused`; `stale` (the page's key is used up, and nothing was sent); `unsent` (nothing was
+ * sent); `unknown` (it may have taken effect); `failed` (the page has a mistake).
  */
 export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' | 'stale' | 'unsent' | 'unknown' | 'failed';
 
@@ -27,7 +27,7 @@ export interface FormOutcome {
 }
 
 /**
- * Texts by moment. `expired` is for `unknown` when it is too late to send again; `check` is the text of the button that asks again. A
+ * Texts by moment; `expired` is for `unknown` when it is too late to send again, `check` is the text of the button that asks again. A
  * function gets what became of the submit, if there was one.
  */
 export type FormWords = { readonly [moment in FormMoment | 'expired' | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined };

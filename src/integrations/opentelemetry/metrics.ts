@@ -6,8 +6,9 @@ import type { Client } from '../../engine/client.js';
 import { ATTRIBUTES, METRICS } from './names.js';
 import { safely } from './safely.js';
 
-/** How many unsettled operations of a store are read for each report at most. */
+/** For each report: how many unsettled operations of a store and namespace are read at most, and how many namespaces of a store. */
 const PENDING_MAX = 1000;
+const NAMESPACES_MAX = 20;
 
 /** The bucket bounds of the conventions for requests, in seconds, and more up to a day, because an operation may outlive its page. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300, 3600, 86_400];
@@ -93,7 +94,7 @@ export function metricsOf(meter: Meter) {
     /** Times in ms. */
     ended: (outcome: Outcome, startedAt: number, now: number): void =>
       void safely(() => (outcome.joined ? suppressed(1, 'joined') : told(outcome, startedAt, now))),
-    watch: watchUnsettled(meter),
+    watch: watcherOf(meter),
   };
 }
 
@@ -115,9 +116,9 @@ class Others {
     this.#lookAt = Math.max(LOOK_AT_MIN, this.#clients.size * 2);
   }
 
-  /** An open client with this store. */
-  over(store: Client['store']): Client | undefined {
-    return [...this.#clients].map(this.#living).find((client) => client?.store === store);
+  /** The open clients with this store. */
+  over(store: Client['store']): Client[] {
+    return [...this.#clients].map(this.#living).filter((client) => client?.store === store) as Client[];
   }
 
   readonly #living = (ref: WeakRef<Client>): Client | undefined => {
@@ -126,16 +127,39 @@ class Others {
   };
 }
 
+const watchers = new WeakMap<Meter, ReturnType<typeof watchUnsettled>>();
+
+/** One watcher for all features on a meter: a gauge has one value, and each feature would report only its own clients. */
+function watcherOf(meter: Meter): ReturnType<typeof watchUnsettled> {
+  const watcher = watchers.get(meter) ?? watchUnsettled(meter);
+  watchers.set(meter, watcher);
+  return watcher;
+}
+
+/** The present namespace; `undefined` if there is none. */
+function namespaceNow({ settings }: Client): unknown {
+  try {
+    return settings.namespace?.();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of clients with the same store, one for each namespace. */
+const eachNamespace = (clients: readonly Client[]): Client[] =>
+  [...new Map([...clients].reverse().map((client) => [namespaceNow(client), client] as const)).values()].slice(-NAMESPACES_MAX);
+
 /** Reports the unsettled operations of all clients' stores. A store is observed until its clients are closed. */
 function watchUnsettled(meter: Meter): (client: Client) => void {
   const count = meter.createObservableGauge(METRICS.unsettled, { unit: '{operation}', description: 'Operations that nobody has settled.' });
   const age = meter.createObservableGauge(METRICS.age, { unit: 's', description: 'Age of the oldest operation that nobody has settled.' });
-  // One client for each store, because all clients of a store would report the same.
+  // One client for each store. Others with the same store would report the same, unless they have another namespace.
   const clients = new Map<Client['store'], Client>();
   const others = new Others();
   const observe = async (report: { observe(gauge: ObservableGauge, value: number): void }): Promise<void> => {
     // If a store can't be read, or nobody is logged in, there is nothing to report.
-    const looks = await Promise.all([...clients.values()].map((client) => look(client).catch(() => undefined)));
+    const watched = [...clients.values()].flatMap((client) => eachNamespace([client, ...others.over(client.store)]));
+    const looks = await Promise.all(watched.map((client) => look(client).catch(() => undefined)));
     const seen = looks.filter((one) => one !== undefined);
     if (seen.length === 0) return;
     report.observe(
@@ -148,7 +172,7 @@ function watchUnsettled(meter: Meter): (client: Client) => void {
     clients.set(client.store, client);
     client.closing.addEventListener('abort', () => {
       clients.delete(client.store);
-      const next = others.over(client.store);
+      const [next] = others.over(client.store);
       if (next) watch(next);
       else if (clients.size === 0) meter.removeBatchObservableCallback(observe, [count, age]);
     });

@@ -1,9 +1,9 @@
 /**
- * Goal: the panel says what is true of each operation, does what its buttons say, and leaves nothing behind. Method: a real page,
- * real requests to a real server that loses answers, and the panel used by its buttons and boxes.
+ * Goal: the panel says what is true of each operation, also of a thousand, does what its buttons say, and leaves nothing behind. Method: a
+ * real page, real requests to a real server that loses answers, and the panel used by its buttons and boxes.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { type Once, pending, run } from '../../../src/entries/index.js';
+import { clear, memoryStore, type Once, pending, run } from '../../../src/entries/index.js';
 import type { Shop } from '../support/shop.js';
 import { order, panelOf, watched } from './support.js';
 
@@ -178,5 +178,29 @@ describe('the report', () => {
     eyes.tick('With the names');
     expect(JSON.parse(text()).operations[0].operation).toBe('pay / anna');
     expect(text()).not.toContain('s3cret');
+  });
+});
+
+describe('a thousand operations', () => {
+  test('stay a short list that says how many there are, and each can be found', async () => {
+    const { once, eyes } = watched({ store: memoryStore(), fetch: async () => Response.json({}) });
+    for (let n = 0; n < 1000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, m) => once.fetch('/pay', order('pay', n + m))));
+    await eyes.until('Settled, the latest 100 of 1000');
+    expect(eyes.all('[role=option]')).toHaveLength(100);
+    const shown = performance.now();
+    eyes.choose('pay / 999');
+    expect(performance.now() - shown).toBeLessThan(500);
+    expect(eyes.detail).toContain('pay / 999');
+    // Steps are kept of the latest only; the others still have their records.
+    const box = eyes.all<HTMLInputElement>('input[type=search]')[0] as HTMLInputElement;
+    box.value = 'pay / 17';
+    box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    eyes.choose('pay / 17');
+    expect(eyes.detail).toContain('It took effect now.');
+    eyes.button('Report').click();
+    const { left, operations } = JSON.parse(eyes.all<HTMLTextAreaElement>('textarea')[0]?.value ?? '');
+    expect([left, operations.length]).toEqual([800, 200]);
+    expect(await pending(once)).toEqual([]);
+    await clear(once);
   });
 });

@@ -2,12 +2,12 @@
  * Goal: the panel shows what other tabs and workers do as far as their records tell, nothing of another user, and one client
  * each. Method: frames and workers with a package of their own, over one IndexedDB.
  */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import { devtools } from '../../../src/entries/devtools.js';
 import { close as closeClient, extend, memoryStore, refresh } from '../../../src/entries/index.js';
 import { createOnce, SOON } from '../realm/lib.js';
 import { closeRealms, openFrame, openWorker, type Realm } from '../support/realms.js';
-import { Shop } from '../support/shop.js';
+import { type Shop, test } from '../support/shop.js';
 import { order, panelOf, watched } from './support.js';
 
 afterEach(closeRealms);
@@ -58,8 +58,7 @@ describe.each([
   });
 });
 
-test('it can be put into another document, and looks the same there', async () => {
-  const shop = new Shop();
+test('it can be put into another document, and looks the same there', async ({ shop }) => {
   const here = createOnce({ ...SOON, namespace: shop.namespace });
   const frame = await openFrame();
   const there = createOnce({ ...SOON, namespace: shop.namespace });
@@ -70,8 +69,7 @@ test('it can be put into another document, and looks the same there', async () =
 });
 
 describe('the user', () => {
-  test('logs out while the panel is open: nothing of theirs stays on it, and the next one sees their own', async () => {
-    const shop = new Shop();
+  test('logs out while the panel is open: nothing of theirs stays on it, and the next one sees their own', async ({ shop }) => {
     let user: string | undefined = `${shop.namespace} anna`;
     const once = createOnce({ ...SOON, namespace: () => user as string });
     const { eyes } = panelOf(once);
@@ -88,8 +86,7 @@ describe('the user', () => {
     expect(eyes.text).not.toContain('pay / anna');
   });
 
-  test('logs out in the middle: what comes of it is not shown to the next one', async () => {
-    const shop = new Shop();
+  test('logs out in the middle: what comes of it is not shown to the next one', async ({ shop }) => {
     let user = `${shop.namespace} anna`;
     const once = createOnce({ ...SOON, namespace: () => user });
     const { eyes } = panelOf(once);
@@ -105,8 +102,7 @@ describe('the user', () => {
 });
 
 describe('clients', () => {
-  test('two have a panel each, which shows its own', async () => {
-    const shop = new Shop();
+  test('two have a panel each, which shows its own', async ({ shop }) => {
     const store = () => memoryStore();
     const [a, b] = [1, 2].map(() => createOnce({ ...SOON, namespace: shop.namespace, store: store() })) as [
       ReturnType<typeof createOnce>,

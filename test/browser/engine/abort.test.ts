@@ -3,12 +3,12 @@
  * gave is compared by identity; plain fetch shows each browser's own ways.
  */
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { operation, pending } from '../../../src/entries/index.js';
 import { createOnce, outcomeOf, SOON } from '../realm/lib.js';
 import { closeRealms } from '../support/realms.js';
-import { Shop, sends } from '../support/shop.js';
+import { client, Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
@@ -17,7 +17,6 @@ const caught = (work: Promise<unknown>): Promise<unknown> =>
     () => expect.unreachable('it resolved'),
     (error) => error,
   );
-const client = (shop: Shop) => createOnce({ ...SOON, namespace: shop.namespace });
 const ORDER = { method: 'POST', body: '{"cart":1}' } as const;
 
 const SIGNALS: readonly (readonly [string, () => { readonly signal: AbortSignal; abort(): void }])[] = [
@@ -78,9 +77,7 @@ describe.each([
 });
 
 describe('what an abort leaves', () => {
-  test('in flight: unknown, in state and in pending(); the next call goes on with the key', async () => {
-    const shop = new Shop();
-    const once = client(shop);
+  test('in flight: unknown, in state and in pending(); the next call goes on with the key', async ({ shop, once }) => {
     await shop.hold();
     const controller = new AbortController();
     const told = caught(once.fetch(shop.url, { ...ORDER, signal: controller.signal, once: ['pay', 1] }));
@@ -95,9 +92,7 @@ describe('what an abort leaves', () => {
     await shop.oneEffect();
   });
 
-  test('before anything was sent: nothing at all', async () => {
-    const shop = new Shop();
-    const once = client(shop);
+  test('before anything was sent: nothing at all', async ({ shop, once }) => {
     const controller = new AbortController();
     const told = caught(once.fetch(shop.url, { ...ORDER, signal: controller.signal, once: { operation: ['pay', 1], headers: () => new Promise(() => {}) } }));
     await expect.poll(() => pending(once)).toHaveLength(1);
@@ -107,9 +102,7 @@ describe('what an abort leaves', () => {
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('by one of two who wait for one request: the other gets the answer', async () => {
-    const shop = new Shop();
-    const once = client(shop);
+  test('by one of two who wait for one request: the other gets the answer', async ({ shop, once }) => {
     await shop.hold();
     const controller = new AbortController();
     const told = caught(once.fetch(shop.url, { ...ORDER, signal: controller.signal, once: ['pay', 1] }));
@@ -122,8 +115,7 @@ describe('what an abort leaves', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('an attempt that took too long is cut, and the next one finds the effect of the first', async () => {
-    const shop = new Shop();
+  test('an attempt that took too long is cut, and the next one finds the effect of the first', async ({ shop }) => {
     await shop.meets('hang-after-commit');
     const once = createOnce({ ...SOON, limits: { attemptMs: 500, totalMs: 20_000 }, namespace: shop.namespace });
     const answer = await once.fetch(shop.url, { ...ORDER, once: ['pay', 1] });

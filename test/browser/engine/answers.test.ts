@@ -1,12 +1,11 @@
 /** Goal: what is no answer of the shop is not taken for one, and other origins are met as browsers meet them. Method: real redirects, pages, streams and preflights. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { createOnce as createBare, pending, subscribe, unnamed } from '../../../src/entries/index.js';
-import { createOnce, type OnceEvent, outcomeOf, SOON } from '../realm/lib.js';
-import { Shop } from '../support/shop.js';
+import { type OnceEvent, outcomeOf } from '../realm/lib.js';
+import { client, type Shop, test } from '../support/shop.js';
 
 const ORDER = { method: 'POST', body: '{"cart":1}', once: ['pay', 1] } as const;
-const client = (shop: Shop) => createOnce({ ...SOON, namespace: shop.namespace });
 const caught = (work: Promise<unknown>) =>
   work.then(
     () => expect.unreachable('it resolved'),
@@ -14,31 +13,25 @@ const caught = (work: Promise<unknown>) =>
   );
 
 describe('not a verdict (A17)', () => {
-  test('a login page behind a redirect, although it is a 200', async () => {
-    const shop = new Shop();
-    const once = client(shop);
+  test('a login page behind a redirect, although it is a 200', async ({ shop, once }) => {
     const error = await caught(once.fetch(shop.at('moved'), ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict', attempts: 1 } });
     expect(error.response).toMatchObject({ status: 200, redirected: true });
     expect(await pending(once)).toHaveLength(1);
   });
 
-  test('a redirect that was not followed, of which a browser shows nothing', async () => {
-    const shop = new Shop();
+  test('a redirect that was not followed, of which a browser shows nothing', async ({ shop }) => {
     const told = await client(shop).fetch(shop.at('moved'), { ...ORDER, redirect: 'manual' });
     expect([told.type, told.status]).toEqual(['opaqueredirect', 0]);
     expect(outcomeOf(told)).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
   });
 
-  test('a page where JSON was sent, as a captive portal gives', async () => {
-    const shop = new Shop();
+  test('a page where JSON was sent, as a captive portal gives', async ({ shop }) => {
     const error = await caught(client(shop).fetch('/site/empty.html', ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict' } });
   });
 
-  test('what no-cors would hide is refused before anything is stored or sent', async () => {
-    const shop = new Shop();
-    const once = client(shop);
+  test('what no-cors would hide is refused before anything is stored or sent', async ({ shop, once }) => {
     expect(await caught(once.fetch(shop.url, { ...ORDER, mode: 'no-cors' }))).toBeInstanceOf(TypeError);
     expect(await pending(once)).toEqual([]);
     expect((await shop.ledger()).arrivals).toEqual([]);
@@ -46,8 +39,7 @@ describe('not a verdict (A17)', () => {
 });
 
 describe('an answer that goes on (A39)', () => {
-  test('event by event is handed over at its first one', async () => {
-    const shop = new Shop();
+  test('event by event is handed over at its first one', async ({ shop }) => {
     const answer = await client(shop).fetch(shop.at('events'), ORDER);
     expect(outcomeOf(answer)).toMatchObject({ type: 'fresh', effect: 'done' });
     const reader = answer.body?.getReader();
@@ -56,15 +48,13 @@ describe('an answer that goes on (A39)', () => {
     await reader?.cancel();
   });
 
-  test('for longer than the limit of bodies is handed over at its headers, and can be read to its end', async () => {
-    const shop = new Shop();
+  test('for longer than the limit of bodies is handed over at its headers, and can be read to its end', async ({ shop }) => {
     const answer = await client(shop).fetch(shop.at('large'), ORDER);
     expect((await answer.arrayBuffer()).byteLength).toBe(3_000_000);
     expect(outcomeOf(answer)).toMatchObject({ effect: 'done' });
   });
 
-  test('and breaks off is no answer: the next attempt gets it whole', async () => {
-    const shop = new Shop();
+  test('and breaks off is no answer: the next attempt gets it whole', async ({ shop }) => {
     await shop.meets('truncate');
     const answer = await client(shop).fetch(shop.url, ORDER);
     expect(await answer.json()).toEqual({ charge: 1 });
@@ -84,8 +74,7 @@ describe('another origin', () => {
     return { once, codes: () => events.flatMap((event) => (event.type === 'diagnostic' ? [event.code] : [])) };
   };
 
-  test('that allows the key and exposes its headers is as good as the own one', async () => {
-    const shop = new Shop();
+  test('that allows the key and exposes its headers is as good as the own one', async ({ shop }) => {
     await shop.meets({ name: 'unavailable-after-commit', retryAfter: 0 });
     const { once, codes } = listening(shop);
     const answer = await once.fetch(await abroad(shop, 'open'), ORDER);
@@ -94,8 +83,7 @@ describe('another origin', () => {
     await shop.oneEffect();
   });
 
-  test('whose preflight refuses the key never gets the request, which no browser can tell from a lost one (A55)', async () => {
-    const shop = new Shop();
+  test('whose preflight refuses the key never gets the request, which no browser can tell from a lost one (A55)', async ({ shop }) => {
     const { once, codes } = listening(shop);
     const error = await caught(once.fetch(await abroad(shop, 'closed'), ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', attempts: 5 } });
@@ -107,8 +95,7 @@ describe('another origin', () => {
     expect(codes()).toEqual(['preflight-suspected']);
   });
 
-  test('that hides its headers leaves a replay looking fresh: done, but not certain', async () => {
-    const shop = new Shop();
+  test('that hides its headers leaves a replay looking fresh: done, but not certain', async ({ shop }) => {
     await shop.meets({ name: 'unavailable-after-commit', retryAfter: 0 });
     const { once, codes } = listening(shop);
     const answer = await once.fetch(await abroad(shop, 'hiding'), ORDER);
@@ -118,8 +105,7 @@ describe('another origin', () => {
     await shop.oneEffect();
   });
 
-  test('gets no key of a call without a name, and so no preflight', async () => {
-    const shop = new Shop();
+  test('gets no key of a call without a name, and so no preflight', async ({ shop }) => {
     // Without the header that tells our sends apart, which would ask for a preflight of its own.
     const bare = createBare({ use: [unnamed()], namespace: shop.namespace });
     expect((await bare.fetch(await abroad(shop, 'simple'), { method: 'POST', body: 'x' })).status).toBe(201);

@@ -3,22 +3,21 @@
  * (`test/engine/body-cases.test.ts`: the same table). Method: a real server digests what arrives.
  */
 
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { extend } from '../../../src/entries/index.js';
 import { bodyCases } from '../../support/body-cases.js';
 import { createOnce, outcomeOf, SOON } from '../realm/lib.js';
-import { type Arrival, Shop, sends } from '../support/shop.js';
+import { type Arrival, client, Shop, sends, test } from '../support/shop.js';
 
 const keyOfContent = (given: { fingerprint: string }) => given.fingerprint;
 /** Cuts what a browser calls its form's boundary. */
 const typeOf = (headers: Readonly<Record<string, string>> | undefined) => headers?.['content-type']?.replace(/boundary=.*/, 'boundary');
 
 describe('a body goes out with the same bytes twice, and has the fingerprint of Node', () => {
-  test.for(bodyCases)('$kind', async ({ make, bytes }) => {
-    const shop = new Shop();
+  test.for(bodyCases)('$kind', async ({ make, bytes }, { shop }) => {
     await shop.meets('unavailable-after-commit');
-    const once = createOnce({ ...SOON, namespace: shop.namespace });
+    const once = client(shop);
     const answer = await once.fetch(shop.url, { method: 'POST', body: make(), once: ['pay', 1] });
     expect(outcomeOf(answer)).toMatchObject({ type: 'replayed', attempts: 2 });
     const arrivals = await shop.oneEffect();
@@ -54,8 +53,7 @@ describe('plain fetch', () => {
     return (await shop.ledger()).arrivals[0];
   };
 
-  test('sends a form with another boundary each time, which is why it is made into bytes once', async () => {
-    const shop = new Shop();
+  test('sends a form with another boundary each time, which is why it is made into bytes once', async ({ shop }) => {
     const form = new FormData();
     form.append('a', '1');
     await plainly(shop, form);
@@ -68,7 +66,7 @@ describe('plain fetch', () => {
     for (const { kind, make } of bodyCases.filter(({ kind }) => kind !== 'a stream')) {
       const shop = new Shop();
       const plain = await plainly(shop, make());
-      await createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { method: 'POST', body: make(), once: ['pay', kind] });
+      await client(shop).fetch(shop.url, { method: 'POST', body: make(), once: ['pay', kind] });
       const ours = (await shop.ledger()).arrivals.at(-1);
       expect([kind, typeOf(ours?.headers)]).toEqual([kind, typeOf(plain?.headers)]);
       expect(bytesOf(ours, make())).toBe(bytesOf(plain, make()));
@@ -83,11 +81,10 @@ describe('plain fetch', () => {
 });
 
 describe('a Request', () => {
-  test('with a body is sent as it is, twice, and its own object tells the outcome', async () => {
-    const shop = new Shop();
+  test('with a body is sent as it is, twice, and its own object tells the outcome', async ({ shop }) => {
     await shop.meets('unavailable-after-commit');
     const request = new Request(shop.url, { method: 'POST', body: new Blob(['{"a":1}'], { type: 'application/json' }), headers: { 'x-trace': '7' } });
-    const answer = await createOnce({ ...SOON, namespace: shop.namespace }).fetch(request, { once: ['pay', 1] });
+    const answer = await client(shop).fetch(request, { once: ['pay', 1] });
     expect(answer.status).toBe(201);
     expect(outcomeOf(request)).toEqual(outcomeOf(answer));
     const arrivals = await shop.oneEffect();
@@ -95,10 +92,9 @@ describe('a Request', () => {
     expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
   });
 
-  test('made of a form with files is sent, too; WebKit cannot read it, so there it is refused and nothing is sent', async () => {
-    const shop = new Shop();
+  test('made of a form with files is sent, too; WebKit cannot read it, so there it is refused and nothing is sent', async ({ shop }) => {
     const { make } = bodyCases.find(({ kind }) => kind === 'a FormData with files') ?? expect.unreachable();
-    const once = createOnce({ ...SOON, namespace: shop.namespace });
+    const once = client(shop);
     const told = await once.fetch(new Request(shop.url, { method: 'POST', body: make() }), { once: ['pay', 1] }).catch((error: unknown) => error);
     if (server.browser === 'webkit') {
       expect(told).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none', sent: 'no' } });
@@ -108,8 +104,7 @@ describe('a Request', () => {
 });
 
 describe('what is large', () => {
-  test('a File of 5 MB goes out twice, byte for byte', async () => {
-    const shop = new Shop();
+  test('a File of 5 MB goes out twice, byte for byte', async ({ shop }) => {
     await shop.meets('unavailable-after-commit');
     const part = crypto.getRandomValues(new Uint8Array(65_536));
     const file = new File(
@@ -117,17 +112,16 @@ describe('what is large', () => {
       'scan.pdf',
       { type: 'application/pdf' },
     );
-    await createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { method: 'POST', body: file, once: ['upload', 1] });
+    await client(shop).fetch(shop.url, { method: 'POST', body: file, once: ['upload', 1] });
     const arrivals = await shop.oneEffect();
     expect(arrivals.map(({ bytes }) => bytes)).toEqual(arrivals.map(() => file.size));
     expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
     expect(sends(arrivals)).toHaveLength(2);
   });
 
-  test('a stream beyond the limit is refused, and nothing is sent', async () => {
-    const shop = new Shop();
+  test('a stream beyond the limit is refused, and nothing is sent', async ({ shop }) => {
     const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000)) });
-    const error = await createOnce({ ...SOON, namespace: shop.namespace })
+    const error = await client(shop)
       .fetch(shop.url, { method: 'POST', body, once: ['upload', 1] })
       .catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none', sent: 'no' } });

@@ -3,11 +3,11 @@
  * make one effect. Method: both are taken away in real frames; a real insecure origin is in `test/e2e/`.
  */
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
 import { createOnce, insecureOrigins } from '../realm/lib.js';
 import { closeRealms, type Frame, openFrame } from '../support/realms.js';
-import { Shop, sends } from '../support/shop.js';
+import { Shop, sends, test } from '../support/shop.js';
 
 afterEach(() => {
   closeRealms();
@@ -52,22 +52,19 @@ const pay = ({ run }: Frame, { url, namespace }: Shop, kind: 'indexeddb' | 'loca
   );
 
 describe('an origin without Web Crypto and Web Locks', () => {
-  test('is refused at once where the client was made without the feature, and nothing is sent', async () => {
-    const shop = new Shop();
+  test('is refused at once where the client was made without the feature, and nothing is sent', async ({ shop }) => {
     const told = await pay(await insecure(), shop, 'indexeddb', false);
     expect(told).toMatchObject({ code: expect.stringContaining('insecureOrigins()'), outcome: undefined });
     expect((await shop.ledger()).arrivals).toHaveLength(0);
   });
 
-  test('pays, and says once that tabs do not wait for each other', async () => {
-    const shop = new Shop();
+  test('pays, and says once that tabs do not wait for each other', async ({ shop }) => {
     const told = await pay(await insecure(), shop);
     expect(told).toMatchObject({ status: 201, outcome: { type: 'fresh', storedIn: 'disk' }, codes: ['insecure-origin'] });
     await shop.oneEffect();
   });
 
-  test('finds what a secure page stored, because the digests are equal', async () => {
-    const shop = new Shop();
+  test('finds what a secure page stored, because the digests are equal', async ({ shop }) => {
     const secure = await openFrame();
     expect(await pay(secure, shop)).toMatchObject({ status: 201, codes: [] });
     expect(await pay(await insecure(), shop)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
@@ -93,8 +90,7 @@ describe('an origin without Web Crypto and Web Locks', () => {
     }
   });
 
-  test('is no hindrance to a client of the secure page beside it', async () => {
-    const shop = new Shop();
+  test('is no hindrance to a client of the secure page beside it', async ({ shop }) => {
     await pay(await insecure(), shop);
     expect(await pending(createOnce({ use: [insecureOrigins()], namespace: shop.namespace }))).toEqual([]);
   });

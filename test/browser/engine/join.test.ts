@@ -1,34 +1,28 @@
 /** Goal: calls of one name on one page are one operation, whichever copy of the package they came through. Method: real requests to a real server. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { createOnce, isOnceError, outcomeOf, SOON } from '../realm/lib.js';
 import { closeRealms } from '../support/realms.js';
-import { Shop, sends } from '../support/shop.js';
+import { client, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
 const ORDER = { method: 'POST', body: '{"cart":1}' } as const;
-const client = (shop: Shop) => createOnce({ ...SOON, namespace: shop.namespace });
 
 describe('two clicks in one tick', () => {
-  test('are one request and one effect, and both get an answer to read', async () => {
-    const shop = new Shop();
-    const once = client(shop);
+  test('are one request and one effect, and both get an answer to read', async ({ shop, once }) => {
     const answers = await Promise.all([1, 2].map(() => once.fetch(shop.url, { ...ORDER, once: ['pay', 1] })));
     expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([{ charge: 1 }, { charge: 1 }]);
     expect(answers.map((answer) => outcomeOf(answer)?.joined)).toEqual([false, true]);
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('through two clients are one, too', async () => {
-    const shop = new Shop();
+  test('through two clients are one, too', async ({ shop }) => {
     const answers = await Promise.all([client(shop), client(shop)].map((once) => once.fetch(shop.url, { ...ORDER, once: ['pay', 1] })));
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('of which one has another amount: it waits, and is told that the name is used up', async () => {
-    const shop = new Shop();
-    const once = client(shop);
+  test('of which one has another amount: it waits, and is told that the name is used up', async ({ shop, once }) => {
     const [first, second] = await Promise.allSettled([
       once.fetch(shop.url, { ...ORDER, once: ['pay', 1] }),
       once.fetch(shop.url, { method: 'POST', body: '{"cart":2}', once: ['pay', 1] }),
@@ -38,9 +32,7 @@ describe('two clicks in one tick', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('without a name are two effects, as two calls of fetch would be', async () => {
-    const shop = new Shop();
-    const once = client(shop);
+  test('without a name are two effects, as two calls of fetch would be', async ({ shop, once }) => {
     await Promise.all([once.fetch(shop.url, ORDER), once.fetch(shop.url, ORDER)]);
     const { effects, arrivals } = await shop.ledger();
     expect(effects).toHaveLength(2);
@@ -64,8 +56,7 @@ describe('copies of the package on one page', () => {
     expect(new Set([outcomeOf, b.outcomeOf, c.outcomeOf]).size).toBe(3);
   });
 
-  test('agree on what is under way: a click through each, one request', async () => {
-    const shop = new Shop();
+  test('agree on what is under way: a click through each, one request', async ({ shop }) => {
     const { b, c } = await copies();
     const answers = await Promise.all(
       [createOnce, b.createOnce, c.createOnce].map((create) => create({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { ...ORDER, once: ['pay', 1] })),
@@ -75,8 +66,7 @@ describe('copies of the package on one page', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('read the outcome of each other’s answers and errors', async () => {
-    const shop = new Shop();
+  test('read the outcome of each other’s answers and errors', async ({ shop }) => {
     const { b, c } = await copies();
     await shop.meets('lose-response', 'unavailable');
     const answer = await b.createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { ...ORDER, once: ['pay', 1] });
@@ -90,10 +80,9 @@ describe('copies of the package on one page', () => {
     expect(b.outcomeOf({ cause: error })).toMatchObject({ effect: 'done', key: c.outcomeOf(answer)?.key });
   });
 
-  test('remember each other’s answers', async () => {
-    const shop = new Shop();
+  test('remember each other’s answers', async ({ shop }) => {
     const { b } = await copies();
-    await createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { ...ORDER, once: ['pay', 1] });
+    await client(shop).fetch(shop.url, { ...ORDER, once: ['pay', 1] });
     const again = await b.createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { ...ORDER, once: ['pay', 1] });
     expect(await again.json()).toEqual({ charge: 1 });
     expect(b.outcomeOf(again)).toMatchObject({ type: 'replayed', from: 'memory' });

@@ -1,10 +1,10 @@
 /** Goal: `keepalive` is the caller's, and works: a payment that left in time is answered although its page is gone. Method: a server that sees who is still there. */
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
-import { createOnce, SOON } from '../realm/lib.js';
+import { createOnce } from '../realm/lib.js';
 import { closeRealms, openFrame } from '../support/realms.js';
-import { Shop, sends } from '../support/shop.js';
+import { client, Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
@@ -43,9 +43,8 @@ describe('a page that is closed in the middle of an attempt', () => {
   });
 });
 
-test('a body that is too long for keepalive is never sent, which no browser tells: unknown, and it goes out without keepalive', async () => {
-  const shop = new Shop();
-  const once = createOnce({ ...SOON, namespace: shop.namespace });
+test('a body that is too long for keepalive is never sent, which no browser tells: unknown, and it goes out without keepalive', async ({ shop }) => {
+  const once = client(shop);
   const order = { method: 'POST', body: 'x'.repeat(70_000), once: ['pay', 1] } as const;
   const error = await once.fetch(shop.url, { ...order, keepalive: true }).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer' }, cause: { name: 'TypeError' } });

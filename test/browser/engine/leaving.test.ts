@@ -2,10 +2,10 @@
  * Goal: the browser asks before a page is left exactly while this page sends something, and the page has no listener otherwise.
  * Method: real requests that are held, failed and answered; the event as the browser makes it, and what is registered on the window.
  */
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { clear, memoryStore as memory, operation, warnOnLeave } from '../../../src/entries/index.js';
 import { createOnce, SOON } from '../realm/lib.js';
-import { Shop } from '../support/shop.js';
+import { client, Shop, test } from '../support/shop.js';
 
 const order = (name: string) => ({ method: 'POST', body: '{"cart":1}', once: [name, 1] }) as const;
 
@@ -40,7 +40,7 @@ afterEach(() => {
 
 const warned = (options?: Parameters<typeof warnOnLeave>[1]) => {
   const shop = new Shop();
-  const once = createOnce({ ...SOON, namespace: shop.namespace });
+  const once = client(shop);
   const stop = warnOnLeave(once, options);
   stops.push(stop);
   return { shop, once, stop };
@@ -94,9 +94,8 @@ describe('warnOnLeave', () => {
     await Promise.all([voted, paid]);
   });
 
-  test('asks when it is called in the middle, and ends when it is told to', async () => {
-    const shop = new Shop();
-    const once = createOnce({ ...SOON, namespace: shop.namespace });
+  test('asks when it is called in the middle, and ends when it is told to', async ({ shop }) => {
+    const once = client(shop);
     await shop.hold();
     const paid = once.fetch(shop.url, order('pay'));
     await shop.arrived(1);

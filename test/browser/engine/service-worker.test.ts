@@ -3,11 +3,11 @@
  * Method: a real service worker that answers with `once.fetch(event.request)`, over the same namespace and store.
  */
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, type Frame, openFrame } from '../support/realms.js';
-import { Shop, sends } from '../support/shop.js';
+import { Shop, sends, test } from '../support/shop.js';
 
 const registered: ServiceWorkerRegistration[] = [];
 afterEach(async () => {
@@ -62,8 +62,7 @@ describe('a service worker that uses the package, too', () => {
     expect(arrivals[0]?.headers['x-through']).toBe('service worker');
   });
 
-  test('makes no record of its own for it', async () => {
-    const shop = new Shop();
+  test('makes no record of its own for it', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.hold();
     const told = pay(frame, shop, ['pay', 1]);
@@ -74,8 +73,7 @@ describe('a service worker that uses the package, too', () => {
     expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
   });
 
-  test('leaves it to the page to send it again, under the one key', async () => {
-    const shop = new Shop();
+  test('leaves it to the page to send it again, under the one key', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.meets('unavailable-after-commit', 'lose-response');
     const told = await pay(frame, shop, ['pay', 1]);
@@ -83,8 +81,7 @@ describe('a service worker that uses the package, too', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(3);
   });
 
-  test('gives a key to a page’s plain fetch, and sends it again for it', async () => {
-    const shop = new Shop();
+  test('gives a key to a page’s plain fetch, and sends it again for it', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.meets('unavailable-after-commit');
     const status = await frame.run(async (_, url) => (await fetch(url, { method: 'POST', body: '{"cart":1}' })).status, shop.url);
@@ -93,8 +90,7 @@ describe('a service worker that uses the package, too', () => {
   });
 });
 
-test('a service worker’s offline page is no answer of the shop: unknown, and the key stays (A17)', async () => {
-  const shop = new Shop();
+test('a service worker’s offline page is no answer of the shop: unknown, and the key stays (A17)', async ({ shop }) => {
   const told = await pay(await behind(shop, 'offline-page'), shop, ['pay', 1]);
   expect(told).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
   expect(await pending(createOnce({ namespace: shop.namespace }))).toHaveLength(1);

@@ -3,11 +3,11 @@
  * front of the application, costs nobody a second charge. Method: a real server that destroys the first connection after its
  * effect and refuses the copy. The client marks no request, so the server can't tell copies from attempts.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { createOnce, outcomeOf, pending } from '../../../src/entries/index.js';
 import { SOON } from '../realm/lib.js';
-import { Shop } from '../support/shop.js';
+import { client, Shop, test } from '../support/shop.js';
 
 const ORDER = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"cart":1}', once: ['pay', 1] } as const;
 
@@ -40,9 +40,8 @@ describe('a charge whose connection dies, and a copy that is refused in front', 
     await shop.oneEffect();
   });
 
-  test('a decline by the application is still none', async () => {
-    const shop = new Shop();
-    const once = createOnce({ ...SOON, namespace: shop.namespace });
+  test('a decline by the application is still none', async ({ shop }) => {
+    const once = client(shop);
     const declined = await once.fetch(shop.url, { ...ORDER, body: '{"cart":1,"card":"declined"}' });
     expect(outcomeOf(declined)).toMatchObject({ type: 'rejected', effect: 'none' });
     const paid = await once.fetch(shop.url, ORDER);

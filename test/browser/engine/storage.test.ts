@@ -3,11 +3,11 @@
  * closed, upgraded, full or silent; a real server counts.
  */
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { operation, pending, subscribe } from '../../../src/entries/index.js';
 import { createOnce, derived, indexedDbStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';
 import { freshName, replaceMethod, settled } from '../stores/support.js';
-import { Shop, sends } from '../support/shop.js';
+import { test as inShop, type Shop, sends } from '../support/shop.js';
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -30,6 +30,8 @@ function client(shop: Shop, options: OnceOptions = {}) {
   return { name, once, codes: () => events.flatMap((event) => (event.type === 'diagnostic' ? [event.code] : [])) };
 }
 
+const test = inShop.extend('own', ({ shop }) => client(shop));
+
 /** A call whose first attempt was answered by a 503 after its effect, and which waits a second. */
 async function waiting(shop: Shop, { once }: ReturnType<typeof client>) {
   await shop.meets({ name: 'unavailable-after-commit', retryAfter: 1 });
@@ -47,17 +49,14 @@ const full = () => {
 };
 
 describe('while an operation waits between two attempts', () => {
-  test('its site’s data are cleared: it sends nothing more under a key that nobody knows any longer', async () => {
-    const shop = new Shop();
+  test('its site’s data are cleared: it sends nothing more under a key that nobody knows any longer', async ({ shop }) => {
     const { told } = await waiting(shop, client(shop));
     await fetch('/site/clear.html');
     expect(await told).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('its database is upgraded by another version of the app: it goes on, in the upgraded one', async () => {
-    const shop = new Shop();
-    const own = client(shop);
+  test('its database is upgraded by another version of the app: it goes on, in the upgraded one', async ({ shop, own }) => {
     const { told } = await waiting(shop, own);
     (await settled(indexedDB.open(own.name, 9))).close();
     expect(await told).toMatchObject({ status: 201, outcome: { type: 'replayed', storedIn: 'disk' } });
@@ -65,9 +64,7 @@ describe('while an operation waits between two attempts', () => {
     await shop.oneEffect();
   });
 
-  test('its connection is lost, as iOS does in the background: it goes on', async () => {
-    const shop = new Shop();
-    const own = client(shop);
+  test('its connection is lost, as iOS does in the background: it goes on', async ({ shop, own }) => {
     let connection: IDBDatabase | undefined;
     undo.push(
       replaceMethod(
@@ -87,9 +84,7 @@ describe('while an operation waits between two attempts', () => {
     await shop.oneEffect();
   });
 
-  test('the disk fills up: the answer is told, and what became of it is kept in mind here', async () => {
-    const shop = new Shop();
-    const own = client(shop);
+  test('the disk fills up: the answer is told, and what became of it is kept in mind here', async ({ shop, own }) => {
     const { told } = await waiting(shop, own);
     write(() => full);
     expect(await told).toMatchObject({ status: 201, outcome: { effect: 'done' } });
@@ -101,9 +96,7 @@ describe('while an operation waits between two attempts', () => {
 });
 
 describe('a store without room', () => {
-  test('that showed no record: the operation is kept in memory, and it says so', async () => {
-    const shop = new Shop();
-    const own = client(shop);
+  test('that showed no record: the operation is kept in memory, and it says so', async ({ shop, own }) => {
     await pending(own.once);
     write(() => full);
     await shop.meets('unavailable-after-commit');
@@ -113,8 +106,7 @@ describe('a store without room', () => {
     await shop.oneEffect();
   });
 
-  test('that holds the name already: nothing is sent, because of the earlier key', async () => {
-    const shop = new Shop();
+  test('that holds the name already: nothing is sent, because of the earlier key', async ({ shop }) => {
     const own = client(shop, { limits: { attempts: 1 } });
     await shop.meets('unavailable-after-commit');
     const first = outcomeOf(await own.once.fetch(shop.url, ORDER));
@@ -127,8 +119,7 @@ describe('a store without room', () => {
     expect(own.codes()).not.toContain('store-degraded');
   });
 
-  test('where it is required: nothing is sent', async () => {
-    const shop = new Shop();
+  test('where it is required: nothing is sent', async ({ shop }) => {
     const own = client(shop, { durability: 'required' });
     await pending(own.once);
     write(() => full);
@@ -141,18 +132,14 @@ describe('a store without room', () => {
 describe('a store that cannot be looked at', () => {
   const silent = () => undo.push(replaceMethod(IDBFactory, 'open', () => () => ({})));
 
-  test('makes a named call fail before anything is sent, because an earlier key may be in it', async () => {
-    const shop = new Shop();
-    const own = client(shop);
+  test('makes a named call fail before anything is sent, because an earlier key may be in it', async ({ shop, own }) => {
     silent();
     const error = await caught(own.once.fetch(shop.url, ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', sent: 'maybe' }, cause: { reason: 'blocked' } });
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('is asked again by the next call, which finds the key of before', async () => {
-    const shop = new Shop();
-    const own = client(shop);
+  test('is asked again by the next call, which finds the key of before', async ({ shop, own }) => {
     await shop.meets('lose-response');
     await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
     (await settled(indexedDB.open(own.name, 7))).close();
@@ -166,9 +153,7 @@ describe('a store that cannot be looked at', () => {
 });
 
 describe('after the site’s data were cleared (A31)', () => {
-  test('a random key is gone, and the same press of Pay is another effect; the docs say so', async () => {
-    const shop = new Shop();
-    const own = client(shop);
+  test('a random key is gone, and the same press of Pay is another effect; the docs say so', async ({ shop, own }) => {
     await shop.meets('lose-response');
     await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
     await fetch('/site/clear.html');
@@ -176,8 +161,7 @@ describe('after the site’s data were cleared (A31)', () => {
     expect((await shop.ledger()).effects).toHaveLength(2);
   });
 
-  test('a derived key is the same as before: one effect', async () => {
-    const shop = new Shop();
+  test('a derived key is the same as before: one effect', async ({ shop }) => {
     const own = client(shop, {});
     const order = { ...ORDER, once: { operation: ['pay', 1], key: derived } } as const;
     await shop.meets('lose-response');

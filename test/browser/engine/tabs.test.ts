@@ -3,11 +3,11 @@
  * one origin, each with the package of its own, real locks and a real IndexedDB; answers are held until the test lets them go.
  */
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { clear, pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, openFrame, openWorker, type Realm, type RealmError } from '../support/realms.js';
-import { Shop, sends } from '../support/shop.js';
+import { Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
@@ -59,8 +59,7 @@ const waits = ({ run }: Realm, { namespace }: Shop): Promise<void> =>
   }, namespace);
 
 describe('a reload in the middle of an attempt', () => {
-  test('loses neither the operation nor its key: the next press adopts it, one effect', async () => {
-    const shop = new Shop();
+  test('loses neither the operation nor its key: the next press adopts it, one effect', async ({ shop }) => {
     await shop.hold();
     const frame = await openFrame();
     payAndForget(frame, shop);
@@ -75,8 +74,7 @@ describe('a reload in the middle of an attempt', () => {
     expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
   });
 
-  test('and another card then: under the same key, so that only one of them can be charged', async () => {
-    const shop = new Shop();
+  test('and another card then: under the same key, so that only one of them can be charged', async ({ shop }) => {
     await shop.hold();
     const frame = await openFrame();
     payAndForget(frame, shop);
@@ -89,8 +87,7 @@ describe('a reload in the middle of an attempt', () => {
     await shop.oneEffect();
   });
 
-  test('five times over: one effect', async () => {
-    const shop = new Shop();
+  test('five times over: one effect', async ({ shop }) => {
     await shop.meets('hang', 'hang-after-commit', 'hang', 'hang-after-commit', 'hang');
     const frame = await openFrame();
     for (let n = 1; n <= 5; n++) {
@@ -108,8 +105,7 @@ describe.each([
   ['tab', openFrame],
   ['worker', openWorker],
 ])('a second %s', (_, openSecond) => {
-  test('waits for the lock and gets that outcome: nothing is sent again', async () => {
-    const shop = new Shop();
+  test('waits for the lock and gets that outcome: nothing is sent again', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.hold();
     const told = pay(first, shop);
@@ -123,8 +119,7 @@ describe.each([
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('gets the answer itself where answers are kept on disk', async () => {
-    const shop = new Shop();
+  test('gets the answer itself where answers are kept on disk', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.hold();
     const told = pay(first, shop, { keep: 'disk' });
@@ -139,8 +134,7 @@ describe.each([
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('that waits is told of a refusal, and does not try again on its own (A33)', async () => {
-    const shop = new Shop();
+  test('that waits is told of a refusal, and does not try again on its own (A33)', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.hold();
     const told = pay(first, shop, { card: 'declined' });
@@ -157,8 +151,7 @@ describe.each([
     expect(new Set((await shop.ledger()).arrivals.map(({ key }) => key)).size).toBe(2);
   });
 
-  test('takes over as soon as the first is closed in the middle of its attempt, under the same key', async () => {
-    const shop = new Shop();
+  test('takes over as soon as the first is closed in the middle of its attempt, under the same key', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.meets('hang-after-commit');
     payAndForget(first, shop);
@@ -170,8 +163,7 @@ describe.each([
     expect(sends(await shop.oneEffect())).toHaveLength(2);
   });
 
-  test('behind one that never lets go, as when it is frozen, waits for an attempt’s time and goes on with the same key', async () => {
-    const shop = new Shop();
+  test('behind one that never lets go, as when it is frozen, waits for an attempt’s time and goes on with the same key', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await first.run(() => {
       const { request } = LockManager.prototype;
@@ -208,16 +200,14 @@ describe('a tab that waits between two attempts', () => {
     return { told, key: first?.key };
   };
 
-  test('sends nothing more once another person is logged in, in another tab (A12)', async () => {
-    const shop = new Shop();
+  test('sends nothing more once another person is logged in, in another tab (A12)', async ({ shop }) => {
     const { told } = await waiting(shop, `${shop.namespace}-1`);
     localStorage.setItem('who', `${shop.namespace}-2`);
     expect(await told).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'identity' } });
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('stops when another tab logs out by clear(), which keeps the key', async () => {
-    const shop = new Shop();
+  test('stops when another tab logs out by clear(), which keeps the key', async ({ shop }) => {
     const { told, key } = await waiting(shop, shop.namespace);
     const { kept } = await clear(createOnce({ namespace: shop.namespace }));
     expect(kept).toMatchObject([{ name: ['pay', 1], key }]);

@@ -3,11 +3,11 @@
  * for the truth. Method: the browser's own events, a wait that is too long for a test, and a real server.
  */
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { operation, pending } from '../../../src/entries/index.js';
 import { createOnce, outcomeOf } from '../realm/lib.js';
 import { replaceProperty } from '../stores/support.js';
-import { Shop, sends } from '../support/shop.js';
+import { Shop, sends, test } from '../support/shop.js';
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -78,8 +78,7 @@ describe('a wait between two attempts', () => {
     expect(await wakes(shop)).toBe(false);
   });
 
-  test('goes on whatever happens when the server said when to come back', async () => {
-    const shop = new Shop();
+  test('goes on whatever happens when the server said when to come back', async ({ shop }) => {
     await waiting(shop, { name: 'unavailable', retryAfter: 60 });
     dispatchEvent(new Event('online'));
     visibility('visible');
@@ -90,8 +89,7 @@ describe('a wait between two attempts', () => {
 describe('a device that says it is offline', () => {
   const pay = (shop: Shop, offlineWaitMs: number) => createOnce({ namespace: shop.namespace, limits: { offlineWaitMs } }).fetch(shop.url, ORDER);
 
-  test('makes the first attempt wait until it says something else', async () => {
-    const shop = new Shop();
+  test('makes the first attempt wait until it says something else', async ({ shop }) => {
     network(false);
     const answer = pay(shop, 60_000);
     await expect.poll(() => operation(createOnce({ namespace: shop.namespace }), ['pay', 1]).state).toMatchObject({ phase: 'waiting', why: 'offline' });
@@ -102,8 +100,7 @@ describe('a device that says it is offline', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('is not believed for ever: the first attempt leaves after offlineWaitMs, and the shop can be paid at (A27)', async () => {
-    const shop = new Shop();
+  test('is not believed for ever: the first attempt leaves after offlineWaitMs, and the shop can be paid at (A27)', async ({ shop }) => {
     network(false);
     const began = performance.now();
     const answer = await pay(shop, 400);
@@ -112,8 +109,7 @@ describe('a device that says it is offline', () => {
     await shop.oneEffect();
   });
 
-  test('leaves a record that says that nothing was sent, which an abort takes away', async () => {
-    const shop = new Shop();
+  test('leaves a record that says that nothing was sent, which an abort takes away', async ({ shop }) => {
     network(false);
     const controller = new AbortController();
     const once = createOnce({ namespace: shop.namespace, limits: { offlineWaitMs: 60_000 } });

@@ -1,10 +1,10 @@
 /** Goal: workers, which have no localStorage and no page, pay once among themselves and with pages. Method: real ones, with bundles of their own. */
 
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { operation } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, openFrame, openSharedWorker, openWorker, type Realm } from '../support/realms.js';
-import { Shop, sends } from '../support/shop.js';
+import { type Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
@@ -23,8 +23,7 @@ describe.each([
   ['a worker', openWorker],
   ['a shared worker', openSharedWorker],
 ])('%s', (_, open) => {
-  test('pays once through faults, and stores the key where pages find it', async () => {
-    const shop = new Shop();
+  test('pays once through faults, and stores the key where pages find it', async ({ shop }) => {
     await shop.meets('lose-response', 'truncate');
     const told = await pay(await open(), shop);
     expect(told).toMatchObject({ status: 201, storage: 'undefined', page: 'undefined', outcome: { type: 'replayed', attempts: 3, storedIn: 'disk' } });
@@ -33,8 +32,7 @@ describe.each([
     await expect.poll(state).toMatchObject({ phase: 'settled', outcome: { effect: 'done', key: told.outcome?.key } });
   });
 
-  test('resolves an address without a page, and keeps unnamed calls apart', async () => {
-    const shop = new Shop();
+  test('resolves an address without a page, and keeps unnamed calls apart', async ({ shop }) => {
     const worker = await open();
     const path = new URL(shop.url).pathname;
     await worker.run(
@@ -50,8 +48,7 @@ describe.each([
   });
 });
 
-test('a worker that is ended in the middle of its attempt leaves its key to the page', async () => {
-  const shop = new Shop();
+test('a worker that is ended in the middle of its attempt leaves its key to the page', async ({ shop }) => {
   await shop.meets('hang-after-commit');
   const [worker, frame] = await Promise.all([openWorker(), openFrame()]);
   pay(worker, shop).catch(() => {});
@@ -61,8 +58,7 @@ test('a worker that is ended in the middle of its attempt leaves its key to the 
   expect(sends(await shop.oneEffect())).toHaveLength(2);
 });
 
-test('a page, a worker and a shared worker that pay at once make one effect', async () => {
-  const shop = new Shop();
+test('a page, a worker and a shared worker that pay at once make one effect', async ({ shop }) => {
   const realms = await Promise.all([openFrame(), openWorker(), openSharedWorker()]);
   const told = await Promise.allSettled(realms.map((realm) => pay(realm, shop)));
   const outcomes = told.map((one) => (one.status === 'fulfilled' ? one.value.outcome : one.reason.outcome));

@@ -3,9 +3,11 @@
  * element's stays the browser's. Method: real forms, clicks and requests in each browser; the server's log is the judge.
  */
 import { clear, memoryStore, refresh } from 'oncefetch';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { client, host, pressAndHold, reported, show, withForms } from '../support/form.js';
-import { Shop, sends } from '../support/shop.js';
+import { test as inShop, Shop, sends } from '../support/shop.js';
+
+const test = inShop.extend('page', () => show());
 
 withForms();
 
@@ -106,8 +108,7 @@ describe('what is sent', () => {
     expect(reported).toEqual(['Error: a bug of the app']);
   });
 
-  test('several buttons: each sends its own name and value, to its own formaction, without validation where it says so', async () => {
-    const shop = new Shop();
+  test('several buttons: each sends its own name and value, to its own formaction, without validation where it says so', async ({ shop }) => {
     const urls: string[] = [];
     const fetch = (async (input: string, init?: RequestInit) => {
       urls.push(`${input.replace(/.*\//, '')} ${init?.body}`);
@@ -144,9 +145,8 @@ describe('what is sent', () => {
     expect([button.getAttribute('aria-busy'), page.form.getAttribute('aria-busy')]).toEqual([null, null]);
   });
 
-  test('a token that differs with every rendering does not make it another payload', async () => {
+  test('a token that differs with every rendering does not make it another payload', async ({ shop }) => {
     const { fetch, keys } = answers(new Response(null, { status: 503 }), paid());
-    const shop = new Shop();
     const once = client(shop, { fetch, limits: { attempts: 1 } });
     const asked = (token: string) => ({
       shop,
@@ -203,16 +203,14 @@ describe('what is left to the browser', () => {
     expect((await page.shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('what the application’s own listener has taken is nobody else’s', async () => {
-    const page = show();
+  test('what the application’s own listener has taken is nobody else’s', async ({ page }) => {
     page.form.addEventListener('submit', (event) => event.preventDefault());
     page.press();
     expect(page.element.state).toBe('');
     expect((await page.shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('a submit listener that throws takes nothing', async () => {
-    const page = show();
+  test('a submit listener that throws takes nothing', async ({ page }) => {
     page.form.addEventListener('submit', () => {
       throw new Error('a bug of the app');
     });
@@ -300,8 +298,7 @@ describe('a refusal', () => {
 });
 
 describe('crossings', () => {
-  test('an element that finds an open operation says so, asks after it, and is told', async () => {
-    const shop = new Shop();
+  test('an element that finds an open operation says so, asks after it, and is told', async ({ shop }) => {
     const first = show({ shop, client: { limits: { attempts: 1 }, keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
     await shop.meets('lose-response');
     first.press();
@@ -336,8 +333,7 @@ describe('crossings', () => {
     await next.says(DONE);
   });
 
-  test('moved in the page: it works as before, once', async () => {
-    const page = show();
+  test('moved in the page: it works as before, once', async ({ page }) => {
     host.append(page.element);
     host.addEventListener('submit', (event) => event.preventDefault());
     page.press();
@@ -345,8 +341,7 @@ describe('crossings', () => {
     await page.shop.oneEffect();
   });
 
-  test('another name: what was said of the old operation goes', async () => {
-    const page = show();
+  test('another name: what was said of the old operation goes', async ({ page }) => {
     page.press();
     await page.says(DONE);
     page.element.setAttribute('operation', 'pay 2');
@@ -356,8 +351,7 @@ describe('crossings', () => {
     expect((await page.shop.ledger()).effects).toHaveLength(2);
   });
 
-  test('another name in mid-call: its end is not shown for the new operation, which can be sent at once', async () => {
-    const page = show();
+  test('another name in mid-call: its end is not shown for the new operation, which can be sent at once', async ({ page }) => {
     await pressAndHold(page);
     page.element.setAttribute('operation', 'pay 2');
     await page.says('');
@@ -378,8 +372,7 @@ describe('crossings', () => {
     await page.says(DONE);
   });
 
-  test('somebody logs in and the page is not told: the submit is theirs, and so is what is said', async () => {
-    const shop = new Shop();
+  test('somebody logs in and the page is not told: the submit is theirs, and so is what is said', async ({ shop }) => {
     let user = shop.namespace;
     const page = show({ shop, client: { namespace: () => user } });
     user = `${user}-other`;
@@ -388,8 +381,7 @@ describe('crossings', () => {
     expect(page.outcomes).toHaveLength(1);
   });
 
-  test('a log-out in mid-call: nothing of it is shown, and no event', async () => {
-    const shop = new Shop();
+  test('a log-out in mid-call: nothing of it is shown, and no event', async ({ shop }) => {
     let user = shop.namespace;
     const page = show({
       shop,
@@ -450,8 +442,7 @@ describe('crossings', () => {
     await page.shop.oneEffect();
   });
 
-  test('known by the server to be done: an open operation is settled, and the server’s words stay', async () => {
-    const shop = new Shop();
+  test('known by the server to be done: an open operation is settled, and the server’s words stay', async ({ shop }) => {
     const first = show({ shop, client: { limits: { attempts: 1 } }, fields: `${KEY}<button>Pay</button>` });
     await shop.meets('lose-response');
     first.press();

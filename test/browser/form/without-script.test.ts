@@ -2,9 +2,9 @@
  * Goal: the same form, with script and without, is one payment, in each browser. Method: a frame whose scripts are switched off, in
  * which the browser itself sends the form; the server takes the key from the header, or else from the field.
  */
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { show, withForms } from '../support/form.js';
-import { Shop, sends } from '../support/shop.js';
+import { type Shop, sends, test } from '../support/shop.js';
 
 withForms();
 const frames: HTMLIFrameElement[] = [];
@@ -36,16 +36,14 @@ async function withoutScript(shop: Shop): Promise<{ press(): Promise<void>; ran(
   };
 }
 
-test('without script: two copies of the form are one effect', async () => {
-  const shop = new Shop();
+test('without script: two copies of the form are one effect', async ({ shop }) => {
   const [page, other] = [await withoutScript(shop), await withoutScript(shop)];
   expect([page.ran(), other.ran()]).toEqual([false, false]);
   await Promise.all([page.press(), other.press()]);
   expect(sends(await shop.oneEffect())).toHaveLength(2);
 });
 
-test('without script, then with it: the same key and the same bytes, one effect', async () => {
-  const shop = new Shop();
+test('without script, then with it: the same key and the same bytes, one effect', async ({ shop }) => {
   await (await withoutScript(shop)).press();
   const scripted = show({ shop, fields: FIELDS });
   scripted.press();
@@ -56,8 +54,7 @@ test('without script, then with it: the same key and the same bytes, one effect'
   expect(scripted.outcomes[0]?.outcome).toMatchObject({ effect: 'done', type: 'replayed' });
 });
 
-test('with script, its answer lost; then without it, from an old page: one effect', async () => {
-  const shop = new Shop();
+test('with script, its answer lost; then without it, from an old page: one effect', async ({ shop }) => {
   const old = await withoutScript(shop);
   const scripted = show({ shop, client: { limits: { attempts: 1 } }, fields: FIELDS });
   await shop.meets('lose-response');

@@ -1,10 +1,12 @@
 /** Goal: the IndexedDB store tells the truth when IndexedDB misbehaves. Method: the real thing, with one method at a time replaced. */
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, test as anyTest, describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 import { StoreFault } from '../../../src/stores/fault.js';
 import { put, record } from '../../../src/testing/contract/bench.js';
 import { freshName, plantInDatabase, replaceMethod, replaceProperty, settled } from './support.js';
+
+const test = anyTest.extend('name', () => freshName()).extend('store', ({ name }) => indexedDbStore({ name }));
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -85,8 +87,7 @@ const faultOf = (work: Promise<unknown>): Promise<StoreFault> =>
   );
 
 describe('a write', () => {
-  test('whose put succeeded but whose commit failed rejects, with an error', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('whose put succeeded but whose commit failed rejects, with an error', async ({ store }) => {
     const restore = failCommits();
     const fault = await faultOf(put(store, record('a')));
     expect(fault.reason).toBe('io');
@@ -95,8 +96,7 @@ describe('a write', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('is not tried again once it was put, because it might be there', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('is not tried again once it was put, because it might be there', async ({ store }) => {
     await put(store, record('b'));
     const seen = watch();
     failCommits();
@@ -106,8 +106,7 @@ describe('a write', () => {
     expect(seen.opened).toBe(0);
   });
 
-  test('of something that cannot be stored rejects, stores nothing and harms nothing', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('of something that cannot be stored rejects, stores nothing and harms nothing', async ({ store }) => {
     await put(store, record('a'));
     const fault = await faultOf(put(store, record('a', { call: () => {} })));
     expect((fault.cause as DOMException).name).toBe('DataCloneError');
@@ -130,8 +129,7 @@ describe('a write', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('that is refused says why', async () => {
-    const name = freshName();
+  test('that is refused says why', async ({ name }) => {
     const request = indexedDB.open(name);
     request.onupgradeneeded = () => request.result.createObjectStore('records').createIndex('one', 'ns', { unique: true });
     (await settled(request)).close();
@@ -141,8 +139,7 @@ describe('a write', () => {
     expect(await store.read('b')).toBeUndefined();
   });
 
-  test('is strict unless it says relaxed', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('is strict unless it says relaxed', async ({ store }) => {
     const asked: unknown[] = [];
     replace(
       IDBDatabase,
@@ -159,8 +156,7 @@ describe('a write', () => {
     expect(asked).toEqual(['strict', 'relaxed', 'strict']);
   });
 
-  test('whose change throws is not tried again, on the same connection', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('whose change throws is not tried again, on the same connection', async ({ store }) => {
     await put(store, record('b'));
     const seen = watch();
     let calls = 0;
@@ -175,8 +171,7 @@ describe('a write', () => {
 });
 
 describe('a connection', () => {
-  test('that was closed under the store is opened again, and the call succeeds', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('that was closed under the store is opened again, and the call succeeds', async ({ store }) => {
     const seen = watch();
     await put(store, record('a'));
     seen.live?.close();
@@ -185,8 +180,7 @@ describe('a connection', () => {
     expect(seen.opened).toBe(2);
   });
 
-  test('that the browser closes because the site’s data are cleared is opened again', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('that the browser closes because the site’s data are cleared is opened again', async ({ store }) => {
     const seen = watch();
     await put(store, record('a'));
     const first = seen.live;
@@ -216,8 +210,7 @@ describe('a connection', () => {
     expect(await store.read('b')).toEqual(record('b'));
   });
 
-  test('that dies before anything was written is replaced, and the change sees the record', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('that dies before anything was written is replaced, and the change sees the record', async ({ store }) => {
     await put(store, record('a'));
     const seen = watch();
     let deaths = 1;
@@ -237,8 +230,7 @@ describe('a connection', () => {
     expect(seen.opened).toBe(1);
   });
 
-  test('that stays dead makes the second try reject', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('that stays dead makes the second try reject', async ({ store }) => {
     await put(store, record('a'));
     let tries = 0;
     replace(IDBDatabase, 'transaction', () => () => {
@@ -249,8 +241,7 @@ describe('a connection', () => {
     expect(tries).toBe(2);
   });
 
-  test('gives way to another one that upgrades the database, and works with what that leaves', async () => {
-    const name = freshName();
+  test('gives way to another one that upgrades the database, and works with what that leaves', async ({ name }) => {
     const store = indexedDbStore({ name });
     await put(store, record('a'));
     const newer = await settled(indexedDB.open(name, 7));
@@ -259,8 +250,7 @@ describe('a connection', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('gives way to a deletion, and begins anew', async () => {
-    const name = freshName();
+  test('gives way to a deletion, and begins anew', async ({ name }) => {
     const store = indexedDbStore({ name });
     await put(store, record('a'));
     await settled(indexedDB.deleteDatabase(name));
@@ -269,16 +259,14 @@ describe('a connection', () => {
     expect(await store.read('b')).toEqual(record('b'));
   });
 
-  test('is closed with its store', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('is closed with its store', async ({ store }) => {
     const seen = watch();
     await put(store, record('a'));
     await store.close();
     expect(() => seen.live?.transaction('records')).toThrow(expect.objectContaining({ name: 'InvalidStateError' }));
   });
 
-  test('is shared by the calls of one store', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('is shared by the calls of one store', async ({ store }) => {
     const seen = watch();
     await Promise.all([put(store, record('a')), put(store, record('b')), store.read('c'), store.scan({ before: 1, limit: 1 })]);
     expect(seen.opened).toBe(1);
@@ -296,8 +284,7 @@ describe('an opening', () => {
     };
   }
 
-  test('that is blocked rejects in its time, and the next call tries anew', async () => {
-    const name = freshName();
+  test('that is blocked rejects in its time, and the next call tries anew', async ({ name }) => {
     const lift = await blockade(name);
     const store = indexedDbStore({ name, openTimeoutMs: 500 });
     const began = performance.now();
@@ -310,8 +297,7 @@ describe('an opening', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('that comes too late leaves no connection behind', async () => {
-    const name = freshName();
+  test('that comes too late leaves no connection behind', async ({ name }) => {
     const lift = await blockade(name);
     const store = indexedDbStore({ name, openTimeoutMs: 50 });
     await faultOf(store.read('a'));
@@ -322,8 +308,7 @@ describe('an opening', () => {
     db.close();
   });
 
-  test('that failed is not kept: the next call opens again', async () => {
-    const store = indexedDbStore({ name: freshName() });
+  test('that failed is not kept: the next call opens again', async ({ store }) => {
     const restore = replace(IDBFactory, 'open', () => () => {
       throw new DOMException('the disk is busy', 'UnknownError');
     });
@@ -332,8 +317,7 @@ describe('an opening', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('that is under way when the store is closed serves who waits for it, and leaves no connection behind', async () => {
-    const name = freshName();
+  test('that is under way when the store is closed serves who waits for it, and leaves no connection behind', async ({ name }) => {
     const store = indexedDbStore({ name });
     const reading = store.read('a');
     await store.close();
@@ -344,8 +328,7 @@ describe('an opening', () => {
     db.close();
   });
 
-  test('of a database of that name without our records rejects, and leaves it alone', async () => {
-    const name = freshName();
+  test('of a database of that name without our records rejects, and leaves it alone', async ({ name }) => {
     const request = indexedDB.open(name);
     request.onupgradeneeded = () => request.result.createObjectStore('theirs').put('kept', 'key');
     (await settled(request)).close();
@@ -358,15 +341,13 @@ describe('an opening', () => {
   });
 });
 
-test('records of a newer version, with more in them, come back whole', async () => {
-  const name = freshName();
+test('records of a newer version, with more in them, come back whole', async ({ name }) => {
   await plantInDatabase(name, 'a', record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
   expect(await indexedDbStore({ name }).read('a')).toEqual(record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
 });
 
 describe('an empty database of its name, which other code has opened once', () => {
-  test('is given its tables', async () => {
-    const name = freshName();
+  test('is given its tables', async ({ name }) => {
     (await settled(indexedDB.open(name))).close();
     const stores = [indexedDbStore({ name }), indexedDbStore({ name })];
     await Promise.all(stores.map((store, n) => put(store, record(`r${n}`))));
@@ -375,8 +356,7 @@ describe('an empty database of its name, which other code has opened once', () =
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('is waited for while that code has it open, and then it works', async () => {
-    const name = freshName();
+  test('is waited for while that code has it open, and then it works', async ({ name }) => {
     const theirs = await settled(indexedDB.open(name));
     const store = indexedDbStore({ name, openTimeoutMs: 200 });
     await expect(put(store, record('a'))).rejects.toMatchObject({ name: 'StoreFault', reason: 'blocked' });

@@ -1,6 +1,8 @@
 /** A test's own shop on the real server of `test/browser/server`. */
+import { test as anyTest } from 'vitest';
 import type { Fault, FaultName } from '../../../src/testing/faults.js';
 import type { Effect } from '../../../src/testing/model-server.js';
+import { createOnce, type Once, type OnceOptions, SOON } from '../realm/lib.js';
 import type { Arrival } from '../server/shop.js';
 
 export type { Arrival };
@@ -68,3 +70,9 @@ export class Shop {
 
 /** The calls of fetch among arrivals. */
 export const sends = (arrivals: readonly Arrival[]): string[] => [...new Set(arrivals.map(({ send }, n) => send ?? `copy ${n}`))];
+
+/** A client that pays there, with limits that a test can wait for. */
+export const client = (shop: Shop, options: OnceOptions = {}): Once => createOnce({ ...SOON, namespace: shop.namespace, ...options });
+
+/** What most tests begin with: a shop of their own, and a client that pays there. A test gets those that it names. */
+export const test = anyTest.extend('shop', () => new Shop()).extend('once', ({ shop }) => client(shop));

@@ -1,9 +1,9 @@
 /** What every dialect must do: its documented answers are read as documented, and the real engine speaks it. */
-import { describe, expect, test } from 'vitest';
+import { test as anyTest, describe, expect } from 'vitest';
 import { carryOf } from '../../../src/core/carrier.js';
 import type { Dialect } from '../../../src/core/dialect.js';
 import { type Arrival, charged, type Entry, lost, networkError } from '../../support/server.js';
-import { newWorld, type PayOptions, pay, URL_, type World } from '../../support/world.js';
+import { test as inWorld, newWorld, type PayOptions, pay, URL_, type World } from '../../support/world.js';
 import { type Sample, samples } from './all.js';
 import { type Fixture, fixturesOf, readFixture } from './fixtures.js';
 
@@ -22,6 +22,9 @@ export function worldOf(dialect: Dialect): World {
   return world;
 }
 
+/** A world whose server finds keys there, and a client that speaks the dialect. */
+export const testOf = (dialect: Dialect) => inWorld.extend('world', () => worldOf(dialect)).extend('once', ({ tab }) => tab.once({ dialect }));
+
 export const payOf = ({ body }: Sample, more: PayOptions = {}): PayOptions => ({
   body,
   ...(body.startsWith('{') ? {} : { init: { headers: { 'content-type': 'application/x-www-form-urlencoded' } } }),
@@ -38,7 +41,7 @@ const find = (all: readonly Fixture[], fits: (one: Fixture) => boolean): Fixture
 /** Reads every fixture, clean and after ambiguity. */
 function readsFixtures(dialect: Dialect, all: readonly Fixture[]): void {
   describe('reads what is documented', () => {
-    test.each(all.map((one) => [one.shows, one] as const))('%s', (_, fixture) => {
+    anyTest.each(all.map((one) => [one.shows, one] as const))('%s', (_, fixture) => {
       expect(fixture.source.length).toBeGreaterThan(10);
       for (const ambiguous of [false, true]) {
         const kind = ambiguous ? fixture.ambiguous : fixture.clean;
@@ -56,15 +59,13 @@ function readsFixtures(dialect: Dialect, all: readonly Fixture[]): void {
 /** Drives one operation through the real engine for everything that the dialect knows. */
 function speaks(sample: Sample, all: readonly Fixture[]): void {
   const { dialect } = sample;
+  const test = testOf(dialect);
   const success = find(all, ({ clean }) => clean === 'replayed') ?? find(all, ({ clean }) => clean === 'fresh');
   if (!success) throw new Error(`${dialect.name} has no fixture of a success`);
   const done = plays(success, true);
 
-  test('puts its key where it belongs, once, and sends the same bytes again after a lost answer', async () => {
-    const world = worldOf(dialect);
-    const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(lost()), done);
-    const end = await world.end(tab, pay(once, payOf(sample)));
+  test('puts its key where it belongs, once, and sends the same bytes again after a lost answer', async ({ world, tab, once }) => {
+    const end = await world.end(tab, pay(once, payOf(sample)), charged(lost()), done);
     const key = end.outcome?.key as string;
     expect(end).toMatchObject({ status: success.status, outcome: { effect: 'done', type: success.clean, attempts: 2 } });
     expect(world.server.keys).toEqual([key, key]);
@@ -73,34 +74,24 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
     expect(countOf(first as string, key)).toBe(1);
   });
 
-  test('goes on after a reload with the wire form that was stored', async () => {
-    const world = worldOf(dialect);
-    const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(lost()), done);
-    await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })));
+  test('goes on after a reload with the wire form that was stored', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()));
     expect(world.record()).toMatchObject({ state: 'pending', carrier: dialect.carrier, dialect: dialect.name });
     const next = tab.reload();
-    const end = await world.end(next, pay(next.once({ dialect }), payOf(sample)));
-    expect(end).toMatchObject({ outcome: { effect: 'done', resumed: true } });
+    expect(await world.end(next, pay(next.once({ dialect }), payOf(sample)), done)).toMatchObject({ outcome: { effect: 'done', resumed: true } });
     expect(new Set(world.server.arrivals.map(wireOf)).size).toBe(1);
   });
 
-  test('a refusal that is not known to be kept leaves the outcome open after ambiguity', async () => {
-    const world = worldOf(dialect);
-    const { tab, once } = world.open({ dialect });
-    world.server.plays(charged(lost()), plays({ status: 403, headers: {} }));
-    const end = await world.end(tab, pay(once, payOf(sample)));
+  test('a refusal that is not known to be kept leaves the outcome open after ambiguity', async ({ world, tab, once }) => {
+    const end = await world.end(tab, pay(once, payOf(sample)), charged(lost()), plays({ status: 403, headers: {} }));
     expect(end).toMatchObject({ status: 403, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
   });
 
   const busy = find(all, ({ ambiguous }) => ambiguous === 'in-progress');
   if (busy) {
-    test('waits for work in progress under the same key', async () => {
-      const world = worldOf(dialect);
-      const { tab, once } = world.open({ dialect });
-      world.server.plays(charged(lost()), plays(busy), done);
-      const end = await world.end(tab, pay(once, payOf(sample)));
+    test('waits for work in progress under the same key', async ({ world, tab, once }) => {
+      const end = await world.end(tab, pay(once, payOf(sample)), charged(lost()), plays(busy), done);
       expect(end).toMatchObject({ outcome: { effect: 'done', attempts: 3 } });
       expect(new Set(world.server.keys).size).toBe(1);
       if (busy.waitsMs !== undefined) expect(world.server.gaps[1]).toBe(busy.waitsMs);
@@ -109,11 +100,8 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
 
   const clash = find(all, ({ ambiguous }) => ambiguous === 'mismatch' || ambiguous === 'done-elsewhere');
   if (clash) {
-    test('a changed payload after a lost answer can not take effect beside the first one', async () => {
-      const world = worldOf(dialect);
-      const { tab, once } = world.open({ dialect });
-      world.server.plays(charged(lost()));
-      const first = await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })));
+    test('a changed payload after a lost answer can not take effect beside the first one', async ({ world, tab, once }) => {
+      const first = await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()));
       expect(first.outcome).toMatchObject({ effect: 'unknown' });
       // A mismatch has the first payload sent once more, to read its end.
       world.server.plays(plays(clash), ...(clash.ambiguous === 'mismatch' ? [done] : []));
@@ -129,21 +117,16 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
 
   const kept = find(all, ({ sticky, ambiguous }) => sticky === true && ambiguous === 'refused');
   if (kept) {
-    test('a refusal that the server keeps settles, and the next call gets another key', async () => {
-      const world = worldOf(dialect);
-      const { tab, once } = world.open({ dialect });
-      world.server.plays(lost(), plays(kept), done);
-      const refused = await world.end(tab, pay(once, payOf(sample)));
+    test('a refusal that the server keeps settles, and the next call gets another key', async ({ world, tab, once }) => {
+      const refused = await world.end(tab, pay(once, payOf(sample)), lost(), plays(kept));
       expect(refused).toMatchObject({ status: kept.status, outcome: { type: 'rejected', effect: 'none' } });
-      const paid = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })));
+      const paid = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })), done);
       expect(paid.outcome).toMatchObject({ effect: 'done' });
       expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
     });
   }
 
-  test('a key that does not fit is refused before anything is stored', async () => {
-    const world = worldOf(dialect);
-    const { tab, once } = world.open({ dialect });
+  test('a key that does not fit is refused before anything is stored', async ({ world, tab, once }) => {
     for (const key of ['', 'a\r\nx-evil: 1', 'ключ', 'k'.repeat(1001)]) {
       const end = await world.end(tab, pay(once, payOf(sample, { key })));
       expect(end.error, JSON.stringify(key)).toBeInstanceOf(TypeError);

@@ -1,6 +1,6 @@
 /** The playground as a process, a browser in front of it, and its SQLite file behind it. */
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright';
-import { expect, inject } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import { type Shop, startShop } from '../../../playground/start-shop.ts';
 import { browserNamed, executableOf, headlessChromium } from '../../../scripts/browsers.mjs';
 import { Tab } from './tab.ts';
@@ -167,4 +167,17 @@ export class Playground {
     expect(new Set(carts).size, 'no duplicate').toBe(carts.length);
     return charges;
   }
+}
+
+export let playground: Playground;
+
+/** One for the tests of a file, to be called once in it; `keep`: they share their customer, too. */
+export function inPlayground({ keep = false } = {}): void {
+  beforeAll(async () => {
+    playground = await Playground.start();
+  });
+  afterAll(() => playground?.stop());
+  afterEach(async () => {
+    if (!keep) await playground.clear();
+  });
 }

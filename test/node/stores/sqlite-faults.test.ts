@@ -7,7 +7,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, test as anyTest, describe, expect, vi } from 'vitest';
 import type { Store, Stored } from '../../../src/ports.js';
 import { firstAvailable } from '../../../src/stores/browser/automatic.js';
 import { memoryStore } from '../../../src/stores/memory.js';
@@ -53,10 +53,19 @@ async function filled(): Promise<string> {
   return path;
 }
 
-describe('locked', () => {
-  test('by another connection for ever: blocked at the bound, and the event loop goes on meanwhile', async () => {
-    const path = await filled();
+const test = anyTest
+  .extend('path', () => filled())
+  // Another connection to it.
+  .extend('other', ({ path }, { onCleanup }) => {
     const other = new DatabaseSync(path);
+    onCleanup(() => {
+      if (other.isOpen) other.close();
+    });
+    return other;
+  });
+
+describe('locked', () => {
+  test('by another connection for ever: blocked at the bound, and the event loop goes on meanwhile', async ({ path, other }) => {
     other.exec('BEGIN IMMEDIATE');
     const store = storeOn({ path, busyTimeoutMs: 300 });
     let turns = 0;
@@ -69,12 +78,9 @@ describe('locked', () => {
     expect(await store.read('a')).toEqual(record('a'));
     other.exec('ROLLBACK');
     expect(await put(store, 'b')).toBe('stored');
-    other.close();
   });
 
-  test('for a while: it waits, and updates of one record keep their order', async () => {
-    const path = await filled();
-    const other = new DatabaseSync(path);
+  test('for a while: it waits, and updates of one record keep their order', async ({ path, other }) => {
     other.exec('BEGIN IMMEDIATE');
     const store = storeOn({ path });
     const order: number[] = [];
@@ -87,12 +93,9 @@ describe('locked', () => {
     await Promise.all(all);
     expect(order).toEqual([1, 2, 3]);
     expect(await store.read('a')).toMatchObject({ label: '["a"]123' });
-    other.close();
   });
 
-  test('for a while, on a connection whose owner lets SQLite wait for seconds: the event loop goes on, and the setting stays', async () => {
-    const path = await filled();
-    const other = new DatabaseSync(path);
+  test('for a while, on a connection whose owner lets SQLite wait for seconds: the event loop goes on, and the setting stays', async ({ path, other }) => {
     const database = new DatabaseSync(path, { timeout: 20_000 });
     const store = storeOn({ database });
     other.exec('BEGIN IMMEDIATE');
@@ -106,16 +109,12 @@ describe('locked', () => {
     database.close();
   });
 
-  test('from reading too: blocked', async () => {
-    const path = await filled();
-    const other = new DatabaseSync(path);
+  test('from reading too: blocked', async ({ path, other }) => {
     other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT; BEGIN EXCLUSIVE');
     await rejectAll(storeOn({ path, busyTimeoutMs: 50 }), 'blocked');
-    other.close();
   });
 
-  test('from reading while the store is closed: the file is not opened again for it', async () => {
-    const path = await filled();
+  test('from reading while the store is closed: the file is not opened again for it', async ({ path }) => {
     let left = 0;
     class Counted extends DatabaseSync {
       constructor(at: string) {
@@ -176,8 +175,7 @@ describe('read-only', () => {
     expect(await Promise.all(['a', 'b', 'c'].map((id) => store.read(id)))).toEqual([record('a'), undefined, record('c')]);
   });
 
-  test('denied where it would write; it is still there, and can be read', async () => {
-    const path = await filled();
+  test('denied where it would write; it is still there, and can be read', async ({ path }) => {
     const database = new DatabaseSync(path, { readOnly: true });
     const store = storeOn({ database });
     await expect(put(store, 'b')).rejects.toMatchObject({ reason: 'denied' });
@@ -186,9 +184,8 @@ describe('read-only', () => {
     database.close();
   });
 
-  test('by its permissions, for a user who may not write: the keys in it are not passed over', async ({ skip }) => {
+  test('by its permissions, for a user who may not write: the keys in it are not passed over', async ({ skip, path }) => {
     if (process.getuid?.() !== 0) skip('only root can start a process as another user');
-    const path = await filled();
     chmodSync(path, 0o444);
     const probe = script(join(import.meta.dirname, 'sqlite-probe.ts'));
     chmodSync(join(probe.path, '..'), 0o755);
@@ -215,8 +212,7 @@ describe('not what it should be', () => {
     await rejectAll(storeOn({ path: join(folder, 'none', 'x.db') }), 'io');
   });
 
-  test('a database with damaged pages: corrupt', async () => {
-    const path = await filled();
+  test('a database with damaged pages: corrupt', async ({ path }) => {
     const bytes = readFileSync(path);
     // The first page says that there are tables; what they point at is noise.
     writeFileSync(path, bytes.fill(0x5a, 4096));
@@ -224,8 +220,7 @@ describe('not what it should be', () => {
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  test('a database that was cut off: corrupt', async () => {
-    const path = await filled();
+  test('a database that was cut off: corrupt', async ({ path }) => {
     truncateSync(path, 4096);
     await rejectAll(storeOn({ path }), 'corrupt');
   });
@@ -244,16 +239,14 @@ describe('of a newer version', () => {
     database.close();
   };
 
-  test('refused, and not a byte is changed', async () => {
-    const path = await filled();
+  test('refused, and not a byte is changed', async ({ path }) => {
     raise(path);
     const before = readFileSync(path);
     await rejectAll(storeOn({ path }), 'newer');
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  test('refused as well where it comes while a store of this version is at work', async () => {
-    const path = await filled();
+  test('refused as well where it comes while a store of this version is at work', async ({ path }) => {
     const store = storeOn({ path });
     await put(store, 'b');
     raise(path);
@@ -265,8 +258,7 @@ describe('of a newer version', () => {
     ).toBe('newer');
   });
 
-  test('a record of a newer version is kept whole, and handed over', async () => {
-    const path = await filled();
+  test('a record of a newer version is kept whole, and handed over', async ({ path }) => {
     const store = storeOn({ path });
     const newer = record('n', { v: 99, sum: 1, novel: { deep: [1] } });
     await store.update('n', () => ({ next: newer, value: undefined }));

@@ -1,0 +1,43 @@
+/** What customers do with a form of the playground, plain or in `<once-form>`, and what its ledger says of it. */
+import type { Page } from 'playwright';
+import { playground } from './playground.ts';
+
+export const PAID = /^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/;
+export const UNSURE = 'Not sure yet whether you have paid. Pay again: you will be charged once.';
+
+export const says = (page: Page, words: string | RegExp): Promise<void> => page.getByRole('status').filter({ hasText: words }).waitFor();
+export const pay = (page: Page): Promise<void> => page.getByRole('button', { name: /^Pay/ }).click();
+export const card = (page: Page, label: string): Promise<unknown> => page.getByLabel('Card').selectOption({ label });
+export const renderedKey = (page: Page): Promise<string> => page.locator('input[name=key], input[name=idempotency-key]').inputValue();
+
+/** The same page in another tab. */
+export async function second(page: Page): Promise<Page> {
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  return other;
+}
+
+/** Presses Pay, and is told that it is paid. */
+export async function pays(page: Page): Promise<void> {
+  await pay(page);
+  await says(page, PAID);
+}
+
+/** Pays with a card that is declined, and is told so. */
+export async function isDeclined(page: Page, words: string): Promise<void> {
+  await card(page, '0002, is declined');
+  await pay(page);
+  await says(page, words);
+}
+
+/** Pays while the network has this fault, and is told that nobody knows. */
+export async function isUnsure(page: Page, fault: string): Promise<void> {
+  await playground.breakNetwork(fault, undefined, 'default');
+  await pay(page);
+  await says(page, UNSURE);
+}
+
+export async function ledger(): Promise<readonly { amount: number; key: string | null }[]> {
+  await playground.calm();
+  return playground.charges('default').map(({ amount, key }) => ({ amount, key }));
+}
