@@ -163,11 +163,7 @@ const HANGS: Record<string, Hang> = {
     closing: 2 * STORE,
     grace: GRACE,
   },
-  'a store that is to settle': {
-    script: [during(hangStore, answers(201))],
-    closing: STORE,
-    grace: GRACE,
-  },
+  'a store that is to settle': { script: [during(hangStore, answers(201))], closing: STORE, grace: GRACE },
   'a store that is to be searched for a call without a name': { before: (tab) => tab.faults.rate('hang', 1), act: unnamed, closing: 2 * STORE, grace: GRACE },
   'the body of another call of the name': {
     act: (once, signal, options) => {

@@ -35,11 +35,7 @@ describe.each(SITES)('%s', (_, of) => {
     const first = open(world);
     await world.end(first.tab, call(first.once), charged(lost()));
     const next = open(world);
-    expect((await world.end(next.tab, call(next.once), replays())).outcome).toMatchObject({
-      type: 'replayed',
-      key: OWN,
-      resumed: true,
-    });
+    expect((await world.end(next.tab, call(next.once), replays())).outcome).toMatchObject({ type: 'replayed', key: OWN, resumed: true });
     expect((await world.end(next.tab, call(next.once, 'order-4712'), charged(answers(201)), charged(answers(201)))).outcome).toMatchObject({
       type: 'fresh',
       resumed: false,

@@ -44,9 +44,7 @@ const field = (...path: readonly string[]) => {
   return (given: unknown): string | undefined =>
     path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], given) as string;
 };
-const byVariables: OnceOptions = {
-  operation: ({ json }) => ['pay', (json as { variables: Order }).variables.cart],
-};
+const byVariables: OnceOptions = { operation: ({ json }) => ['pay', (json as { variables: Order }).variables.cart] };
 const byCart: OnceOptions = { operation: ({ json }) => ['pay', (json as Order).cart] };
 const asFetch = (once: Once): typeof fetch => once.fetch as typeof fetch;
 
