@@ -2,7 +2,6 @@
  * Goal: an abort ends a call, and nothing else: not the operation, not another caller, not another tab's claim. Method: a
  * real engine on a scripted world; the abort comes before the send, during it, in every wait, and with joined callers.
  */
-
 import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';

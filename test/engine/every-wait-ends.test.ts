@@ -2,7 +2,6 @@
  * Goal: no hook, body, store, lock or server can hold up a call beyond `limits.totalMs`, beyond `close()`, or beyond its caller's abort.
  * Method: one of them never answers, for each that the engine waits for; the clock is the test's.
  */
-
 import { describe, expect, test } from 'vitest';
 import { defineDialect } from '../../src/dialects/define.js';
 import { inBody } from '../../src/dialects/key-location.js';

@@ -2,7 +2,6 @@
  * Goal: `run(() => fetch(...))` is as safe as `fetch`: a Response that the function gives is read by the same table, and comes back
  * as a Response. Method: every kind of answer, given by Responses of this realm, of another one and of a polyfill.
  */
-
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';

@@ -2,7 +2,6 @@
  * Goal: what nobody needs any more goes, a bit at a time, and nothing else does, however much of it is damaged. Method: the sweep by
  * itself, over records around their time, some of which change while it looks.
  */
-
 import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';

@@ -3,7 +3,6 @@
  * can be read off the id of its record. Method: such calls whose answer is lost, in processes and pages, before and after a
  * log-out and a move.
  */
-
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { clear, move } from '../../src/entries/index.js';

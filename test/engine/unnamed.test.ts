@@ -2,7 +2,6 @@
  * Goal: calls without a name are operations of their own, under a key of their own; what was lost is taken up by the same
  * call again, and nothing else is. Method: a real engine on a scripted world; browsers, servers, tabs that die.
  */
-
 import { describe, expect } from 'vitest';
 import { type OnceRequestInit, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, lost, replays, textOf } from '../support/server.js';

@@ -2,7 +2,6 @@
  * Goal: a lease is held while its driver lives and not a moment longer, is only ever one's own, and who waits for it looks often
  * enough, leaves in time, and takes what is free. Method: the lease by itself, over records that change while it is waited for.
  */
-
 import { describe, expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { AttemptLoop } from '../../src/engine/attempt-loop.js';

@@ -1,5 +1,4 @@
 /** Other people's HTTP clients, each as docs/clients.md says to set it up: they pay for a cart, and give back what they give back. */
-
 import { ApolloClient, gql as apolloGql, HttpLink, InMemoryCache } from '@apollo/client';
 import { createClient as createSupabase } from '@supabase/supabase-js';
 import { MutationObserver, QueryClient } from '@tanstack/query-core';

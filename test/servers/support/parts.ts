@@ -1,5 +1,4 @@
 /** What keeps the second copy out at each server, and how to take it away: parts of its source, each with what stands in for it. */
-
 import type { Fault } from './wire.ts';
 
 /** In the order in which they are made; each text must stand in the source once. */
