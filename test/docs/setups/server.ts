@@ -1,4 +1,5 @@
 /** A server process with a payment provider that takes idempotency keys. */
+
 import type { OnceEvent } from 'oncefetch';
 import * as oncefetch from 'oncefetch';
 import { DECLINED } from '../support/shop.js';

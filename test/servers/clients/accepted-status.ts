@@ -5,7 +5,11 @@ export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({ namespace: 'office', use: [polling()], accepted: 'poll' });
 
   const start = (order: Order, format: string) =>
-    once.fetch(`${api}/exports`, { method: 'POST', body: JSON.stringify({ order: order.id, format }), once: ['export', order.id] });
+    once.fetch(`${api}/exports`, {
+      method: 'POST',
+      body: JSON.stringify({ order: order.id, format }),
+      once: ['export', order.id],
+    });
 
   // Every other form asks for what the job can't make, and is corrected when that is told.
   const forms = new Map<string, string>();
