@@ -2,7 +2,6 @@
  * Goal: what a call finds under its name is told as it is, an answer that is gone is asked for once more where that is safe, and
  * keys that are used up give way to a few others at most. Method: one thing found at a time.
  */
-
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { type Once, type Outcome, operation, resumeOne, settle } from '../../src/entries/index.js';

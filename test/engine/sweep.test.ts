@@ -2,7 +2,6 @@
  * Goal: what nobody needs any more goes, a bit at a time, and nothing else does, however much of it is damaged. Method: the sweep by
  * itself, over records around their time, some of which change while it looks.
  */
-
 import { describe, expect, test } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -40,20 +39,12 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0) 
 const many = (what: string, count: number): readonly string[] => Array.from({ length: count }, (_, n) => `${what}-${n}`);
 
 describe('a sweep of what is over', () => {
-  test('comes with the first settle, and then after every so many', async () => {
-    const { settle, put, there } = scene();
-    for (const settles of [1, EVERY, EVERY]) {
-      put('a');
-      await settle(settles - 1);
-      expect(there('a')).toEqual(['a']);
-      await settle();
-      expect(there('a')).toEqual([]);
-    }
-  });
-
-  test('after one of every so many by chance, so that processes that begin together do not find the same records', async () => {
-    const { settle, put, there } = scene(undefined, 0.999);
-    for (const settles of [1, 2 * EVERY - 1, EVERY]) {
+  test.each([
+    ['with the first settle, and then after every so many', undefined, [1, EVERY, EVERY]],
+    ['after one of every so many by chance, so that processes that begin together do not find the same records', 0.999, [1, 2 * EVERY - 1, EVERY]],
+  ])('comes %s', async (_, random, rounds) => {
+    const { settle, put, there } = scene(undefined, random);
+    for (const settles of rounds) {
       put('a');
       await settle(settles - 1);
       expect(there('a')).toEqual(['a']);
