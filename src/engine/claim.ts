@@ -15,7 +15,7 @@ import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
 import { emit, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
-import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
+import { giveBack, nothingSent, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { askUser } from './session.js';
 import { CallerLeft, Late, limit } from './wait.js';
 
@@ -118,9 +118,14 @@ const wantsLease = (job: OperationRun): boolean => {
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
 };
 
-/** Throws what the strategy threw. But if this call has already sent an earlier key, which was used up without an effect, the call ends with that. */
-function noKey(job: OperationRun, cause: unknown): never {
-  throw job.again && !isOnceError(cause) && !(cause instanceof CallerLeft) ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : cause;
+/**
+ * Throws what the strategy threw. But if this call has already sent an earlier key, which was used up without an effect, the call ends
+ * with that, unless another context has gone on with the name while the strategy was at work.
+ */
+async function noKey(job: OperationRun, cause: unknown): Promise<never> {
+  if (!job.again || isOnceError(cause) || cause instanceof CallerLeft) throw cause;
+  const none = await nothingSent(job, false).catch(() => false);
+  throw none ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : failure(job, unknown('busy'), { cause });
 }
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */

@@ -46,6 +46,13 @@ describe('a key strategy that fails when it is asked for the next key, after the
     expect((await world.end(tab, pay(once, { key: ({ generation }) => `key-${generation}` }))).outcome).toMatchObject({ effect: 'done', key: 'key-1' });
   });
 
+  test('another tab pays meanwhile: it is not told that nothing took effect', async ({ world }) => {
+    const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+    const key = ({ generation }: { generation: number }) => (generation ? world.end(two.tab, pay(two.once)).then(() => 'no key at all') : 'first');
+    world.server.plays(replays(402), answers(201));
+    expect((await world.end(one.tab, pay(one.once, { key }))).outcome).toMatchObject({ effect: 'unknown', reason: 'busy' });
+  });
+
   test('its caller leaves meanwhile: nothing of it took effect', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
