@@ -68,8 +68,8 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
 /** After this time what could not be read is looked at again, ms. */
 const LOOK_AGAIN_MS = 2000;
 
-/** What will be looked at again. */
-const again = new WeakSet<object>();
+/** What will be looked at again, and by whom. */
+const again = new WeakMap<object, Client>();
 
 /** Reads what is stored; as long as that fails, and somebody listens, once more after a while. */
 async function look(client: Client, address: OperationAddress): Promise<void> {
@@ -80,8 +80,8 @@ async function look(client: Client, address: OperationAddress): Promise<void> {
     const found = lives.get(address.operationKey);
     // What could not be read stays "loading"; the next look at a new screen asks again.
     if (!found?.listeners.size) lives.delete(address.operationKey);
-    else if (!again.has(found)) {
-      again.add(found);
+    else if (again.get(found)?.closing.aborted !== false) {
+      again.set(found, client);
       client.platform.clock.timer(LOOK_AGAIN_MS, () => {
         again.delete(found);
         if (found.listeners.size && !client.closing.aborted) void look(client, address);
