@@ -193,8 +193,8 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     job.aheadMs = storeNow - now;
     // Nothing can be sent any more. A context that slept, or whose user has changed, finds nothing where it was done and cleared, or moved.
     // On a server the user is that of the call, and the store may run this in another call's session.
-    const left = now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace));
-    const late = stored === undefined && (job.name.length || !random) && left;
+    const left = () => now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace));
+    const late = stored === undefined && (job.name.length || !random) && left();
     const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
     begun = began.value;
     return began;
