@@ -28,8 +28,8 @@ export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is No
 const LAST_MS = 8.64e15;
 
 /**
- * A retired record is kept for a minute or so. But a key that is not random must not be made again, and a key that stays in use is for the
- * next call: such a record is kept like an unsettled one, and at least as long as the server remembers the key.
+ * A retired record is kept as long as calls may wait for it. But a key that is not random must not be made again, and a key that stays in
+ * use is for the next call: such a record is kept like an unsettled one, and at least as long as the server remembers the key.
  */
 export const retiredForgetAt = (record: OnceRecord, now: number, totalMs: number, keyInUse = false): number =>
   record.random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.min(LAST_MS, Math.max(now + UNSETTLED_MS, record.windowEndsAt ?? 0));

@@ -95,7 +95,7 @@ export function tell(
   // The function given to `run` threw, and `verdict` called that a refusal: callers get the same error.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { ...ended, fail: () => more.cause };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
-  return { ...ended, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
+  return { ...ended, result, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
 }
 
 /** Ends a call whose operation does not settle, or of which nothing was sent. */

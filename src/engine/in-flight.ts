@@ -35,6 +35,7 @@ type Landing = Ended | { readonly outcome?: undefined; readonly result?: undefin
 
 interface Caller {
   readonly joined: boolean;
+  readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
   readonly told: ((outcome: Outcome) => void) | undefined;
   /** The caller's outcome if it leaves before the end. */
@@ -70,6 +71,7 @@ function copyOf(result: Result): unknown {
 
 /** Counts the readers of a body that still arrives. A function of its own, so that a signal that outlives the call keeps nothing else of the call in memory. */
 function readBy(signal: AbortSignal | undefined, stop: Closing, readers: { count: number }): void {
+  if (signal?.aborted) return;
   readers.count++;
   signal?.addEventListener('abort', () => --readers.count || stop.abort(abortReason(signal)), { once: true });
 }
@@ -132,6 +134,8 @@ export class InFlightOperation {
         entry.reject(reason);
       };
       const leave = (): void => {
+        // In its own `onOutcome`: the answer is on its way to it.
+        if (this.#landing) return;
         const reason = abortReason(signal as AbortSignal);
         go(reason, giveUp(this.#registry, reason, entry.left));
       };
@@ -139,7 +143,6 @@ export class InFlightOperation {
         (done: (value: unknown) => void) =>
         (value: unknown): void => {
           signal?.removeEventListener('abort', leave);
-          if (this.#landing?.result?.lasting === false) readBy(signal, this.stop, this.#readers);
           done(value);
         };
       const entry: Caller = { ...caller, resolve: end(resolve), reject: end(reject) };
@@ -164,6 +167,7 @@ export class InFlightOperation {
       const [first, ...others] = this.#callers;
       for (const caller of others) this.#tell(caller, landing, false);
       if (first) this.#tell(first, landing, true);
+      if (landing.result?.lasting === false && !this.#readers.count) this.stop.abort();
       // Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome.
       for (const { caller, reason, said } of landing.outcome ? this.#gone : []) {
         const own = this.#own(caller, landing);
@@ -197,6 +201,7 @@ export class InFlightOperation {
     // An error thrown by the app's own function has no `outcome`, so it goes into the table.
     this.#note(given, own);
     if (isOnceError(given)) this.#note(given.response, own);
+    if (result?.lasting === false && !gone) readBy(caller.signal, this.stop, this.#readers);
     if (rejects || gone) caller.reject(given);
     else caller.resolve(given);
   }

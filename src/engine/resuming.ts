@@ -38,6 +38,8 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
   const next = async (): Promise<Resumed | undefined> => {
     const [done, end] = await Promise.race([...running].map((each) => each.then((value) => [each, value] as const)));
     running.delete(done);
+    // It is still pending.
+    if (!end && signal?.aborted) throw abortReason(signal);
     return end;
   };
   // If another user has logged in, they must not be shown the operations of the one who asked.
@@ -53,8 +55,6 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
     }
     while (running.size) {
       const end = await next();
-      // It is still pending.
-      if (!end && signal?.aborted) throw abortReason(signal);
       if (end && isSamePerson(client, namespace)) yield end;
     }
   } finally {

@@ -68,8 +68,8 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
 /** How long after a failed read the store is read again, ms. */
 const LOOK_AGAIN_MS = 2000;
 
-/** States for which another read is scheduled. */
-const again = new WeakSet<object>();
+/** States for which another read is scheduled, and by which client. */
+const again = new WeakMap<object, Client>();
 
 /** Reads the stored record. If that fails and a screen listens, tries again after a while. */
 async function look(client: Client, address: OperationAddress): Promise<void> {
@@ -80,8 +80,8 @@ async function look(client: Client, address: OperationAddress): Promise<void> {
     const found = lives.get(address.operationKey);
     // Without listeners, drop the state, which is still "loading", so that the next screen reads again.
     if (!found?.listeners.size) lives.delete(address.operationKey);
-    else if (!again.has(found)) {
-      again.add(found);
+    else if (again.get(found)?.closing.aborted !== false) {
+      again.set(found, client);
       client.platform.clock.timer(LOOK_AGAIN_MS, () => {
         again.delete(found);
         if (found.listeners.size && !client.closing.aborted) void look(client, address);

@@ -44,7 +44,9 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     // The server may still execute the payload that it holds, if somebody sends that again. So a key that is not random is not replaced (decision 11).
     const stays = !record.random && (reason === 'mismatch' || reason === 'bytes');
     // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
-    return stays || /^refused/.test(reason) || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
+    // "Unavailable" is a reason to ask after a refusal that may hide an effect, and after a 5xx of a server that knows no keys.
+    const refused = /^refused/.test(reason) || (reason === 'unavailable' && drive.payload.keyed?.(job, record.carrier) !== false);
+    return stays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
   }
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.

@@ -5,7 +5,7 @@ import type { Reading } from '../core/dialect.js';
 import { type OperationName, typeOf } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
-import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, OPEN, readAnswer, type Verdict } from '../core/verdict.js';
+import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, OPEN, REFUSED, readAnswer, type Verdict } from '../core/verdict.js';
 import { addressOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../engine/client.js';
 import { abortReason } from '../engine/in-flight.js';
@@ -158,9 +158,11 @@ async function read(
  * not mean that nothing was done. `effect`: the outcome of the call of this package that the answer came from, if it did.
  */
 function inContext(own: Reading, several: boolean, effect: Outcome['effect'] | undefined): Reading {
-  if (effect === 'unknown' && /^(fresh|replayed)$/.test(own.kind)) return NOT_A_VERDICT;
-  if (!several && (effect ?? 'none') === 'none') return own;
-  return /^(refused|mismatch)$/.test(own.kind) ? OPEN : own.kind === 'transient' ? { ...own, ambiguous: true } : own;
+  const done = /^(fresh|replayed)$/.test(own.kind);
+  if (done && effect === 'unknown') return NOT_A_VERDICT;
+  const said = done && effect === 'none' ? REFUSED : own;
+  if (!several && (effect ?? 'none') === 'none') return said;
+  return /^(refused|mismatch)$/.test(said.kind) ? OPEN : said.kind === 'transient' ? { ...said, ambiguous: true } : said;
 }
 
 /**

@@ -108,7 +108,7 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     (literal === undefined
       ? unnamedAddress(client, namespace, label, shape(platform.randomness.uuid()))
       : unnamedAddress(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
-  return operate({
+  const answer = operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always' },
     address,
@@ -116,8 +116,9 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     signal: draft.signal,
     request: draft.request,
     startedAt,
-    held: orphan?.release,
+    held: orphan?.unlock,
   });
+  return orphan ? answer.finally(orphan.leave) : answer;
 }
 
 /** A call that is named by its content. */
@@ -133,7 +134,9 @@ async function operateByContent(client: Client, settings: Settings, draft: Reque
 
 interface Orphan {
   readonly address: OperationAddress;
-  readonly release: () => void;
+  readonly unlock: () => void;
+  /** Lets other calls take it up. */
+  readonly leave: () => void;
 }
 
 /** Looks for an orphan within the call's time. If the search ends too late, it releases the lock of what it found. Rejects if nobody can look, because a new key may be a second effect. */
@@ -141,7 +144,10 @@ function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: L
   const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(storeError(call, cause)));
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
     void search.then(
-      (orphan) => orphan?.release(),
+      (orphan) => {
+        orphan?.unlock();
+        orphan?.leave();
+      },
       () => {},
     );
     throw error;
@@ -181,18 +187,17 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
     const { operationKey } = address;
     if (registry.flights.has(operationKey) || taken.has(operationKey)) continue;
     taken.add(operationKey);
+    const leave = (): void => void taken.delete(operationKey);
     const unlock = await tryLock(client, address);
-    const release = (): void => {
-      taken.delete(operationKey);
-      unlock?.();
-    };
     try {
-      if (unlock && !registry.flights.has(operationKey) && (await isPending(client, address, deadline))) return { address, release };
+      if (unlock && !registry.flights.has(operationKey) && (await isPending(client, address, deadline))) return { address, unlock, leave };
     } catch (cause) {
-      release();
+      unlock?.();
+      leave();
       throw cause;
     }
-    release();
+    unlock?.();
+    leave();
   }
   return undefined;
 }

@@ -324,6 +324,44 @@ describe('an answer that goes on, and its readers', () => {
     expect(sent()?.reason).toBe('second');
   });
 
+  test('who came too late for a copy of it is no reader', async () => {
+    const flight = new InFlightOperation(registry(), 'late' as OperationKey, {});
+    const caller = { joined: false, request: undefined, told: undefined, left: LEFT };
+    const controller = new AbortController();
+    const response = new Response('data: 1');
+    const first = flight.join({ ...caller, signal: controller.signal });
+    flight.land({ outcome: LEFT, result: { value: response, response, ok: true, lasting: false, copy: () => undefined, stored: () => undefined } });
+    expect(await first).toBe(response);
+    await expect(flight.join({ ...caller, joined: true, signal: undefined })).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
+    controller.abort('enough');
+    expect(flight.stop).toMatchObject({ aborted: true, reason: 'enough' });
+  });
+
+  test('inside an error, it ends with the signal of the call, too', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    const end = await world.end(tab, pay(once, { ...ONE, signal: controller.signal, verdict: () => 'transient' }), charged(stalls(200, 'text/event-stream')));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', error: { response: { status: 200 } } });
+    controller.abort('enough');
+    expect(world.server.arrivals[0]?.signal).toMatchObject({ aborted: true, reason: 'enough' });
+  });
+
+  test('an abort in the `onOutcome` of its reader ends it; the outcome is told once', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open();
+    const controller = new AbortController();
+    const told: Outcome[] = [];
+    const onOutcome = (outcome: Outcome) => {
+      told.push(outcome);
+      controller.abort('enough');
+    };
+    const end = await world.end(tab, pay(once, { signal: controller.signal, onOutcome }), charged(stalls(200, 'text/event-stream')));
+    expect(end).toMatchObject({ status: 200, outcome: { effect: 'done' } });
+    expect(told).toMatchObject([{ effect: 'done' }]);
+    expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
+  });
+
   test('a reader without a signal keeps it', async () => {
     const { world, tab, first, calls, sent } = open();
     const once = tab.once();

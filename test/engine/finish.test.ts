@@ -293,6 +293,15 @@ describe('reconcile', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
+  test.for(['', '<!doctype html>'])(
+    "'none' after a refusal that may hide an effect gives that refusal, and nothing more is sent: %j",
+    async (body, { world }) => {
+      const { tab, once } = world.open({ reconcile: async () => 'none' });
+      const end = await world.end(tab, pay(once), answers(408, body, { 'should-retry': 'false' }));
+      expect(end).toMatchObject({ status: 408, outcome: { type: 'rejected', effect: 'none' } });
+    },
+  );
+
   test("'none' of a burnt key goes on under another one", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     const before: unknown[] = [];

@@ -10,7 +10,7 @@ import { move, type Once, type Outcome, pending, type Resumed, resume, resumeOne
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { NAME, newWorld, ONE, pay, SECOND, test, URL_, type World, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const KEPT = { ...ONE, keep: { request: true } } as const;
 
@@ -88,15 +88,16 @@ describe('resume', () => {
     expect(world.server.arrivals).toHaveLength(4);
   });
 
-  test('stops with its signal in the midst of the last ones: the reason is given, and not that all are through', async () => {
+  test.each([1, 4])('stops with its signal in the midst of the last ones, %d at a time, and gives the reason', async (concurrency) => {
     const { world, once } = await scene(['a', 'b']);
     const controller = new AbortController();
     world.server.plays(replays(), delayed(SECOND, replays()));
-    const resumed = resume(once, { signal: controller.signal })[Symbol.asyncIterator]();
+    const resumed = resume(once, { concurrency, signal: controller.signal })[Symbol.asyncIterator]();
     expect(await world.run(resumed.next())).toMatchObject({ value: { name: ['a'] } });
-    const rest = watched(resumed.next());
+    const last = watched(resumed.next());
+    await rest();
     controller.abort(new Error('enough'));
-    await expect(world.run(rest)).rejects.toThrow('enough');
+    await expect(world.run(last)).rejects.toThrow('enough');
     expect(await pending(once)).toMatchObject([{ name: ['b'] }]);
   });
 

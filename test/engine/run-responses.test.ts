@@ -310,6 +310,19 @@ describe('a function that gives the Response of a call of this package', () => {
     expect((await run(effect)).outcome).toMatchObject({ effect: 'unknown' });
   });
 
+  test('that its own verdict calls refused inside a 200 is not done', async () => {
+    const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
+    const effect = () => pay(once, { operation: ['charge', 'c1'], verdict: () => 'rejected' });
+    world.server.plays(answers(200, { status: 'declined' }));
+    expect((await run(effect)).outcome).toMatchObject({ effect: 'none' });
+    world.server.plays(answers(200, { status: 'declined' }));
+    const several = ({ child }: { child(label: string): string }) => {
+      for (const label of ['charge', 'fee']) child(label);
+      return effect();
+    };
+    expect((await run(several as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  });
+
   test('that was refused is refused', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     world.server.plays(answers(402, { code: 'card_declined' }));

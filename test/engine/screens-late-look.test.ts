@@ -3,7 +3,7 @@
  * comes back behind a later one, while the screen shows, before and after, that there is nothing.
  */
 import { describe, expect } from 'vitest';
-import { close, operation, refresh } from '../../src/entries/index.js';
+import { close, extend, operation, refresh } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { charged, lost, replays } from '../support/server.js';
@@ -103,6 +103,19 @@ describe('a look that fails', () => {
     expect(screen.state).toMatchObject({ phase: 'unsettled' });
     await world.clock.advance(2 * SECOND);
     expect(screen.state).toMatchObject({ phase: 'settled' });
+  });
+
+  test('by a client that is closed since is made again by the next one', async () => {
+    const { world, tab, once, screen } = await open();
+    tab.faults.next('look-fails', 'look-fails');
+    const before = extend(once, {});
+    const off = operation(before, NAME).subscribe(() => {});
+    await rest();
+    off();
+    await close(before);
+    screen.subscribe(() => {});
+    await world.clock.advance(2 * SECOND);
+    expect(screen.state).toMatchObject({ phase: 'unsettled' });
   });
 
   test.each([

@@ -4,9 +4,9 @@
  * comes whatever another feature can do.
  */
 import { describe, expect, test } from 'vitest';
-import { clear, close, move, type OnceOptions, resumeOne, run, settle } from '../../src/entries/index.js';
+import { clear, close, move, type Once, type OnceOptions, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, hangs, lost, replays } from '../support/server.js';
-import { CART, NAME, newWorld, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
+import { CART, NAME, newWorld, type PayOptions, pay, rest, SECOND, URL_, watched } from '../support/world.js';
 
 const EDITED = { ...CART, amount: 20 };
 const SLOW = delayed(20 * SECOND, charged(answers(201)));
@@ -131,5 +131,18 @@ describe('where the lock manager refuses every request, though the store works',
     const presses = clients.map((once) => pay(once)) as [Promise<Response>, Promise<Response>];
     expect((await world.end(tabs[0], presses[0])).outcome).toMatchObject({ effect: 'done' });
     expect((await world.end(tabs[1], presses[1])).outcome).toMatchObject({ effect: 'done', attempts: 0 });
+  });
+
+  test('an equal call without a name in another tab does not share what this one takes up', async () => {
+    const { world, tabs } = scene();
+    const [one, two] = tabs.map((tab) => tab.once({ fetch: tab.fetch })) as [Once, Once];
+    const post = (once: Once, attempts = 2) => watched(once.fetch(URL_, { method: 'POST', body: '{}', once: { limits: { attempts } } }));
+    await world.end(tabs[0], post(one, 1), lost());
+    world.server.plays(SLOW, answers(201));
+    const first = post(one);
+    await rest();
+    expect((await world.end(tabs[1], post(two))).outcome).toMatchObject({ type: 'fresh', resumed: false });
+    expect((await world.end(tabs[0], first)).outcome).toMatchObject({ effect: 'done', resumed: true });
+    expect(new Set(world.server.keys).size).toBe(2);
   });
 });

@@ -1,0 +1,28 @@
+/**
+ * Goal: a service that finds its user in an AsyncLocalStorage makes the payments of all users, also where the store makes the changes of
+ * several calls in one commit, in the context of the first of them. Method: two users who pay in the same turn, on SQLite.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, expect, test } from 'vitest';
+import { close, createOnce, outcomeOf } from '../../src/entries/index.js';
+import { sqliteStore } from '../../src/entries/sqlite.js';
+
+describe('two users whose calls are committed together', () => {
+  test('are both served, each in their own session', async () => {
+    const requests = new AsyncLocalStorage<string>();
+    const sent: string[] = [];
+    const once = createOnce({
+      namespace: () => requests.getStore() ?? '',
+      store: sqliteStore({ path: ':memory:' }),
+      fetch: async () => {
+        sent.push(requests.getStore() ?? '');
+        return Response.json({ id: 'ch_1' }, { status: 201 });
+      },
+    });
+    const pay = () => once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 'c1'] });
+    const ends = await Promise.all(['ann', 'bert', 'cleo'].map((user) => requests.run(user, () => pay())));
+    expect(ends.map((response) => outcomeOf(response)?.type)).toEqual(['fresh', 'fresh', 'fresh']);
+    expect(sent.sort()).toEqual(['ann', 'bert', 'cleo']);
+    await close(once);
+  });
+});
