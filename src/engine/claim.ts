@@ -13,7 +13,7 @@ import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
-import { emit, tellWait } from './observe.js';
+import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { askUser } from './session.js';
@@ -27,14 +27,13 @@ export interface Waited {
   readonly ended: string | undefined;
 }
 
+/** The release where there is no lock, or the lock manager refuses it. */
 const FREE = (): void => {};
-/** The release where the lock manager refuses: others get the lock as well, so that only a lease tells them. */
-const REFUSED = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
 export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
   const { locks } = client.platform;
-  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => REFUSED) : FREE;
+  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
 }
 
 /**
@@ -57,11 +56,12 @@ export async function tryLockInTime(client: Client, address: OperationAddress): 
 export async function takeLock(
   job: OperationRun,
   free: (() => void) | undefined,
-): Promise<{ readonly release: () => void; readonly waited: Waited | undefined; readonly elsewhere?: boolean }> {
+): Promise<{ readonly release: () => void; readonly waited: Waited | undefined; readonly elsewhere?: boolean | undefined }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
-  if (free || !locks) return { release: free ?? FREE, waited: undefined, elsewhere: free === REFUSED };
+  // If the lock manager refuses, others get no lock, either: only a lease tells them of this call.
+  if (free || !locks) return { release: free ?? FREE, waited: undefined, elsewhere: locks && free === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
@@ -125,10 +125,9 @@ function noKey(job: OperationRun, cause: unknown): never {
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
 async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<IdempotencyKey> {
-  const { client, settings, name, fingerprint } = job;
+  const { client, settings, namespace, fingerprint } = job;
   const { clock, randomness } = client.platform;
-  const operation = name.length ? name : undefined;
-  const { namespace } = job;
+  const operation = named(job.name);
   const { keyPattern, name: speaks, shape = (uuid: string) => uuid } = settings.dialect;
   let key: unknown = settings.key;
   if (random) key = operation ? shape(randomness.uuid()) : job.id;

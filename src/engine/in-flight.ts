@@ -69,9 +69,9 @@ function copyOf(result: Result): unknown {
 }
 
 /** Counts who reads a body that goes on. Outside of the call, so that a signal which outlives it, such as that of a process, holds nothing else of it. */
-function readBy(signal: AbortSignal | undefined, stop: Closing, readers: { count: number }): void {
-  readers.count++;
-  signal?.addEventListener('abort', () => --readers.count || stop.abort(abortReason(signal)), { once: true });
+function readBy(signal: AbortSignal | undefined, stop: Closing): void {
+  stop.readers++;
+  signal?.addEventListener('abort', () => --stop.readers || stop.abort(abortReason(signal)), { once: true });
 }
 
 export class InFlightOperation {
@@ -80,7 +80,6 @@ export class InFlightOperation {
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
   /** Aborts when the last caller has left; after the end, if the body of the answer goes on, when its last reader has. */
   readonly stop = new Closing();
-  readonly #readers = { count: 0 };
   /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */
   fingerprinted!: (value: string | undefined) => void;
   #landed!: () => void;
@@ -139,7 +138,7 @@ export class InFlightOperation {
         (done: (value: unknown) => void) =>
         (value: unknown): void => {
           signal?.removeEventListener('abort', leave);
-          if (this.#landing?.result?.lasting === false) readBy(signal, this.stop, this.#readers);
+          if (this.#landing?.result?.lasting === false) readBy(signal, this.stop);
           done(value);
         };
       const entry: Caller = { ...caller, resolve: end(resolve), reject: end(reject) };
