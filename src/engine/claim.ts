@@ -7,6 +7,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { isOnceError } from '../errors.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
+import type { Locks } from '../ports.js';
 import { needs, REASONS, wrong } from '../texts/full.js';
 import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
@@ -17,7 +18,7 @@ import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { askUser } from './session.js';
-import { CallerLeft, Late, limit } from './wait.js';
+import { CallerLeft, Late, unlessLate } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
@@ -71,18 +72,17 @@ export async function takeLock(
   return { release: release ?? FREE, waited: { ended }, elsewhere: !release };
 }
 
-/** Waits for the lock; `undefined` if the time is over, or the call is stopped, before it comes. */
+/** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
 export async function awaitLock(client: Client, address: Parameters<typeof lockNameOf>[1], ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   const bound = new AbortController();
-  const { over, off } = limit(clock, ms, [stop, client.closing]);
-  const late = over.then(() => bound.abort());
-  const asked = locks?.acquire(lockNameOf(client, address), { wait: true, signal: bound.signal }).catch(() => undefined);
-  const release = await Promise.race([asked, late]);
-  off();
+  const asked = (locks as Locks).acquire(lockNameOf(client, address), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const release = await unlessLate(clock, ms, asked, [stop, client.closing]);
+  if (release) return release;
+  bound.abort();
   // If the lock comes after the wait was given up, release it.
-  if (!release) void asked?.then((came) => came?.());
-  return release ?? undefined;
+  void asked.then((came) => came?.());
+  return undefined;
 }
 
 /** Turns a rejection of the store into the call's error. */
