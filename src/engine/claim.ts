@@ -137,9 +137,7 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
     key = shape(client.parts.derive({ namespace, operation, generation }));
   }
   if (typeof key !== 'string' || !keyPattern.test(key))
-    throw new TypeError(
-      `once: key must be text that matches ${keyPattern} for the dialect ${speaks}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`,
-    );
+    throw new TypeError(wrong('key', 'key', `${typeof key === 'string' ? `${key.length} characters` : typeof key}; ${speaks}: ${keyPattern}`));
   return key as IdempotencyKey;
 }
 

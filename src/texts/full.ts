@@ -83,6 +83,7 @@ export const MISTAKES = {
   name: 'must be a non-empty array',
   'name-part': 'must be a non-empty string, a number that is exact (below 2^53) or a bigint',
   'name-given': 'has a name already; leave once.operation out',
+  key: "must be text that fits the dialect's pattern",
   client: 'takes a client from createOnce',
   feature: 'must be a feature, such as polling()',
   'name-length': 'is longer than 2048 characters as JSON',
