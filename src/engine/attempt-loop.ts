@@ -146,7 +146,7 @@ export class AttemptLoop implements Driver {
     const since = this.#offlineSince ?? clock.now();
     const end = since + offlineWaitMs;
     // Never more than `offlineWaitMs`: if the clock was set back by hours, the call would otherwise wait for hours.
-    const ms = Math.min(offlineWaitMs, Math.min(end, deadline) - clock.now());
+    const ms = Math.min(offlineWaitMs, end - clock.now(), deadline - clock.now());
     if (connectivity.online() === false && ms > 0) await this.pause(ms, 'offline');
     // When an outage has ended, the next one gets the full time.
     this.#offlineSince = connectivity.online() === false ? since : undefined;

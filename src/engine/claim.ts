@@ -8,7 +8,7 @@ import { isOnceError } from '../errors.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
 import type { Locks } from '../ports.js';
-import { needs, REASONS, wrong } from '../texts/full.js';
+import { needs, wrong } from '../texts/full.js';
 import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
@@ -219,7 +219,7 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   if (stored !== undefined) throw storeError(job, cause);
   if (job.settings.required) {
     const gone = random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
-    throw gone ? failure(job, unsent('store-write'), { cause, says: REASONS['store-write'] }) : storeError(job, cause);
+    throw gone ? failure(job, unsent('store-write'), { cause }) : storeError(job, cause);
   }
   // A write that timed out may still be committed, and another context would find it.
   if (cause instanceof Late) throw storeError(job, cause);
