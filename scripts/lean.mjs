@@ -8,6 +8,7 @@ const source = (path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url
 export const TWINS = [
   [/\/texts\/full\.js$/, source('texts/lean.ts')],
   [/\/option-spec\.js$/, source('option-spec-lean.ts')],
+  [/\/definition-check\.js$/, source('dialects/definition-check-lean.ts')],
   [/\/memory-index\.js$/, source('stores/memory-index-lean.ts')],
   [/\/memory-room\.js$/, source('engine/memory-room-lean.ts')],
   [/\/owner\.js$/, source('engine/owner-lean.ts')],

@@ -12,9 +12,9 @@ import { abortReason } from './engine/in-flight.js';
 import { operate, readRequest } from './engine/operate.js';
 import { registry } from './engine/registry.js';
 import { jsonOf } from './http/bytes.js';
-import { bearsKey, isRequest, type RequestInput, readInput, refuseHidden } from './http/request.js';
+import { bearsKey, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
-import { callSettings, clientSettings, partsOf, type Settings, withDialect } from './options.js';
+import { callSettings, checkNeeds, clientSettings, partsOf, type Settings, withDialect } from './options.js';
 import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
@@ -63,16 +63,13 @@ export function createOnce(options: OnceOptions = {}): Once {
   return createOn(detectPlatform(), options);
 }
 
-/** `createOnce` on a given platform, for tests, simulations and unusual runtimes. `from`: the client that it is extended from. @internal */
-export function createOn(bare: Platform, options: OnceOptions = {}, from?: Client): Once {
+/** `createOnce` on a given platform, for tests, simulations and unusual runtimes. `shared`: what it has of the client that it is extended from. @internal */
+export function createOn(bare: Platform, options: OnceOptions = {}, shared: Partial<Client> = {}): Once {
   const given = clientSettings(options);
   const parts: Partial<Parts> = partsOf(options.use);
-  checkNeeds(given, parts);
   const platform = parts.platform?.(bare) ?? bare;
   const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
-  const store = settings.store ?? from?.store ?? defaultStore(platform);
-  // The client that it shares the store with.
-  const beside = from?.store === store ? from : undefined;
+  const store = settings.store ?? shared.store ?? defaultStore(platform);
   const connectivity = connectivityOf(platform, settings.connectivity);
   const client: Client = {
     settings,
@@ -80,19 +77,20 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     made: { platform: bare, options },
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
-    ownsStore: settings.store !== undefined && !beside,
+    ownsStore: settings.store !== undefined,
     extensions: undefined,
-    fallback: beside?.fallback ?? memoryBeside(store.scope, () => platform.clock.now()),
+    fallback: memoryBeside(store.scope, () => platform.clock.now()),
     transport: platform.transport(settings.fetch),
-    registry: from?.registry ?? registry(),
+    registry: registry(),
     listeners: new Set(),
     log: {},
     withDialect,
     closing: new Closing(),
-    sweeps: beside?.sweeps ?? { left: 0, place: 0, restedAt: 0, damaged: 0 },
+    sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
     ns: undefined,
-    session: from && from.settings.namespace === settings.namespace ? from.session : { seen: undefined, changes: 0 },
+    session: { seen: undefined, changes: 0 },
     owner: undefined,
+    ...shared,
   };
   // From now on this page can tell whether somebody sets the clock. A server starts that at its first call, because a framework that
   // renders in advance may not allow the time to be read (Next.js with `cacheComponents`).
@@ -100,13 +98,6 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
   openChannel(client);
   parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
-}
-
-/** Throws if an option needs a feature that was not given to `use`. */
-function checkNeeds({ accepted, reconcile, background }: Settings, parts: Partial<Parts>): void {
-  if (accepted === 'poll' && !parts.poll) throw new TypeError(needs("accepted: 'poll'", 'polling'));
-  if (background && !parts.begins) throw new TypeError(needs('background', 'background'));
-  if (reconcile && !parts.ask) throw new TypeError(needs('reconcile', 'reconciling'));
 }
 
 /** The `fetch` of a client. `handle`: the name, if the call is made through a handle made by `operation`. @internal */
@@ -123,9 +114,8 @@ export async function callFetch(
   // `retried` also for a plain fetch: it stops the retries of earlier calls to the same URL, which would undo this call.
   if (once === false && !handle) return retried(client.settings);
   const own = callSettings(client.settings, once);
-  if (handle && own.operation) throw new TypeError(wrong('this operation', 'name-given', typeOf(own.operation)));
   checkNeeds(own, client.parts);
-  const method = (init.method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase();
+  const method = methodOf(input, init);
   const idempotent = !needsKey(method);
   const nameOf = once === undefined ? own.nameOf : undefined;
   const bare = once !== true && !handle && !own.operation && own.key === undefined;

@@ -69,7 +69,7 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
   // The later clock counts: if this machine's clock is slow, but the store's own is not, no clock went back.
-  if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { value: { do: 'expired', record } };
+  if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { value: { do: 'key-expired', record } };
   if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
   return adopt(record, same, c, now, storeNow);
@@ -153,7 +153,8 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
   return drive(record, changes);
 }
 
-const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false };
+/** What a drive knows of a record that it has just inserted. */
+export const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false };
 
 const drive = (record: PendingRecord, how: Partial<typeof INSERTED>): Began => ({
   next: record,

@@ -1,5 +1,5 @@
 /** Rules for errors of GraphQL itself inside a 200 (specification of October 2021, section 7.1). */
-import type { AnswerRule } from './define.js';
+import type { AnswerRule } from './definition.js';
 
 /**
  * Errors without `data`: nothing began to execute. Errors with `data`: a field failed, before or after its effect. Empty `data` without

@@ -3,6 +3,7 @@ import type { KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, R
 import { encodeName, isUnnamed, type OperationName, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
+import { guarded } from './observe.js';
 import { look } from './registry.js';
 
 /** Asks the option `namespace` who the user is. If the answer has changed, tells screens to look again. */
@@ -44,14 +45,8 @@ export function namespaceNow(client: Client): Namespace | undefined {
 }
 
 /** Whether the namespace is still this one. If the option throws, it is not. */
-export function isSamePerson(client: Client, namespace: Namespace): boolean {
-  try {
-    return !client.settings.namespace || ask(client) === namespace;
-  } catch (error) {
-    client.platform.report(error);
-    return false;
-  }
-}
+export const isSamePerson = (client: Client, namespace: Namespace): boolean =>
+  !client.settings.namespace || guarded(client, () => ask(client) === namespace) === true;
 
 /**
  * A number that changes whenever this client sees another user, even if the first user comes back: whatever was asked meanwhile may

@@ -38,13 +38,11 @@ export class AttemptLoop implements Driver {
   /** This call has waited, so another context may have changed the record. */
   #waited = false;
   #last: Result | undefined;
-  readonly #storedIn: Outcome['storedIn'];
 
   constructor(job: OperationRun, payload: Payload, start: Start) {
     this.job = job;
     this.payload = payload;
     this.start = start;
-    this.#storedIn = storedIn(storeForOperation(job));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
     this.refusals = new Refusals(job, start, this.ambiguous);
@@ -63,7 +61,7 @@ export class AttemptLoop implements Driver {
       sent,
       resumed: this.start.resumed,
       joined: false,
-      storedIn: this.#storedIn,
+      storedIn: storedIn(storeForOperation(job)),
     };
   }
 
@@ -148,7 +146,7 @@ export class AttemptLoop implements Driver {
     const since = this.#offlineSince ?? clock.now();
     const end = since + offlineWaitMs;
     // Never more than `offlineWaitMs`: if the clock was set back by hours, the call would otherwise wait for hours.
-    const ms = Math.min(offlineWaitMs, Math.min(end, deadline) - clock.now());
+    const ms = Math.min(offlineWaitMs, end - clock.now(), deadline - clock.now());
     if (connectivity.online() === false && ms > 0) await this.pause(ms, 'offline');
     // When an outage has ended, the next one gets the full time.
     this.#offlineSince = connectivity.online() === false ? since : undefined;

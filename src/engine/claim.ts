@@ -7,17 +7,18 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { isOnceError } from '../errors.js';
 import { SCHEME } from '../http/request.js';
 import type { KeyStrategy } from '../option-types.js';
-import { needs, REASONS, wrong } from '../texts/full.js';
+import type { Locks } from '../ports.js';
+import { needs, wrong } from '../texts/full.js';
 import { isSamePerson, lockNameOf } from './address.js';
 import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
-import { emit, tellWait } from './observe.js';
+import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, nothingSent, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { askUser } from './session.js';
-import { CallerLeft, Late, limit } from './wait.js';
+import { CallerLeft, Late, unlessLate } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
@@ -27,14 +28,13 @@ export interface Waited {
   readonly ended: string | undefined;
 }
 
+/** The release where there is no lock, or the lock manager refuses it. */
 const FREE = (): void => {};
-/** The release if the lock manager refused the request. Then other contexts do not see this call by a lock, so it needs a lease. */
-const REFUSED = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
 export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
   const { locks } = client.platform;
-  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => REFUSED) : FREE;
+  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
 }
 
 /**
@@ -57,11 +57,12 @@ export async function tryLockInTime(client: Client, address: OperationAddress): 
 export async function takeLock(
   job: OperationRun,
   free: (() => void) | undefined,
-): Promise<{ readonly release: () => void; readonly waited: Waited | undefined; readonly elsewhere?: boolean }> {
+): Promise<{ readonly release: () => void; readonly waited: Waited | undefined; readonly elsewhere?: boolean | undefined }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
-  if (free || !locks) return { release: free ?? FREE, waited: undefined, elsewhere: free === REFUSED };
+  // If the lock manager refuses, others get no lock, either: only a lease tells them of this call.
+  if (free || !locks) return { release: free ?? FREE, waited: undefined, elsewhere: locks && free === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
@@ -71,18 +72,17 @@ export async function takeLock(
   return { release: release ?? FREE, waited: { ended }, elsewhere: !release };
 }
 
-/** Waits for the lock; `undefined` if the time is over, or the call is stopped, before it comes. */
+/** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
 export async function awaitLock(client: Client, address: Parameters<typeof lockNameOf>[1], ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   const bound = new AbortController();
-  const { over, off } = limit(clock, ms, [stop, client.closing]);
-  const late = over.then(() => bound.abort());
-  const asked = locks?.acquire(lockNameOf(client, address), { wait: true, signal: bound.signal }).catch(() => undefined);
-  const release = await Promise.race([asked, late]);
-  off();
+  const asked = (locks as Locks).acquire(lockNameOf(client, address), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const release = await unlessLate(clock, ms, asked, [stop, client.closing]);
+  if (release) return release;
+  bound.abort();
   // If the lock comes after the wait was given up, release it.
-  if (!release) void asked?.then((came) => came?.());
-  return release ?? undefined;
+  void asked.then((came) => came?.());
+  return undefined;
 }
 
 /** Turns a rejection of the store into the call's error. */
@@ -130,10 +130,9 @@ async function noKey(job: OperationRun, cause: unknown): Promise<never> {
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
 async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<IdempotencyKey> {
-  const { client, settings, name, fingerprint } = job;
+  const { client, settings, namespace, fingerprint } = job;
   const { clock, randomness } = client.platform;
-  const operation = name.length ? name : undefined;
-  const { namespace } = job;
+  const operation = named(job.name);
   const { keyPattern, name: speaks, shape = (uuid: string) => uuid } = settings.dialect;
   let key: unknown = settings.key;
   if (random) key = operation ? shape(randomness.uuid()) : job.id;
@@ -143,9 +142,7 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
     key = shape(client.parts.derive({ namespace, operation, generation }));
   }
   if (typeof key !== 'string' || !keyPattern.test(key))
-    throw new TypeError(
-      `once: key must be text that matches ${keyPattern} for the dialect ${speaks}, got ${typeof key === 'string' ? `${key.length} characters` : typeof key}`,
-    );
+    throw new TypeError(wrong('key', 'key', `${typeof key === 'string' ? `${key.length} characters` : typeof key}; ${speaks}: ${keyPattern}`));
   return key as IdempotencyKey;
 }
 
@@ -229,7 +226,7 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   if (stored !== undefined) throw storeError(job, cause);
   if (job.settings.required) {
     const gone = random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
-    throw gone ? failure(job, unsent('store-write'), { cause, says: REASONS['store-write'] }) : storeError(job, cause);
+    throw gone ? failure(job, unsent('store-write'), { cause }) : storeError(job, cause);
   }
   // A write that timed out may still be committed, and another context would find it.
   if (cause instanceof Late) throw storeError(job, cause);

@@ -15,6 +15,8 @@ export interface Stop {
 export class Closing implements Stop {
   aborted = false;
   reason: unknown;
+  /** How many read on a body that goes on after the end of the call. */
+  readers = 0;
   readonly #ends = new Set<() => void>();
 
   addEventListener(_: 'abort', end: () => void): void {

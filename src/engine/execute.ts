@@ -1,6 +1,6 @@
 /** One call from lock to end: begin, drive, finish. If its key turns out to be used up without an effect, it starts again with a new one. */
 
-import { type Begun, endedBefore, isElsewhere } from '../core/begin.js';
+import { type Begun, endedBefore, INSERTED, isElsewhere } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
 import { stop } from '../core/decide.js';
 import { type Ending, type Outcome, rejected, replayed, unknown, unsent } from '../core/outcome.js';
@@ -76,7 +76,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
     return executeOnce(job, waited ?? { ended: endedBefore(begun.record) });
   }
   if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? rememberedResult(job, begun);
-  if (begun.do !== 'drive' && begun.do !== 'expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
+  if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const { record } = begun;
   const { client } = job;
   const { payloads } = client.registry;
@@ -90,16 +90,13 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? stored);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
-    begun.do === 'drive'
-      ? { ...begun, otherBytes: begun.otherBytes && !earlier }
-      : { record, inserted: false, resumed: true, changed: false, sentBefore: true, otherBytes: false, reused: false, refusedOnly: false };
+    begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { ...INSERTED, record, inserted: false, resumed: true, sentBefore: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
   const asked = job.resumeOnly && payload?.prepared;
   const settings = asked ? guarded(client, () => client.withDialect(job.settings, asked)) : job.settings;
   const drive = new AttemptLoop({ ...job, settings: settings ?? job.settings }, payload ?? NOTHING, start);
   const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
-  if (begun.do === 'expired') return end('key-expired');
-  if (begun.do === 'elsewhere') return end('elsewhere');
+  if (begun.do !== 'drive') return end(begun.do);
   // Nothing can be sent, so only `reconcile` can say more.
   if (!payload) return end('record');
   // The app's `dialect` function threw, so nothing can be sent.
@@ -163,7 +160,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
 const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }), storable: () => undefined };
 
 /** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
-function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'expired' | 'elsewhere' | 'busy' }>): Ended {
+function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Ended {
   if (begun.do === 'corrupt') return failed(undriven(job, unknown('record')), 'ERR_ONCE_RECORD');
   if (begun.do === 'nothing' || begun.do === 'rekey') return failed(undriven(job, unknown('record')), undefined, REASONS['nothing-stored']);
   const { record } = begun;

@@ -6,7 +6,6 @@ import { type Ending, fresh, rejected, replayed, unknown } from '../core/outcome
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import { storedPayload } from '../http/http-payload.js';
-import { REASONS } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { Driver, Payload } from './client.js';
 import { CODES } from './failure.js';
@@ -121,7 +120,7 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
   const ending = unknown(reason, retryAt);
   await storeStop(drive, { ...decision, ending });
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
-  const end = tell(drive, ending, result, code, { cause, says: REASONS[reason] });
+  const end = tell(drive, ending, result, code, { cause });
   // What screens show is what is stored by now, and no longer what this driver knew.
   return lost ? { ...end, record: undefined } : end;
 }

@@ -70,10 +70,10 @@ function copyOf(result: Result): unknown {
 }
 
 /** Counts the readers of a body that still arrives. A function of its own, so that a signal that outlives the call keeps nothing else of the call in memory. */
-function readBy(signal: AbortSignal | undefined, stop: Closing, readers: { count: number }): void {
+function readBy(signal: AbortSignal | undefined, stop: Closing): void {
   if (signal?.aborted) return;
-  readers.count++;
-  signal?.addEventListener('abort', () => --readers.count || stop.abort(abortReason(signal)), { once: true });
+  stop.readers++;
+  signal?.addEventListener('abort', () => --stop.readers || stop.abort(abortReason(signal)), { once: true });
 }
 
 export class InFlightOperation {
@@ -82,7 +82,6 @@ export class InFlightOperation {
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
   /** Aborts when the last caller has left; after the end, while the body of the answer still arrives, when its last reader has left. */
   readonly stop = new Closing();
-  readonly #readers = { count: 0 };
   /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */
   fingerprinted!: (value: string | undefined) => void;
   #landed!: () => void;
@@ -167,7 +166,7 @@ export class InFlightOperation {
       const [first, ...others] = this.#callers;
       for (const caller of others) this.#tell(caller, landing, false);
       if (first) this.#tell(first, landing, true);
-      if (landing.result?.lasting === false && !this.#readers.count) this.stop.abort();
+      if (landing.result?.lasting === false && !this.stop.readers) this.stop.abort();
       // Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome.
       for (const { caller, reason, said } of landing.outcome ? this.#gone : []) {
         const own = this.#own(caller, landing);
@@ -201,7 +200,7 @@ export class InFlightOperation {
     // An error thrown by the app's own function has no `outcome`, so it goes into the table.
     this.#note(given, own);
     if (isOnceError(given)) this.#note(given.response, own);
-    if (result?.lasting === false && !gone) readBy(caller.signal, this.stop, this.#readers);
+    if (result?.lasting === false && !gone) readBy(caller.signal, this.stop);
     if (rejects || gone) caller.reject(given);
     else caller.resolve(given);
   }

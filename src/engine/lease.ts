@@ -42,11 +42,7 @@ export async function holdingLease<T>(drive: Driver, work: () => Promise<T>): Pr
     renew(drive).catch(() => {});
   };
   cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
-  try {
-    return await work();
-  } finally {
-    cancel();
-  }
+  return work().finally(() => cancel());
 }
 
 /** Waits until the other driver has ended or its lease is over (`ms` from now). Rejects with ERR_ONCE_BUSY at this call's deadline. */

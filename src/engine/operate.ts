@@ -14,7 +14,7 @@ import { conclude, execute, leftBefore, leftClean } from './execute.js';
 import { busyError, failure, storeError, undriven } from './failure.js';
 import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
 import { changed, guarded, resetStaleState } from './observe.js';
-import { CallerLeft, inTime, Late, limit, within } from './wait.js';
+import { CallerLeft, inTime, limit, unlessLate, within } from './wait.js';
 
 /** The request of a call that brings none: it only goes on with what is stored. */
 export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '' });
@@ -103,8 +103,7 @@ export function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome
 
 /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
 function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined, deadline: number, work: Promise<T>): Promise<T | undefined> {
-  const { over, off } = limit(platform.clock, deadline - platform.clock.now(), signal ? [signal, closing] : [closing]);
-  return Promise.race([work, over.then(() => undefined)]).finally(off);
+  return unlessLate(platform.clock, deadline - platform.clock.now(), work, signal ? [signal, closing] : [closing]);
 }
 
 async function fly(
@@ -136,7 +135,7 @@ async function fly(
       () => {},
     );
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
-    const isElsewhere = async () => !(await within(client.platform.clock, client.settings.tuning.thawMs, lock, () => new Late()).catch(() => undefined));
+    const isElsewhere = async () => !(await unlessLate(client.platform.clock, client.settings.tuning.thawMs, lock));
     if (error instanceof CallerLeft) {
       const ended = await leftBefore(here, await isElsewhere());
       flight.ended = true;

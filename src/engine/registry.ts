@@ -50,6 +50,5 @@ const blank = (): Registry => ({
 export function registry(): Registry {
   const realm = globalThis as { [KEY]?: Partial<Registry> };
   realm[KEY] ??= {};
-  for (const [name, table] of Object.entries(blank())) (realm[KEY] as Record<string, unknown>)[name] ??= table;
-  return realm[KEY] as Registry;
+  return Object.assign(realm[KEY], { ...blank(), ...realm[KEY] });
 }

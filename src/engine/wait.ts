@@ -70,6 +70,10 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
   });
 }
 
+/** What `work` gives; `undefined` if it fails, takes longer than `ms`, or a signal aborts before it ends. */
+export const unlessLate = <T>(clock: Clock, ms: number, work: Promise<T>, signals?: readonly Stop[]): Promise<T | undefined> =>
+  within(clock, ms, work, () => new Late(), signals).catch(() => undefined);
+
 /** Nobody waits for the call any more: its last caller has left, or the client is closed. */
 export class CallerLeft extends Error {}
 

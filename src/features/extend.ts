@@ -14,7 +14,13 @@ import { extendOptions } from '../options.js';
  */
 export function extend(once: Once, options: Partial<OnceOptions>): Once {
   const client = clientOf(once, 'extend');
-  const extended = createOn(client.made.platform, extendOptions(client.made.options, options), client);
+  const { made, store, fallback, registry, session, sweeps } = client;
+  const all = extendOptions(made.options, options);
+  const extended = createOn(made.platform, all, {
+    registry,
+    ...((all.store ?? store) === store && { store, fallback, sweeps, ownsStore: false }),
+    ...(all.namespace === made.options.namespace && { session }),
+  });
   const inside = clientOf(extended, 'extend');
   client.extensions ??= new Extensions();
   client.extensions.add(inside);

@@ -1,7 +1,7 @@
 /** One operation for a screen: its state, and `fetch` under its name. */
 
 import type { OperationKey } from '../core/ids.js';
-import { encodeName, type OperationName } from '../core/name.js';
+import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { readRecord } from '../core/record.js';
 import { addressOf, idsOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
@@ -10,7 +10,8 @@ import type { OperationState } from '../engine/observed.js';
 import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
 import { keyedOperationOf } from '../engine/registry.js';
 import { callFetch, clientOf, type Once } from '../once.js';
-import type { OperationOptions } from '../option-types.js';
+import type { OnceInit, OperationOptions } from '../option-types.js';
+import { wrong } from '../texts/full.js';
 
 /** fetch's `init`, plus options for an operation whose name is given already. */
 export interface OperationRequestInit extends RequestInit {
@@ -100,7 +101,12 @@ class ObservedOperation implements Operation {
   constructor(client: Client, name: OperationName) {
     this.#client = client;
     this.name = name;
-    this.fetch = (input, init) => callFetch(client, input, init, name);
+    this.fetch = async (input, init) => {
+      const given: OnceInit | undefined = init?.once;
+      const other = Array.isArray(given) ? given : (given as OperationOptions | undefined)?.operation;
+      if (other) throw new TypeError(wrong('this operation', 'name-given', typeOf(other)));
+      return callFetch(client, input, init, name);
+    };
   }
 
   get state(): OperationState {

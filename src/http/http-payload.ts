@@ -6,7 +6,7 @@ import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../core/verdict.js';
 import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
-import { emit } from '../engine/observe.js';
+import { emit, guarded } from '../engine/observe.js';
 import { keepRecentIn } from '../engine/registry.js';
 import type { Result } from '../engine/result.js';
 import { askUser } from '../engine/session.js';
@@ -184,15 +184,12 @@ export function hookSays(
   { job, number: attempt, ambiguous }: AttemptRequest,
   polled: boolean,
 ): Reading | undefined {
-  const { settings, client } = job;
-  try {
-    const said = settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });
-    // A promise is no verdict. If it rejects, that is reported.
-    void Promise.resolve(said as unknown).catch((error) => client.platform.report(error));
-    return said === undefined ? undefined : hookReading(job, said);
-  } catch (error) {
-    // The hook threw, so nothing is known of what the answer means.
-    client.platform.report(error);
-    return NOT_A_VERDICT;
-  }
+  // If the hook throws, nothing is known of what the answer means.
+  let reading: Reading | undefined = NOT_A_VERDICT;
+  guarded(job.client, () => {
+    const said = job.settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });
+    reading = said === undefined ? undefined : hookReading(job, said);
+    return said;
+  });
+  return reading;
 }

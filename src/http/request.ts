@@ -40,15 +40,18 @@ const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerP
 
 export const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'headers' in input && 'url' in input;
 
+/** The method of what fetch was called with. */
+export const methodOf = (input: unknown, { method }: RequestInit): string => (method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase();
+
 /** Reads fetch's arguments. Throws a TypeError if they make a request that can't be sent. */
 export function readInput(input: string | URL | Request, init: RequestInit & { once?: unknown } = {}, platform: Platform): RequestInput {
   const request = isRequest(input) ? input : undefined;
-  const { once: _, method, headers, body, signal, ...own } = init;
+  const { once: _, method: __, headers, body, signal, ...own } = init;
   const rest: Record<string, unknown> = {};
   // A request with the mode `navigate` can't be made by code.
   if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
   Object.assign(rest, own);
-  const verb = (method ?? request?.method ?? 'GET').toUpperCase();
+  const verb = methodOf(input, init);
   const content = body ?? (request?.bodyUsed === false && verb !== 'GET' && verb !== 'HEAD' ? request : undefined);
   if (request?.bodyUsed && body === undefined) throw new TypeError(wrong('the body of this Request', 'body-used'));
   if (content !== undefined && (verb === 'GET' || verb === 'HEAD')) throw new TypeError(wrong(`a ${verb}`, 'no-body'));

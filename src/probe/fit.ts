@@ -1,6 +1,7 @@
 /** Finds the dialect that reads this server's answers correctly: one of the package's own, or a definition to paste. */
 import type { AnswerKind, Dialect } from '../core/dialect.js';
-import type { AnswerRule, DefinedDialect } from '../dialects/define.js';
+import type { DefinedDialect } from '../dialects/define.js';
+import type { AnswerRule } from '../dialects/definition.js';
 import { generic } from '../dialects/generic.js';
 import { matches } from '../dialects/matching.js';
 import { answerOf, kindOf } from './answers.js';

@@ -44,7 +44,10 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   aborted: ['the call was aborted, or its client closed'],
 };
 
-/** The texts for a mismatch that was found here, before anything was sent to the server. */
+/** Whether the outcome is a mismatch that was found here, before anything was sent to the server. */
+export const isUnheard = (outcome: Outcome): boolean => outcome.type === 'unknown' && outcome.reason === 'mismatch' && !outcome.attempts;
+
+/** The texts for such a mismatch. */
 const CHANGED: (typeof UNKNOWN)[UnknownReason] = [
   'an earlier call of this name is pending with another payload or key',
   'Resume that one, or ask your server and settle it.',
@@ -96,8 +99,7 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
     case 'unsent':
       return [`It did not take effect, and will not: ${UNSENT[outcome.reason]}, so nothing was sent.`, 'Call again when you like.'];
     case 'unknown': {
-      const [why, next = 'Call again with the same name: it goes on with the same key.'] =
-        outcome.reason === 'mismatch' && !outcome.attempts ? CHANGED : UNKNOWN[outcome.reason];
+      const [why, next = 'Call again with the same name: it goes on with the same key.'] = isUnheard(outcome) ? CHANGED : UNKNOWN[outcome.reason];
       const { retryAt } = outcome;
       return [`It may have taken effect: ${why}.`, retryAt === undefined ? next : `${next} It makes sense from ${time(retryAt)} on.`];
     }

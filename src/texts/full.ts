@@ -4,7 +4,7 @@
  */
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import type { Outcome } from '../core/outcome.js';
-import { explained } from './explained.js';
+import { explained, isUnheard } from './explained.js';
 
 /** What happened, and what to do next. */
 export const CODES: Readonly<Record<OnceErrorCode, string>> = {
@@ -41,7 +41,8 @@ const GENERAL: readonly OnceErrorCode[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'
 export function errorText(code: OnceErrorCode, outcome: Outcome, says?: string): string {
   const { summary, steps, next, guide } = explained(outcome);
   const known = [summary, ...steps];
-  const said = says === undefined && GENERAL.includes(code) ? [...known, next] : [`${says ?? CODES[code]}.`, ...known];
+  const more = says ?? ('reason' in outcome && !isUnheard(outcome) ? REASONS[outcome.reason as keyof typeof REASONS] : undefined);
+  const said = more === undefined && GENERAL.includes(code) ? [...known, next] : [`${more ?? CODES[code]}.`, ...known];
   const text = said.join(' ');
   return `${text.charAt(0).toLowerCase()}${text.slice(1)} See ${guide}.`;
 }
@@ -83,6 +84,7 @@ export const MISTAKES = {
   name: 'must be a non-empty array',
   'name-part': 'must be a non-empty string, a number that is exact (below 2^53) or a bigint',
   'name-given': 'has a name already; leave once.operation out',
+  key: "must be text that fits the dialect's pattern",
   client: 'takes a client from createOnce',
   feature: 'must be a feature, such as polling()',
   'name-length': 'is longer than 2048 characters as JSON',

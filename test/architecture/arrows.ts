@@ -98,6 +98,7 @@ const COMMAND = 'src/cli.ts';
 const TWINS = [
   'src/texts/lean.ts',
   'src/option-spec-lean.ts',
+  'src/dialects/definition-check-lean.ts',
   'src/stores/memory-index-lean.ts',
   'src/engine/memory-room-lean.ts',
   'src/engine/owner-lean.ts',

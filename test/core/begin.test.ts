@@ -80,7 +80,7 @@ describe('a key that was refused, stored anew before anything left', () => {
 
   test('gives way to a new one once its window is over; a resume, which brings none, sends nothing', () => {
     expect(drive(record, { windowMs: HOUR })).toMatchObject({ reused: false, record: { key: 'key-b', firstSentAt: NOW } });
-    expect(look(record, { windowMs: HOUR, resumeOnly: true }).value.do).toBe('expired');
+    expect(look(record, { windowMs: HOUR, resumeOnly: true }).value.do).toBe('key-expired');
   });
 });
 

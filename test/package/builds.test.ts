@@ -30,7 +30,7 @@ const PAGE = `
     option: said(() => createOnce({ limits: { attempts: 'five' } })),
     misspelled: said(() => createOnce({ namepsace: 'anna' })),
     empty: said(() => createOnce({ namespace: '' })),
-    dialect: said(() => defineDialect({ name: 'my bank', place: inHeader('X-Key') })),
+    dialect: said(() => defineDialect({ name: 'mine', place: inHeader('X-Key'), replay: true })),
     rest: [typeof useOperation, isOnceError(0), outcomeOf(0)],
   }));`;
 
@@ -76,7 +76,7 @@ describe('a bundler for a page', () => {
     expect(said.option).toBe('once: limits.attempts must be a number, got string');
     expect(said.misspelled).toBe('once: there is no option namepsace');
     expect(said.empty).toContain('namespace: namespace, got an empty string');
-    expect(said.dialect).toContain('name of a dialect: dialect-name, got "my bank"');
+    expect(said.dialect).toBe('once: dialect mine: replay is not known');
   });
 
   test.each(['development', 'workerd', 'edge-light'])('gets the long ones with the condition %s, and only these', async (condition) => {
