@@ -14,7 +14,7 @@ import { registry } from './engine/registry.js';
 import { jsonOf } from './http/bytes.js';
 import { bearsKey, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
-import { callSettings, checkNeeds, clientSettings, partsOf, type Settings, withDialect } from './options.js';
+import { callSettings, clientSettings, partsOf, type Settings, withDialect } from './options.js';
 import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
@@ -98,6 +98,13 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
   openChannel(client);
   parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };
+}
+
+/** Throws if an option needs a feature that was not given to `use`. */
+function checkNeeds({ accepted, reconcile, background }: Settings, parts: Partial<Parts>): void {
+  if (accepted === 'poll' && !parts.poll) throw new TypeError(needs("accepted: 'poll'", 'polling'));
+  if (background && !parts.begins) throw new TypeError(needs('background', 'background'));
+  if (reconcile && !parts.ask) throw new TypeError(needs('reconcile', 'reconciling'));
 }
 
 /** The `fetch` of a client. `handle`: the name, if the call is made through a handle made by `operation`. @internal */

@@ -19,6 +19,3 @@ export const checkClientOptions: typeof full.checkClientOptions = (options) =>
   checkNames(options, `${OF_BOTH}use,namespace,store,dialect,fetch,durability,retry,origins,connectivity,randomUUID`, '');
 
 export const checkCallOptions: typeof full.checkCallOptions = (init) => checkNames(init, `${OF_BOTH}key,meta,background`, 'once.');
-
-/** Without its feature, such an option has no effect: the operation stays `unknown` where the feature could have told more. */
-export const checkNeeds: typeof full.checkNeeds = () => {};

@@ -6,7 +6,7 @@
 import { check, checkOne, type Spec } from './check.js';
 import { typeOf } from './core/name.js';
 import type { Feature, Limits, OnceOptions, OperationOptions } from './option-types.js';
-import { needs, wrong } from './texts/full.js';
+import { wrong } from './texts/full.js';
 
 const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'any' };
 /** Any value passes here, because `options.ts` checks these numbers. */
@@ -72,20 +72,6 @@ export function checkClientOptions(options: object): void {
   checkNeeds(options, Object.assign({}, ...use.map(({ parts }) => parts)));
   // Without this check, the first call would be refused.
   if (durability === 'required' && store?.survives === 'context' && !store.ready) throw new TypeError(wrong("durability 'required'", 'durability', store.kind));
-}
-
-/** What features add to a client, as far as an option needs it. */
-interface Added {
-  readonly poll?: unknown;
-  readonly begins?: unknown;
-  readonly ask?: unknown;
-}
-
-/** Throws a TypeError if an option needs a feature that was not given to `use`. */
-export function checkNeeds({ accepted, reconcile, background }: OperationOptions, added: Added): void {
-  if (accepted === 'poll' && !added.poll) throw new TypeError(needs("accepted: 'poll'", 'polling'));
-  if (background && !added.begins) throw new TypeError(needs('background', 'background'));
-  if (reconcile && !added.ask) throw new TypeError(needs('reconcile', 'reconciling'));
 }
 
 /** The same for one call. */

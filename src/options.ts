@@ -7,12 +7,10 @@ import type { Backoff } from './core/backoff.js';
 import type { Dialect } from './core/dialect.js';
 import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { GENERIC, keyless } from './dialects/generic.js';
-import { checkCallOptions, checkClientOptions, checkNeeds } from './option-spec.js';
+import { checkCallOptions, checkClientOptions } from './option-spec.js';
 import type { Feature, Json, Keep, Limits, OnceOptions, OperationOptions, RunOptions } from './option-types.js';
 import type { Connectivity, Store } from './ports.js';
 import { wrong } from './texts/full.js';
-
-export { checkNeeds };
 
 const defaults = {
   repeat: 'never',

@@ -8,7 +8,6 @@ import { background, clear, type InBackground, move, type OnceOptions, pending, 
 import type { Once } from '../../src/once.js';
 import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { LEAN } from '../support/texts.js';
 import { MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const CONSENT = { until: expect.any(Number), alone: true };
@@ -44,23 +43,13 @@ async function inBackground(once: Once, signal?: AbortSignal): Promise<InBackgro
 const NOTHING = { resumed: [], open: 0 };
 
 describe('the option', () => {
-  if (!LEAN)
-    test('is refused without its feature, by the name of the import; nothing is stored or sent', async () => {
-      const { world, page, inMs } = scene({ use: [] });
-      const { error } = await world.end(page.tab, pay(page.once, inMs(MINUTE)));
-      expect(error).toBeInstanceOf(TypeError);
-      expect(String(error)).toMatch(/background\(\)/);
-      expect(world.records).toEqual([]);
-    });
-
-  if (LEAN)
-    test('without its feature has no effect in production: nothing goes on without the page', async () => {
-      const { world, page, inMs } = scene({ use: [] });
-      expect((await world.end(page.tab, pay(page.once, { ...inMs(MINUTE), ...ONE }), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
-      page.tab.kill();
-      const worker = world.open({ namespace: 'ann' }, { name: 'worker' });
-      expect(await world.run(inBackground(worker.once))).toEqual(NOTHING);
-    });
+  test('is refused without its feature, by the name of the import; nothing is stored or sent', async () => {
+    const { world, page, inMs } = scene({ use: [] });
+    const { error } = await world.end(page.tab, pay(page.once, inMs(MINUTE)));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).toMatch(/background\(\)/);
+    expect(world.records).toEqual([]);
+  });
 
   test.each<[string, OnceOptions, (untilMs: number) => Parameters<typeof pay>[1], RegExp]>([
     ['a time that is a length', {}, () => ({ background: { untilMs: 600_000 } }), /untilMs must be a time in ms since 1970, got 600000/],

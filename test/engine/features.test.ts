@@ -16,21 +16,13 @@ const ACCEPTED = answers(202, {}, { location: 'https://shop.example/jobs/1' });
 describe('polling', () => {
   const needed = needs("accepted: 'poll'", 'polling');
 
-  if (!LEAN)
-    test('is asked for where a client or a call says so, and nothing is sent', async ({ world }) => {
-      expect(() => world.open({ ...BARE, accepted: 'poll' })).toThrow(new TypeError(needed));
-      const { tab, once } = world.open(BARE);
-      expect((await world.end(tab, pay(once, { accepted: 'poll' }))).error).toEqual(new TypeError(needed));
-      expect(world.server.arrivals).toHaveLength(0);
-      expect(world.record()).toBeUndefined();
-    });
-
-  if (LEAN)
-    test('is not asked for in production: a 202 stays open, and is never told as done', async ({ world }) => {
-      const { tab, once } = world.open({ ...BARE, accepted: 'poll' });
-      expect(await world.end(tab, pay(once), ACCEPTED)).toMatchObject({ outcome: { effect: 'unknown', reason: 'in-progress' } });
-      expect(world.server.arrivals).toHaveLength(1);
-    });
+  test('is asked for where a client or a call says so, and nothing is sent', async ({ world }) => {
+    expect(() => world.open({ ...BARE, accepted: 'poll' })).toThrow(new TypeError(needed));
+    const { tab, once } = world.open(BARE);
+    expect((await world.end(tab, pay(once, { accepted: 'poll' }))).error).toEqual(new TypeError(needed));
+    expect(world.server.arrivals).toHaveLength(0);
+    expect(world.record()).toBeUndefined();
+  });
 
   test('of an earlier page: a link that this one cannot ask at leaves the operation open, and nothing is sent twice', async ({ world }) => {
     const first = world.open({ accepted: 'poll', limits: { inProgressMs: 1 } });
@@ -74,22 +66,14 @@ describe('reconciling', () => {
   const needed = needs('reconcile', 'reconciling');
   const done = async () => 'done' as const;
 
-  if (!LEAN)
-    test('is asked for where a client, an extended one or a call says so, and nothing is sent', async ({ world }) => {
-      expect(() => world.open({ ...BARE, reconcile: done })).toThrow(new TypeError(needed));
-      const { tab, once } = world.open(BARE);
-      expect(() => tab.in(() => extend(once, { reconcile: done }))).toThrow(new TypeError(needed));
-      expect((await world.end(tab, pay(once, { reconcile: done }))).error).toEqual(new TypeError(needed));
-      expect(world.server.arrivals).toHaveLength(0);
-      expect(world.record()).toBeUndefined();
-    });
-
-  if (LEAN)
-    test('is not asked for in production: without it the operation stays open, whatever the app would have said', async ({ world }) => {
-      world.server.plays(lost(), answers(422));
-      const { tab, once } = world.open({ ...BARE, reconcile: done });
-      expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'unknown' } });
-    });
+  test('is asked for where a client, an extended one or a call says so, and nothing is sent', async ({ world }) => {
+    expect(() => world.open({ ...BARE, reconcile: done })).toThrow(new TypeError(needed));
+    const { tab, once } = world.open(BARE);
+    expect(() => tab.in(() => extend(once, { reconcile: done }))).toThrow(new TypeError(needed));
+    expect((await world.end(tab, pay(once, { reconcile: done }))).error).toEqual(new TypeError(needed));
+    expect(world.server.arrivals).toHaveLength(0);
+    expect(world.record()).toBeUndefined();
+  });
 
   test('with it the app is asked; without it the operation stays open for a page that can', async ({ world }) => {
     world.server.plays(lost(), answers(422));
