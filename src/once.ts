@@ -71,6 +71,8 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
   const platform = parts.platform?.(bare) ?? bare;
   const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
   const store = settings.store ?? from?.store ?? defaultStore(platform);
+  // The client that it shares the store with.
+  const beside = from?.store === store ? from : undefined;
   const connectivity = connectivityOf(platform, settings.connectivity);
   const client: Client = {
     settings,
@@ -78,16 +80,16 @@ export function createOn(bare: Platform, options: OnceOptions = {}, from?: Clien
     made: { platform: bare, options },
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
-    ownsStore: settings.store !== undefined && settings.store !== from?.store,
+    ownsStore: settings.store !== undefined && !beside,
     extensions: undefined,
-    fallback: from?.store === store ? from.fallback : memoryBeside(store.scope, () => platform.clock.now()),
+    fallback: beside?.fallback ?? memoryBeside(store.scope, () => platform.clock.now()),
     transport: platform.transport(settings.fetch),
     registry: from?.registry ?? registry(),
     listeners: new Set(),
     log: {},
     withDialect,
     closing: new Closing(),
-    sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
+    sweeps: beside?.sweeps ?? { left: 0, place: 0, restedAt: 0, damaged: 0 },
     ns: undefined,
     session: from && from.settings.namespace === settings.namespace ? from.session : { seen: undefined, changes: 0 },
     owner: undefined,

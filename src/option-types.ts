@@ -206,21 +206,21 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
    */
   dialect?: Dialect | 'none' | ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
   /**
-   * The `fetch` to use. It must send at once; if it would wait for something first, such as a token, do that in `headers`. @default the
-   * global fetch, looked up at each call
+   * The `fetch` to use. It must send at once; if it would wait for something first, such as a token, do that in `headers`.
+   * @default the global fetch, looked up at each call
    */
   fetch?: typeof fetch | undefined;
   /** `required`: refuse to send if the record would not outlive the page or process. @default 'best-effort' */
   durability?: 'best-effort' | 'required' | undefined;
   /**
    * The wait between attempts, and the retry `budget` of each server: a failed attempt costs 1, a success returns 0.1. At half of the
-   * budget automatic retries stop, except the first one of a named call; `false` means no budget. @default 500 ms to 15_000 ms, factor 2,
-   * budget 100
+   * budget automatic retries stop, except the first one of a named call; `false` means no budget.
+   * @default 500 ms to 15_000 ms, factor 2, budget 100
    */
   retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined; budget?: number | false | undefined } | undefined;
   /**
-   * The servers to which keys may be sent with calls without a name: origins such as `https://api.shop.example`. @default the page's own
-   * origin in a browser, every origin elsewhere
+   * The servers to which keys may be sent with calls without a name: origins such as `https://api.shop.example`.
+   * @default the page's own origin in a browser, every origin elsewhere
    */
   origins?: readonly string[] | ((url: string) => boolean) | undefined;
   /** Names calls that can't have the option `once` because an HTTP client makes them. Return `false` for a plain fetch, `undefined` for no name. */

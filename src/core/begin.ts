@@ -1,4 +1,4 @@
-/** What a call does with the record that it finds. */
+/** Decides what a call does with the record that it finds. */
 import type { Began, Begun, Claimant } from './claimant.js';
 import { type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
 import { clockWentBack, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
@@ -68,7 +68,7 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
     if (previous?.key === record.key || !same) return insert(record, c, now, storeNow);
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
-  // A machine that is slow is no clock that went back, where the store has one of its own.
+  // The later clock counts: if this machine's clock is slow, but the store's own is not, no clock went back.
   if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { value: { do: 'expired', record } };
   if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
@@ -221,7 +221,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   return drive(record, how);
 }
 
-/** The commit that must come before the first attempt of a record that was stored clean. */
+/** The record to commit before the first attempt, if it was stored clean. */
 export const marked = (record: PendingRecord, windowMs: number, now: number, storeNow = now): PendingRecord =>
   seal({
     ...record,

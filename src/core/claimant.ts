@@ -63,7 +63,7 @@ export type Begun =
       /** The `refusedOnly` of the record when it was found: {@link PendingRecord.refusedOnly}. */
       readonly refusedOnly: boolean;
     }
-  /** Settled for this payload, or settled while this call waited. */
+  /** The operation has ended with this payload, or while this call waited. */
   | { readonly do: 'remembered'; readonly record: EndedRecord }
   | { readonly do: 'already-settled' | 'key-burnt'; readonly record: EndedRecord }
   | { readonly do: 'mismatch' | 'expired' | 'elsewhere'; readonly record: PendingRecord }

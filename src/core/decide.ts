@@ -1,4 +1,4 @@
-/** From a reading to the next step. */
+/** Decides the next step after an attempt from its reading. */
 
 import { atLeast, type Backoff, backoffMs } from './backoff.js';
 import type { UnknownReason } from './codes.js';
@@ -129,8 +129,8 @@ function refused(reading: Reading, s: Situation): Decision {
 }
 
 /**
- * An earlier attempt may have had its effect; or this one may, although it was refused. If the application gives the very same
- * refusal again when no copy of an earlier attempt can be under way any more, that attempt had none.
+ * Refused, but an earlier attempt, or even this one, may have had its effect. If the application gives the very same refusal again when
+ * no copy of an earlier attempt can be under way any more, that attempt had none.
  */
 function refusedAfterAmbiguity(reading: Reading, s: Situation): Decision {
   const again = refusedAgain(reading, s.now, s.refusedForMs);
@@ -145,7 +145,7 @@ export function refusedAgain({ kind, sticky, from, ambiguous }: Reading, now: nu
   return wait > 0 ? now + wait : 'proven';
 }
 
-/** The next step after an attempt. Pure: the same reading in the same situation is always the same step. */
+/** The next step after an attempt. Pure: the same reading in the same situation always gives the same step. */
 export function decide(reading: Reading, s: Situation): Decision {
   switch (reading.kind) {
     case 'fresh':

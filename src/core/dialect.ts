@@ -45,16 +45,16 @@ export type AnswerKind =
 /** What one answer means, before it is decided what to do about it. */
 export interface Reading {
   readonly kind: AnswerKind;
-  /** The operation may have had its effect by this attempt. */
+  /** This attempt may have had the operation's effect. */
   readonly ambiguous: boolean;
-  /** Of a refusal: the server repeats it for this key. */
+  /** Of a refusal: the server keeps it, and repeats it for this key. */
   readonly sticky?: boolean | undefined;
   /**
    * Of a refusal: who made it, as far as the answer tells. `application`: it looked the key up first, so the key may be used up.
    * `in-front`: a proxy, a login or a rate limit may have answered before anything looked at the key. Absent: nothing tells.
    */
   readonly from?: 'application' | 'in-front' | undefined;
-  /** Of a refusal: it bears the replay marker. */
+  /** Of a refusal: it has the replay marker. */
   readonly replayed?: boolean | undefined;
   /** Of `done-elsewhere`: the server's id of the thing that exists already. */
   readonly resource?: string | undefined;
@@ -63,7 +63,7 @@ export interface Reading {
 /** How a family of servers speaks idempotency: where the key goes, how its answers are read, how long it remembers. Made by `defineDialect`. */
 export interface Dialect {
   readonly name: string;
-  /** Where the key goes, as text (`core/carrier.ts`); empty where the server knows no keys, so that nothing is sent twice. */
+  /** Where the key goes, as text (`core/carrier.ts`); empty if the server knows no keys, so that nothing is sent twice. */
   readonly carrier: string;
   /** Code for places that are no header. */
   readonly carry?: ((carrier: string) => Carry | undefined) | undefined;
@@ -75,7 +75,7 @@ export interface Dialect {
   readonly windowMs: number;
   /** The server is known to replay its stored answer. */
   readonly replays: boolean;
-  /** The server is known to answer a mismatch when one key comes with another payload; `false`: known not to. */
+  /** The server is known to report a mismatch if a key comes with another payload; `false`: it is known not to. */
   readonly answersMismatch?: boolean | undefined;
   /** How long to wait for work in progress if the answer does not say, ms. */
   readonly inProgressAfterMs?: number | undefined;
@@ -83,12 +83,12 @@ export interface Dialect {
   readonly scope?: 'endpoint' | 'origin' | undefined;
   /** A key counts for one account; for another account the server has never seen it. */
   readonly perAccount?: boolean | undefined;
-  /** Whether the answer bears the replay marker, with its true value. */
+  /** Whether the answer has the replay marker, with the value that means "replayed". */
   replayed(answer: Answer): boolean;
-  /** Whether the answer bears any sign of the server's key layer, such as its replay marker with the value false. */
+  /** Whether the answer has any sign of the server's key layer, such as the replay marker with the value false. */
   keyLayer?(answer: Answer): boolean;
-  /** Reads an answer behind the link of a 202; `undefined` leaves it to its status. */
+  /** Reads the answer to a poll of a 202's link; `undefined` leaves it to the common rules. */
   polled?(answer: Answer): 'running' | 'done' | 'failed' | undefined;
-  /** The server's own codes; `undefined` leaves the answer to the common rows. */
+  /** Reads the server's own codes; `undefined` leaves the answer to the common rules. */
   read?(answer: Answer, asked: Asked, ambiguous: boolean): Reading | undefined;
 }

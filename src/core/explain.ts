@@ -8,7 +8,7 @@ export type { Explanation };
 /**
  * Explains an outcome: what is known, which facts led to it, and what to do now.
  *
- * @throws TypeError on what is no outcome
+ * @throws TypeError if it is given no outcome
  * @example
  * const outcome = outcomeOf(error);
  * if (outcome) console.info(explain(outcome).summary);

@@ -57,7 +57,7 @@ interface RecordCore {
   readonly madeAgain?: boolean | undefined;
 }
 
-/** What a record has only until it ends. */
+/** Members that a record has only until it ends. */
 interface WhilePending {
   /** The server asked not to be called again before this time. */
   readonly retryAt?: number | undefined;
@@ -73,7 +73,7 @@ interface WhilePending {
   readonly previous?: EndedRecord | undefined;
 }
 
-/** What a record has only from its end on. */
+/** Members that a record has only once it has ended. */
 interface AtTheEnd {
   readonly ending?: Ending | undefined;
   readonly settledAt?: number | undefined;

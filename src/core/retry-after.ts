@@ -8,7 +8,7 @@ const HTTP_DATE = /^[a-z]{3,9},? (\d{2} [a-z]{3} \d{4}|\d{2}-[a-z]{3}-\d{2}|[a-z
 
 /**
  * `retry-after-ms` (milliseconds), else `Retry-After` in seconds or as an HTTP date (RFC 9110, section 10.2.3), as ms
- * from `now`; `undefined` for neither, for garbage and for the past.
+ * from `now`; `undefined` if there is neither, if it can't be read, or if it is in the past.
  */
 export function retryAfterMs(header: (name: string) => string | null, now: number): number | undefined {
   const ms = header('retry-after-ms')?.trim();

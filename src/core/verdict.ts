@@ -50,14 +50,14 @@ const mayBeInFront = (status: number): boolean => /^(40[13457]|41[3589]|42[015-9
 interface Words {
   readonly codes: readonly string[];
   readonly said: string;
-  /** The answer names a thing that is there already. */
+  /** The answer names a thing that exists already. */
   readonly resource: boolean;
 }
 
 /** Values that are no error code of an application: a status's own phrase, `true`, the status repeated. */
 const NO_CODE = /^(|true|false|conflict|locked|about:blank|\d{3})$/i;
 
-/** The members of an answer that name what went wrong. */
+/** What the members of an answer say went wrong. */
 function words(json: unknown): Words {
   const codes: string[] = [];
   const prose: string[] = [];

@@ -1,24 +1,24 @@
-/** What a developer can do with an operation, and what each would mean. */
+/** What a developer can do with an operation, and what each action means. */
 import { forget, isOnceError, type Once, outcomeOf, resumeOne, settle } from 'oncefetch';
 import type { Row } from './rows.js';
 
 export interface Action {
   readonly id: 'resume' | 'settle-done' | 'settle-none' | 'forget';
   readonly label: string;
-  /** What it would mean. */
+  /** What the action would mean, in words. */
   readonly means: string;
-  /** It may lead to a second effect, so it is asked once more. */
+  /** The action may lead to a second effect, so it must be confirmed. */
   readonly risky: boolean;
-  /** Why it cannot be done now. */
+  /** Why the action can't be done now; `undefined` if it can. */
   readonly refused: string | undefined;
-  /** Does it; gives what became of it. */
+  /** Does the action. Gives a text about the result. */
   run(once: Once): Promise<string>;
 }
 
 const NO_NAME = 'It has no name, by which these functions find it.';
 const BUSY = 'A call is at it now.';
 
-/** Whether it may have been sent. */
+/** Whether the operation may have been sent. */
 const maybeSent = ({ record }: Row): boolean => record?.state === 'pending' && (record.ambiguous || !record.random);
 
 const resumeAction = (row: Row, refused: string | undefined, held: boolean): Action => ({
@@ -75,17 +75,17 @@ const forgetAction = (row: Row, refused: string | undefined): Action => ({
   },
 });
 
-/** What can be done with it; `held`: this page still has its request. */
+/** The actions for a row. `held`: this page still has the operation's request. */
 export function actionsOf(row: Row, held: boolean): readonly Action[] {
   const busy = row.status === 'sending' || row.status === 'waiting' || row.status === 'elsewhere';
   const refused = row.operation.length === 0 ? NO_NAME : busy ? BUSY : undefined;
   if (row.status === 'forgotten' || row.status === 'gone') return [];
   if (row.status === 'done') return [forgetAction(row, refused)];
-  // What was refused may still have its key in use.
+  // No actions for an operation that ended without an effect, because its key may still be in use.
   if (row.status === 'none') return [];
   return [resumeAction(row, refused, held), ...settleActions(row, refused), forgetAction(row, refused)];
 }
 
-/** What an error says, without what it may carry. */
+/** The message of an error, without its other members. */
 export const errorSays = (error: unknown): string =>
   isOnceError(error) ? `${error.code}: ${error.message}` : error instanceof Error ? error.message : String(error);

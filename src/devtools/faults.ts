@@ -1,7 +1,7 @@
-/** Faults that a developer asks for: what the network may do, done to the requests of this page's client. */
+/** Faults of the network that a developer turns on for the requests of this page's client. */
 import type { Client } from '../engine/client.js';
 
-/** `lose-answer`: of the next request only. */
+/** `lose-answer` is for the next request only. */
 export type FaultName = 'lose-answer' | 'offline' | 'slow';
 
 /** How much longer a slow request takes, ms. */
@@ -33,7 +33,7 @@ export class Faults {
     for (const name of [...this.on]) this.set(name, false);
   }
 
-  /** Sends a request through the faults; `met` is told of each that it meets. */
+  /** Sends a request with the faults that are on. `met` is called with each of them. */
   async send(send: () => Promise<Response>, signal: AbortSignal | null | undefined, met: (fault: FaultName) => void): Promise<Response> {
     if (this.on.has('offline')) {
       met('offline');
@@ -47,12 +47,12 @@ export class Faults {
     }
     const response = await send();
     if (!loses) return response;
-    // The server has done its work; what it says of it goes nowhere.
+    // The server has done its work, but its answer is thrown away.
     await response.body?.cancel();
     throw new TypeError('oncefetch/devtools: the panel lost the answer');
   }
 
-  /** The device as the client sees it: offline while that is asked for. */
+  /** The client's `connectivity`, which says "offline" while that fault is on. */
   connectivity(real: Client['platform']['connectivity']): Client['platform']['connectivity'] {
     return {
       kind: real.kind,

@@ -1,6 +1,6 @@
 /**
- * What panels of one origin tell each other. Whatever else arrives (of another version, or of a script that is none of ours) is
- * nothing: a step is taken only if every part of it can be shown.
+ * Messages between panels of one origin. Anything else that arrives (from another version, or from a script that is not ours) is
+ * ignored: a step is accepted only if every part of it can be shown.
  */
 import { explain, type Outcome } from 'oncefetch';
 import type { Label } from '../core/ids.js';
@@ -9,7 +9,7 @@ import type { FaultName } from './faults.js';
 import { type Evidence, isKind } from './reading.js';
 import type { Step, Where } from './timeline.js';
 
-/** `scope` and `ns` (a digest): of which store and of whom it speaks. With steps it tells them; without it asks for those of the others. */
+/** A message. `scope` and `ns` (a digest): the store and the user that it is about. With `steps` it tells them; without, it asks other panels for theirs. */
 export interface Message {
   readonly scope: string;
   readonly ns: string;
@@ -19,7 +19,7 @@ export interface Message {
   readonly steps?: readonly Step[] | undefined;
 }
 
-/** Steps of one message. */
+/** The most steps in one message. */
 export const TOLD_MAX = 500;
 
 type Fields<T> = { readonly [Name in keyof T]?: unknown };
@@ -27,13 +27,13 @@ type Fields<T> = { readonly [Name in keyof T]?: unknown };
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 const isText = (value: unknown): value is string => typeof value === 'string';
 const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
-/** What can be shown as a date. */
+/** Whether a value can be shown as a date. */
 const isTime = (value: unknown): value is number => isNumber(value) && !Number.isNaN(new Date(value).getTime());
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
 
 const FAULTS: readonly unknown[] = ['lose-answer', 'offline', 'slow'] satisfies FaultName[];
 
-/** Whether it is a label as the package writes it, or the track of an operation without a name. */
+/** Whether this is a label in the package's own form, or the track of an operation without a name. */
 function isTrack(track: unknown): track is string {
   if (!isText(track)) return false;
   try {
@@ -43,7 +43,7 @@ function isTrack(track: unknown): track is string {
   }
 }
 
-/** Only what is known is taken over: what a dialect of an app adds may be what cannot be sent. */
+/** Copies only the known members: an app's dialect may add others that can't be sent in a message. */
 function evidenceOf(value: unknown): Evidence | undefined {
   if (!isObject(value)) return undefined;
   const { status, what, reading, ms, faults }: Fields<Evidence> = value;
@@ -70,7 +70,7 @@ function isOutcome(value: unknown): value is Outcome {
   }
 }
 
-/** A step as it is sent and as it is taken; `undefined` for what is none. */
+/** A plain copy of a step, for sending and for receiving; `undefined` if the value is no step. */
 export function plainStep(value: unknown, where?: Where): Step | undefined {
   if (!isObject(value)) return undefined;
   const { id, at, track, key, is, ...rest }: Fields<Step> = value;
@@ -84,7 +84,7 @@ export function plainStep(value: unknown, where?: Where): Step | undefined {
   return undefined;
 }
 
-/** `own`: the realm that reads it. */
+/** Reads a message. `own`: the realm that reads it. */
 export function readMessage(value: unknown, own: string): Message | undefined {
   if (!isObject(value)) return undefined;
   const { scope, ns, realm, worker, steps }: Fields<Message> = value;
@@ -92,7 +92,7 @@ export function readMessage(value: unknown, own: string): Message | undefined {
   const about = { scope, ns, realm, worker: worker === true };
   if (!Array.isArray(steps)) return steps === undefined ? about : undefined;
   const where = realm === own ? 'page' : about.worker ? 'worker' : 'tab';
-  // A realm speaks for itself only.
+  // A realm may send only its own steps.
   const taken = steps.slice(0, TOLD_MAX).flatMap((step) => plainStep(step, where) ?? []);
   return { ...about, steps: taken.filter(({ id }) => id.startsWith(`${realm} `)) };
 }

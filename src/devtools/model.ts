@@ -1,4 +1,4 @@
-/** What the panel knows: heard from this page's calls and from other panels, and read from the store whenever that may have changed. */
+/** The data of the panel: what it hears of this page's calls and from other panels, and what it reads from the store whenever that may have changed. */
 import { namespace, type Once, watch } from 'oncefetch';
 import { readRecord } from '../core/record.js';
 import type { Client } from '../engine/client.js';
@@ -11,12 +11,15 @@ import { NOTHING, readStore, type Stored } from './stored.js';
 import { Tap } from './tap.js';
 import { Timeline, trackOf } from './timeline.js';
 
-/** So long after a change the store is read, ms: many changes in a row are read once. */
+/** How long after a change the store is read, ms, so that many changes in a row are read once. */
 const READ_AFTER_MS = 100;
-/** While somebody looks the store is read again after this time: a tab tells when it begins and ends, not what it stores, and one that dies tells nothing, ms. */
+/**
+ * How often the store is read again while the panel is open, ms: another tab tells when a call begins and ends, but not what it stores,
+ * and it may die without a word.
+ */
 const READ_AGAIN_MS = 1000;
 
-/** So many times as long as a read took, nothing is read: a store with a thousand operations must not slow the page down. */
+/** The pause between two reads, as a multiple of how long a read took: a store with a thousand operations must not slow the page down. */
 const READ_SHARE = 5;
 
 export class Model {
@@ -24,7 +27,7 @@ export class Model {
   readonly faults = new Faults();
   readonly timeline = new Timeline();
   stored: Stored = NOTHING;
-  /** Why the store could not be read. */
+  /** Why the store could not be read; `undefined` if it could. */
   trouble: string | undefined;
   readonly #changed: () => void;
   readonly #tap: Tap;
@@ -80,7 +83,7 @@ export class Model {
     return rowsOf(this.client, this.stored, this.timeline);
   }
 
-  /** Whether somebody looks at it. */
+  /** Whether the panel is open. */
   set looked(looked: boolean) {
     this.#looked = looked;
     if (looked) this.#soon(0);
@@ -91,7 +94,7 @@ export class Model {
     return this.client.registry.payloads.has(keyedOperationOf(id as never, key as never));
   }
 
-  /** Whether what is stored is still the operation that the row shows: by now its name may be that of another one. */
+  /** Whether the stored record is still the operation that the row shows. Its name may stand for another one by now. */
   async isStill({ id, record }: Row): Promise<boolean> {
     if (!record) return false;
     const { registry, store } = this.client;
@@ -109,7 +112,7 @@ export class Model {
     this.#others.end();
   }
 
-  /** The next user is shown nothing of the one before. */
+  /** If the user has changed, removes everything of the previous user. */
   #follow(): void {
     const present = namespace(this.#once);
     if (present === this.#person) return;
@@ -130,7 +133,7 @@ export class Model {
     this.#readIn(Math.max(after, this.#tookMs * READ_SHARE));
   };
 
-  /** A read that comes sooner stays. */
+  /** Schedules a read, unless an earlier one is scheduled. */
   #readIn(ms: number): void {
     const due = Date.now() + ms;
     if (this.#timer !== undefined && this.#due <= due) return;
@@ -150,7 +153,7 @@ export class Model {
     const began = performance.now();
     try {
       const stored = await readStore(this.client);
-      // Another user logged in while it was read.
+      // If another user logged in during the read, drop the result and read again.
       if (stored.namespace === namespace(this.#once)) this.stored = stored;
       else this.#stale = true;
       this.trouble = undefined;

@@ -1,4 +1,4 @@
-/** What `oncefetch/devtools` is in a production bundle: nothing. Bundlers choose it by the condition `production` of package.json. */
+/** Replaces `oncefetch/devtools` in production bundles by nothing. Bundlers choose this file by the condition `production` in package.json. */
 
 /** Does nothing; the result does nothing either. */
 export const devtools = (): (() => void) => () => {};

@@ -1,27 +1,27 @@
-/** The panels of other tabs and of workers: hears their steps, and tells them the steps of this page, over a channel of the panels' own. */
+/** Exchanges steps with the panels of other tabs and of workers, over the panels' own channel. */
 import type { Namespace } from '../core/ids.js';
 import { digestOfNamespace, namespaceNow } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import { type Message, plainStep, readMessage, TOLD_MAX } from './message.js';
 import { REALM, type Step } from './timeline.js';
 
-/** The number is of the format: panels of two versions do not hear each other. */
+/** The name of the channel. The number is that of the format, so that panels of different formats do not hear each other. */
 export const CHANNEL = 'oncefetch/devtools 1';
 
-/** What the panel does with what it hears. */
+/** What the exchange needs from the panel. */
 export interface Told {
-  /** Every step of this page that is known. */
+  /** All known steps of this page. */
   own(): readonly Step[];
-  /** Steps of the present user's operations, made elsewhere. */
+  /** Called with steps of the present user's operations that were made elsewhere. */
   hear(steps: readonly Step[]): void;
 }
 
-/** Absent where the browser has none, or refuses it to this page. */
+/** Opens the channel; `undefined` if the browser has none or refuses it to this page. */
 function open(hear: (event: MessageEvent) => void): BroadcastChannel | undefined {
   try {
     const channel = new BroadcastChannel(CHANNEL);
     channel.onmessage = hear;
-    // In Node, where a page may be played, an open channel would keep the process.
+    // In Node, where tests may simulate a page, an open channel would keep the process alive.
     (channel as { unref?: () => void }).unref?.();
     return channel;
   } catch {
@@ -38,17 +38,17 @@ export class Others {
     this.#client = client;
     this.#told = told;
     this.#open();
-    // An open channel may keep a page out of the back-forward cache.
+    // Close the channel when the page is hidden, because an open one may keep it out of the back-forward cache.
     globalThis.addEventListener?.('pagehide', this.#close);
     globalThis.addEventListener?.('pageshow', this.#open);
   }
 
-  /** Asks for what the others have seen. For the beginning, and when another user is here. */
+  /** Asks the other panels for their steps: at the beginning, and when the user has changed. */
   ask(): void {
     void this.#post({});
   }
 
-  /** Tells steps of this page, anew where more is known of them. */
+  /** Sends steps of this page, and again when more is known of them. */
   tell(steps: readonly Step[]): void {
     void this.#post({ steps });
   }
@@ -70,7 +70,7 @@ export class Others {
     this.#channel = undefined;
   };
 
-  /** Of whom this page speaks now; nothing where nobody is logged in, and where no other tab has these records. */
+  /** The present user and the store; `undefined` if nobody is logged in, or if no other context shares these records. */
   async #mine(): Promise<Pick<Message, 'scope' | 'ns'> | undefined> {
     const { store } = this.#client;
     const person = namespaceNow(this.#client);
@@ -80,7 +80,7 @@ export class Others {
   }
 
   async #post({ steps }: Pick<Message, 'steps'>): Promise<void> {
-    // Copied when it is sent: by then more may be known.
+    // Copy the steps only after this wait, because more may be known of them by then.
     const mine = await this.#mine().catch(() => undefined);
     if (!mine) return;
     const plain = steps?.slice(-TOLD_MAX).flatMap((step) => plainStep(step) ?? []);

@@ -1,4 +1,4 @@
-/** The panel in the page: an element with a shadow, which shows what the model knows and does what the developer asks for. */
+/** The panel in the page: an element with a shadow root that shows the model's data and does what the developer asks for. */
 import type { Once } from 'oncefetch';
 import { type Action, actionsOf, errorSays } from './actions.js';
 import { Model } from './model.js';
@@ -10,12 +10,15 @@ import { detailView } from './view-detail.js';
 import { currentOf, listView } from './view-list.js';
 import { reportView, toolsView } from './view-tools.js';
 
-/** How often what counts down is shown anew while the panel is open, ms. */
+/** How often countdowns are updated while the panel is open, ms. */
 const TICK_MS = 1000;
-/** Many events in a row are shown once, ms. What the developer does is shown at once. Not a frame: a page in the background has none. */
+/**
+ * Events are shown after this delay, ms, so that many in a row are shown once; what the developer does is shown at once. Not by animation
+ * frames, which a page in the background does not get.
+ */
 const SHOW_AFTER_MS = 100;
 
-/** How a panel begins. */
+/** The initial state of a panel. */
 export interface Beginning {
   readonly open: boolean;
   readonly mount: Element;
@@ -27,7 +30,7 @@ export class Panel {
   readonly #model: Model;
   readonly #host: HTMLElement;
   readonly #shadow: ShadowRoot;
-  /** Where the view is, beside the style. */
+  /** The element that contains the view. */
   readonly #room: HTMLElement;
   readonly #title: string;
   #open: boolean;
@@ -46,12 +49,12 @@ export class Panel {
     this.#title = label === undefined ? 'oncefetch' : `oncefetch: ${label}`;
     this.#model = new Model(once, () => this.#soon());
     const page = mount.ownerDocument;
-    // Not defined as a custom element: two copies of the package could not both do so, and its name is valid for a shadow as it is.
+    // Not defined as a custom element, because two copies of the package could not both define it. Its name alone allows a shadow root.
     this.#host = page.createElement('oncefetch-devtools');
     this.#shadow = this.#host.attachShadow({ mode: 'open' });
     dress(this.#shadow);
     this.#room = this.#shadow.appendChild(page.createElement('div'));
-    // Beside the buttons of other clients.
+    // Place the button beside those of other clients.
     this.#host.style.setProperty('--place', String(page.querySelectorAll('oncefetch-devtools').length));
     mount.append(this.#host);
     this.#setOpen(open);
@@ -111,7 +114,7 @@ export class Panel {
   }
 
   async #copy(text: string): Promise<void> {
-    // A page may have no permission; then it is chosen, to be copied by hand.
+    // If the page has no permission to copy, select the text, so that the developer can copy it.
     const copied = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,
@@ -127,7 +130,7 @@ export class Panel {
     sync(this.#room, this.#open ? [this.#opened()] : [this.#button()]);
     const lost = !activeElement?.isConnected || activeElement.matches(':disabled');
     if (!activeElement || (!lost && this.#shadow.activeElement === activeElement)) return;
-    // A move takes the focus from what stays; and the keyboard goes on nearby where a button is gone.
+    // Moving an element takes its focus away: give it back. If the focused button is gone, focus the detail view.
     const next = !lost ? activeElement : this.#shadow.querySelector('.detail');
     (next as HTMLElement | null)?.focus({ preventScroll: true });
   }

@@ -1,14 +1,14 @@
-/** What one attempt showed, and how the rules read it, in the words of docs/verdicts.md. */
+/** The answer to one attempt, and how the rules read it, in the words of docs/verdicts.md. */
 import type { Answer, AnswerKind, Reading } from '../core/dialect.js';
 import { NO_ANSWER, readAnswer, refusesHtml } from '../core/verdict.js';
 import type { Client } from '../engine/client.js';
 import type { FaultName } from './faults.js';
 
-/** What came of one attempt, as this page saw it. */
+/** The result of one attempt, as this page saw it. */
 export interface Evidence {
-  /** HTTP status; absent where no answer came. */
+  /** The HTTP status; absent if no answer came. */
   readonly status?: number | undefined;
-  /** In plain English: "409 with Retry-After: 1". */
+  /** The result in words: "409 with Retry-After: 1". */
   readonly what: string;
   readonly reading: Reading;
   /** From the call of the transport until its headers or its error, ms. */
@@ -16,7 +16,7 @@ export interface Evidence {
   readonly faults: readonly FaultName[];
 }
 
-/** The request of an attempt, as far as its reading depends on it. */
+/** What the reading depends on of an attempt's request. */
 export interface Sent {
   readonly url: string;
   readonly init: RequestInit;
@@ -25,7 +25,7 @@ export interface Sent {
   readonly ambiguous: boolean;
 }
 
-/** JSON beyond this size is not read a second time, bytes. */
+/** Longer JSON is not read a second time, bytes. */
 const JSON_BYTES_MAX = 65_536;
 
 /** The name of a reading in docs/verdicts.md. */
@@ -34,7 +34,7 @@ export function labelOf({ kind, sticky, from, ambiguous }: Reading): string {
   return `${kind.replaceAll('-', ' ')}${sticky ? ', sticky' : by}${/^(transient|refused)$/.test(kind) && ambiguous ? ' (unsure)' : ''}`;
 }
 
-/** Why a reading is what it is. */
+/** The reason for each kind of reading, as a sentence. */
 const WHY: Readonly<Record<AnswerKind, string>> = {
   'not-sent': 'Nothing left.',
   'no-answer': 'The server may have got it and done it, or not.',
@@ -63,7 +63,7 @@ export function whyOf({ kind, ambiguous, sticky, from }: Reading): string {
   return from === 'in-front' ? 'A login, a proxy or a rate limit may have refused it before the key was looked up.' : WHY.refused;
 }
 
-/** Dialects that have a section of their own in docs/verdicts.md. */
+/** Dialects that have their own section in docs/verdicts.md. */
 const SECTIONS: readonly string[] = [
   'adyen',
   'aws',
@@ -90,13 +90,13 @@ const SECTIONS: readonly string[] = [
   'worldline',
 ];
 
-/** Where docs/verdicts.md has the row. */
+/** The section of docs/verdicts.md for a dialect. */
 export const pageOf = (dialect: string): string => `docs/verdicts.md#${SECTIONS.includes(dialect) ? dialect.replaceAll('-', '') : 'any-server-generic'}`;
 
-/** Nothing came back: an error of the network, a timeout, an abort, a fault. */
+/** The evidence if no answer came: after a network error, a timeout, an abort or a fault. */
 export const noAnswer = (what: string, ms: number, faults: readonly FaultName[]): Evidence => ({ what, reading: NO_ANSWER, ms, faults });
 
-/** JSON that is short enough; of everything else, nothing. */
+/** The text of a copy if it is JSON and short enough; otherwise ''. */
 async function textOf(copy: Response): Promise<string> {
   const short = Number(copy.headers.get('content-length') ?? 0) <= JSON_BYTES_MAX;
   if (short && /\bjson\b|\+json/i.test(copy.headers.get('content-type') ?? '')) return copy.text();
@@ -113,8 +113,7 @@ const jsonOf = (text: string): unknown => {
 };
 
 /**
- * Reads a copy of an answer by the rules that the engine reads the answer itself by. The app's own `verdict` is not asked a
- * second time. Never rejects.
+ * Reads a copy of an answer by the same rules as the engine. The app's `verdict` is not called a second time. Never rejects.
  */
 export async function readCopy(client: Client, sent: Sent, copy: Response, ms: number, faults: readonly FaultName[]): Promise<Evidence> {
   const { status, type, redirected, headers } = copy;

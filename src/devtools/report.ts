@@ -1,4 +1,4 @@
-/** What the panel knows, for a bug report: without bodies, headers, addresses or keys, and without names unless they are asked for. */
+/** The panel's data for a bug report: without bodies, headers, addresses and whole keys, and without names unless the developer asks for them. */
 import { explain } from 'oncefetch';
 import type { OnceRecord } from '../core/record.js';
 import type { Client } from '../engine/client.js';
@@ -7,9 +7,9 @@ import type { Row } from './rows.js';
 import type { Stored } from './stored.js';
 import type { Step, Timeline } from './timeline.js';
 
-/** Operations in a report. */
+/** The most operations in a report. */
 const OPERATIONS_MAX = 200;
-/** Characters of a random key. */
+/** How many characters of a random key are shown. */
 const KEY_CHARS = 4;
 
 const at = (ms: number | undefined): string | undefined => (ms === undefined ? undefined : new Date(ms).toISOString());
@@ -26,7 +26,7 @@ function reportStep(step: Step): object {
     case 'wait':
       return { ...common, why: step.why, until: at(step.until) };
     case 'diagnostic':
-      // Its message may name an address.
+      // Without the message, which may contain an address.
       return { ...common, code: step.code };
     default: {
       const { type, effect, attempts, sent, resumed, joined } = step.outcome;
@@ -36,7 +36,7 @@ function reportStep(step: Step): object {
   }
 }
 
-/** A derived key can be computed from the name, so its beginning would let somebody try names. */
+/** The beginning of a random key. Not of a derived one: it is computed from the name, so its beginning would let somebody find the name by trying. */
 const reportKey = (key: string, record: OnceRecord | undefined): string | undefined =>
   record?.random ? `${key.slice(0, KEY_CHARS)}…` : key && record ? 'derived' : undefined;
 
@@ -69,7 +69,7 @@ const reportClient = ({ settings, store, parts, closing }: Client, stored: Store
   store: { kind: store.kind, survives: store.survives, shared: store.shared, atomic: store.atomic, damaged: stored.damaged },
 });
 
-/** The report as JSON. `names`: also what operations are called. */
+/** The report as JSON. `names`: with the names of operations. */
 export function reportOf(client: Client, stored: Stored, rows: readonly Row[], timeline: Timeline, names: boolean): string {
   const operations = rows.slice(0, OPERATIONS_MAX).map((row, n) => ({
     operation: names ? row.name : `operation ${n + 1}`,

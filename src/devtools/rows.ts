@@ -1,4 +1,4 @@
-/** The list of operations: what is stored, what this page is at, and what it has heard. */
+/** The rows of the list: operations that are stored, that this page drives, or that it has heard of. */
 import type { OperationName, OperationState } from 'oncefetch';
 import type { Label, Namespace, OperationKey } from '../core/ids.js';
 import { decodeName, isUnnamed } from '../core/name.js';
@@ -9,13 +9,13 @@ import type { Client } from '../engine/client.js';
 import type { Stored, StoredIn } from './stored.js';
 import { type Step, type Timeline, trackOf } from './timeline.js';
 
-/** `sending`, `waiting`: this page is at it. `elsewhere`: another tab, worker or process is. `gone`: it ended, and nothing of it is stored. */
+/** `sending`, `waiting`: this page drives it. `elsewhere`: another tab, worker or process does. `gone`: it has ended, and nothing of it is stored. */
 export type Status = 'sending' | 'waiting' | 'elsewhere' | 'unsettled' | 'done' | 'none' | 'forgotten' | 'gone';
 
 export interface Row {
   readonly id: string;
   readonly operation: OperationName;
-  /** As it is shown. */
+  /** The name as it is shown. */
   readonly name: string;
   readonly status: Status;
   readonly key: string;
@@ -23,11 +23,11 @@ export interface Row {
   readonly state: OperationState | undefined;
   readonly record: OnceRecord | undefined;
   readonly storedIn: StoredIn | undefined;
-  /** Wall clock, ms: the last that is known of it. */
+  /** When the operation was last heard of; wall clock, ms. */
   readonly at: number;
 }
 
-/** The headings of the list, and what is under each. */
+/** The headings of the list, and the statuses under each. */
 export const GROUPS: readonly (readonly [heading: string, statuses: readonly Status[]])[] = [
   ['Under way', ['sending', 'elsewhere']],
   ['Waiting', ['waiting']],
@@ -35,7 +35,7 @@ export const GROUPS: readonly (readonly [heading: string, statuses: readonly Sta
   ['Settled', ['done', 'none', 'forgotten', 'gone']],
 ];
 
-/** A name as people read it. */
+/** A name in readable form. */
 export const shownName = (operation: OperationName): string => (operation.length ? operation.join(' / ') : 'without a name');
 
 const ENDS: Readonly<Record<'settled' | 'retired', (record: OnceRecord) => Status>> = {
@@ -43,7 +43,7 @@ const ENDS: Readonly<Record<'settled' | 'retired', (record: OnceRecord) => Statu
   retired: ({ ending }) => (ending?.effect === 'none' ? 'none' : 'forgotten'),
 };
 
-/** What this page does for it now, if it is at it. */
+/** The status if this page drives the operation; otherwise `undefined`. */
 function ownStatus(client: Client, id: OperationKey, state: OperationState | undefined): Status | undefined {
   if (!client.registry.flights.has(id)) return undefined;
   if (state?.phase !== 'waiting') return 'sending';
@@ -56,7 +56,7 @@ function isHeldElsewhere(client: Client, namespace: Namespace, record: OnceRecor
   return leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner;
 }
 
-/** What is known of an operation of which nothing is stored: its last step. */
+/** The time of the last step; 0 if there is none. */
 const lastAt = (steps: readonly Step[]): number => steps.at(-1)?.at ?? 0;
 
 export function rowsOf(client: Client, stored: Stored, timeline: Timeline): readonly Row[] {

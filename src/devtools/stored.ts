@@ -1,4 +1,4 @@
-/** What is stored of the present user's operations: in the store, and in memory where their first write failed. */
+/** Reads the present user's records: from the store, and from memory if the store did not take them. */
 import { namespace } from 'oncefetch';
 import type { Namespace } from '../core/ids.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -7,7 +7,7 @@ import type { Client } from '../engine/client.js';
 import type { Store } from '../ports.js';
 import { faceOf } from './inside.js';
 
-/** Records that are read of each state and store. */
+/** The most records that are read of each state and store. */
 const READ_MAX = 1000;
 const PAGE = 100;
 
@@ -19,12 +19,12 @@ export interface Found {
 }
 
 export interface Stored {
-  /** Who it belongs to; `undefined` before anybody has logged in. */
+  /** The user; `undefined` while nobody is logged in. */
   readonly namespace: string | undefined;
   readonly found: readonly Found[];
-  /** There is more than was read. */
+  /** There are more records than were read. */
   readonly more: boolean;
-  /** Records that are damaged, and so cannot be shown. */
+  /** The number of damaged records, which can't be shown. */
   readonly damaged: number;
   /** Names of the locks that are held, here or elsewhere. */
   readonly held: ReadonlySet<string>;
@@ -51,7 +51,7 @@ async function scan(store: Store, ns: string, state: OnceRecord['state']): Promi
   return { found, more: after !== undefined, damaged };
 }
 
-/** Looks into the store. Rejects where it could not be read. */
+/** Reads the store. Rejects if it can't be read. */
 export async function readStore(client: Client): Promise<Stored> {
   const asked = namespace(faceOf(client));
   if (asked === undefined) return NOTHING;

@@ -1,4 +1,4 @@
-/** How the panel looks, in light and dark. A sheet of its own, because a page's policy may forbid inline styles. */
+/** The style of the panel, light and dark. It is a constructed style sheet, because a page's policy may forbid inline styles. */
 const TEXT = `
 :host { all: initial; position: fixed; inset: auto 0 0 auto; z-index: 2147483647; color-scheme: light dark;
   --paper: #fff; --ink: #1b1f24; --soft: #57606a; --line: #d0d7de; --tint: #f3f5f7; --pick: #ddeefc; --focus: #0550ae;
@@ -43,16 +43,16 @@ textarea { width: 100%; height: 220px; font: 12px ui-monospace, monospace; }
 @media (forced-colors: active) { .row[aria-selected=true] { outline: 2px solid Highlight; } }
 `;
 
-/** Gives a shadow its looks. */
+/** Adds the style to a shadow root. */
 export function dress(shadow: ShadowRoot): void {
   const page = shadow.ownerDocument;
   try {
-    // Each window has a class of its own, and a sheet of another one is refused.
+    // Use the class of the page's own window, because a sheet made by another window is refused.
     const made = new ((page.defaultView ?? globalThis) as typeof globalThis).CSSStyleSheet();
     made.replaceSync(TEXT);
     shadow.adoptedStyleSheets = [made];
   } catch {
-    // Safari before 16.4, jsdom: there an element must do.
+    // Safari before 16.4 and jsdom have no constructed style sheets, so use an element.
     shadow.append(Object.assign(page.createElement('style'), { textContent: TEXT }));
   }
 }

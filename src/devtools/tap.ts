@@ -1,4 +1,4 @@
-/** Stands between a client and its transport while the panel is there: plays faults, and sees what each attempt brought. */
+/** Sits between a client and its transport while there is a panel: applies faults, and records the answer to each attempt. */
 import { type OnceEvent, subscribe } from 'oncefetch';
 import type { Client } from '../engine/client.js';
 import { familyOf } from '../engine/family.js';
@@ -9,14 +9,14 @@ import type { AttemptStep, Step, Timeline } from './timeline.js';
 
 type Changeable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** What the tap tells: that there is something new to show, and of which step. */
+/** What the tap needs from the panel, and how it reports. */
 export interface Tapped {
   readonly faults: Faults;
   readonly timeline: Timeline;
-  /** Whether it was stored as sent when the store was last read. */
+  /** Whether the record said "sent" when the store was last read. */
   sentBefore(track: string, key: string): boolean;
   told(step?: Step): void;
-  /** Whether events are for the screen of whoever is here now. */
+  /** Whether an event belongs to the present user, so that it may be shown. */
   isMine(event: OnceEvent): boolean;
 }
 
@@ -28,12 +28,12 @@ export class Tap {
     this.#tapped = tapped;
   }
 
-  /** Takes in the client, and every one that was extended from it since. */
+  /** Taps the client, and all clients that were extended from it and are not tapped yet. */
   take(client: Client): void {
     for (const one of familyOf(client)) if (!this.#releases.has(one)) this.#releases.set(one, this.#takeOne(one));
   }
 
-  /** Leaves every client as it was found. */
+  /** Restores every client as it was. */
   release(): void {
     for (const release of this.#releases.values()) release();
     this.#releases.clear();
@@ -47,7 +47,7 @@ export class Tap {
       const { track, key } = step;
       if (step.is === 'attempt' && this.#tapped.timeline.attempts(track, key).length === 1) step.sentBefore = this.#tapped.sentBefore(track, key);
       this.#tapped.told(step);
-      // The transport is called in this very tick.
+      // The transport is called in the same tick as this event, so that call belongs to this attempt.
       if (step.is !== 'attempt') return;
       leaving = step;
       queueMicrotask(() => {
@@ -71,7 +71,7 @@ export class Tap {
     return () => {
       on = false;
       off();
-      // Somebody may have wrapped it since; then what is inside only hands on.
+      // If somebody has wrapped our functions since then, they stay in place and only pass calls on.
       if (transport.send === send) transport.send = bareSend;
       if (platform.connectivity === connectivity) platform.connectivity = bare;
     };
@@ -96,7 +96,10 @@ export class Tap {
     }
   }
 
-  /** In the tick of the answer, because its body can be copied only while nobody has read it. Rejects where it cannot: then the panel knows no more. */
+  /**
+   * Reads a copy of the answer. Called in the tick of the answer, because a body can be copied only while nobody has read it. Rejects if
+   * it can't be copied.
+   */
   async #read(client: Client, { track, key }: Step, call: { url: string; init: RequestInit }, response: Response, ms: number, met: readonly FaultName[]) {
     const ambiguous = this.#tapped.timeline.ambiguous(track, key);
     return readCopy(client, { ...call, key, ambiguous }, response.clone(), ms, met);

@@ -1,14 +1,14 @@
-/** What this page has heard of each operation since the panel is there: attempts, waits, ends, of its own calls and of those of other panels. Bounded. */
+/** What this page has heard of each operation since the panel was opened: attempts, waits and ends, of its own calls and from other panels. Limited in size. */
 import type { OnceEvent, Outcome } from 'oncefetch';
 import { encodeName, isUnnamed } from '../core/name.js';
 import type { Evidence } from './reading.js';
 
-/** Where a step was made, if not by this page's client: in another tab, in a worker, or by another client of this page. */
+/** Where a step happened, if not in this page's client: in another tab, in a worker, or in another client of this page. */
 export type Where = 'tab' | 'worker' | 'page';
 
 /**
- * One step of an operation, with the key that it was made under. `track`: which operation. `where`: absent for a step of this page's
- * client. `sentBefore`: of the first attempt that was seen under a key: it had been sent already, by an earlier page or elsewhere.
+ * One step of an operation under a key. `track`: the operation. `where`: absent for a step of this page's client. `sentBefore`: this is
+ * the first attempt that the panel saw under the key, but the operation had been sent before, by an earlier page or elsewhere.
  */
 export type Step = { readonly id: string; readonly at: number; readonly track: string; readonly key: string; readonly where?: Where | undefined } & (
   | { readonly is: 'attempt'; readonly attempt: number; evidence?: Evidence | undefined; sentBefore?: boolean }
@@ -19,16 +19,16 @@ export type Step = { readonly id: string; readonly at: number; readonly track: s
 
 export type AttemptStep = Extract<Step, { is: 'attempt' }>;
 
-/** This page or worker, among those of its origin: no secret, so any number that nobody else has. */
+/** Identifies this page or worker among those of its origin. It is no secret, it must only be unique. */
 export const REALM = `${Date.now().toString(36)}${Math.random().toString(36).slice(1)}`;
 
-/** Steps of this realm, of all its panels. */
+/** How many steps the panels of this realm have made so far. */
 let made = 0;
 
 const STEPS_MAX = 60;
 const TRACKS_MAX = 300;
 
-/** Where the steps of an operation are: by its name, or by its key if it has none. */
+/** The track of an operation: its label, or its key if it has no name. */
 export const trackOf = (label: string, key: string): string => (isUnnamed(label as Parameters<typeof isUnnamed>[0]) ? `~${key}` : label);
 
 const trackOfEvent = ({ operation, key }: OnceEvent): string => (operation ? encodeName(operation) : `~${key}`);
@@ -51,22 +51,22 @@ function stepOf(event: OnceEvent): Step {
 export class Timeline {
   readonly #tracks = new Map<string, Step[]>();
 
-  /** Notes an event; what it gives is the step, to which evidence may be added later. */
+  /** Adds an event. Gives the step, to which evidence may be added later. */
   hear(event: OnceEvent): Step {
     const step = stepOf(event);
     this.take(step);
     return step;
   }
 
-  /** Notes a step, or what is known of it by now. */
+  /** Adds a step, or replaces it if more is known of it now. */
   take(step: Step): void {
     const { id, at, track } = step;
     const steps = this.#tracks.get(track) ?? [];
-    // The one that was heard of last is the last to go.
+    // Move the track to the end, so that those without news are dropped first.
     this.#tracks.delete(track);
     this.#tracks.set(track, steps);
     const known = steps.findIndex((one) => one.id === id);
-    // Those of others arrive late.
+    // Steps from other panels arrive late, so insert them by their time.
     const later = steps.filter((one) => one.at > at).length;
     steps.splice(known < 0 ? steps.length - later : known, known < 0 ? 0 : 1, step);
     if (steps.length > STEPS_MAX) steps.shift();
@@ -85,7 +85,7 @@ export class Timeline {
     return this.#tracks.get(track) ?? [];
   }
 
-  /** The tracks, the one that was heard of last at the end. */
+  /** The tracks; the one with the latest news is the last. */
   get tracks(): readonly string[] {
     return [...this.#tracks.keys()];
   }
@@ -95,7 +95,7 @@ export class Timeline {
     return this.of(track).filter((step): step is AttemptStep => step.is === 'attempt' && step.key === key);
   }
 
-  /** Whether an attempt under this key may have had its effect, as far as panels saw. */
+  /** Whether an attempt under this key may have had its effect, as far as panels have seen. */
   ambiguous(track: string, key: string): boolean {
     return this.attempts(track, key).some(({ evidence, sentBefore }) => sentBefore || evidence?.reading.ambiguous);
   }

@@ -1,15 +1,15 @@
-/** A view as data, and what makes the page equal to it: what stays the same keeps its element, its focus and its scroll position. */
+/** A view as data, and the code that updates the page to match it. Parts that stay the same keep their element, focus and scroll position. */
 
 type Value = string | number | boolean | undefined;
 
-/** One element. Attributes by name; `on…` is a listener, `key` tells it from its siblings, `checked` and `value` are set as properties. */
+/** One element. `props`: attributes by name; `on…` is a listener, `key` tells the element from its siblings, {@link PROPERTIES} are set as properties. */
 export interface Tree {
   readonly tag: string;
   readonly props: Readonly<Record<string, Value | ((event: Event) => void)>>;
   readonly children: readonly (Tree | string)[];
 }
 
-/** What a view may leave out. */
+/** A child. `false` and `undefined` are left out. */
 type Child = Tree | string | false | undefined;
 
 export const h = (tag: string, props: Tree['props'] = {}, ...children: readonly Child[]): Tree => ({
@@ -18,10 +18,10 @@ export const h = (tag: string, props: Tree['props'] = {}, ...children: readonly 
   children: children.filter((child): child is Tree | string => child !== false && child !== undefined && child !== ''),
 });
 
-/** Set as properties: the attribute is only what they begin with. */
+/** Names that are set as properties, because the attribute gives only the initial value. */
 const PROPERTIES: readonly string[] = ['checked', 'value', 'disabled', 'readOnly', 'tabIndex'];
 
-/** What each element was made equal to last. */
+/** The tree that each element was last updated to. */
 const shown = new WeakMap<Node, Tree>();
 
 function setProp(element: Element, name: string, value: Tree['props'][string]): void {
@@ -37,13 +37,13 @@ function setProp(element: Element, name: string, value: Tree['props'][string]): 
 function fill(element: Element, tree: Tree): void {
   const before = shown.get(element)?.props ?? {};
   shown.set(element, tree);
-  // Children first: a select knows its value only among its options.
+  // Children first, because a select can take a value only once it has that option.
   sync(element, tree.children);
   for (const name of Object.keys(before)) if (!(name in tree.props)) setProp(element, name, undefined);
   for (const [name, value] of Object.entries(tree.props)) if (before[name] !== value || PROPERTIES.includes(name)) setProp(element, name, value);
 }
 
-/** Whether this node can become that. */
+/** Whether a node can be reused for `wanted`. */
 function fits(node: Node, wanted: Tree | string): boolean {
   const was = shown.get(node);
   return typeof wanted === 'string'
@@ -61,14 +61,14 @@ function nodeFor(parent: Node, wanted: Tree | string, left: Set<Node>): Node {
   return typeof wanted === 'string' ? (ownerDocument as Document).createTextNode('') : (ownerDocument as Document).createElement(wanted.tag);
 }
 
-/** Makes the children of `parent` equal to `wanted`. */
+/** Updates the children of `parent` to `wanted`. */
 export function sync(parent: Node, wanted: readonly (Tree | string)[]): void {
   const left = new Set<Node>(parent.childNodes);
   const nodes = wanted.map((one) => nodeFor(parent, one, left));
   for (const gone of left) parent.removeChild(gone);
   nodes.forEach((node, at) => {
     const one = wanted[at] as Tree | string;
-    // Only what is in another place is moved: a move takes the focus away.
+    // Move a node only if it is in the wrong place, because a move takes the focus away.
     if (parent.childNodes[at] !== node) parent.insertBefore(node, parent.childNodes[at] ?? null);
     if (typeof one !== 'string') fill(node as Element, one);
     else if (node.nodeValue !== one) node.nodeValue = one;

@@ -1,4 +1,4 @@
-/** One operation: what happens next, what can be done, its timeline, and what is stored. */
+/** The view of one operation: what happens next, what can be done, its timeline, and its record. */
 import { explain } from 'oncefetch';
 import type { Client } from '../engine/client.js';
 import type { Action } from './actions.js';
@@ -8,13 +8,13 @@ import type { AttemptStep, Step } from './timeline.js';
 import { h, type Tree } from './tree.js';
 import { duration, nextOf, outcomeOfRecord, STATUS, shortKey, time, when, whyWait } from './words.js';
 
-/** What the view of one operation needs to know. */
+/** The data of the view. */
 export interface DetailView {
   readonly client: Client;
   readonly row: Row;
   readonly steps: readonly Step[];
   readonly actions: readonly Action[];
-  /** The action that waits for a second click. */
+  /** The action that waits for a second click to confirm it. */
   readonly asked: Action['id'] | undefined;
   readonly now: number;
   act(action: Action): void;
@@ -66,7 +66,7 @@ function stepView(step: Step, { client, row }: DetailView): Tree {
   );
 }
 
-/** An operation whose attempts this page did not see: what its record says of how it ended. */
+/** How the operation ended, from its record, for an operation whose end this page did not see. */
 function endView({ row }: DetailView): Tree | undefined {
   const outcome = row.record && row.storedIn && outcomeOfRecord(row.record, row.storedIn, row.operation.length ? row.operation : undefined);
   if (!outcome || row.status === 'forgotten') return undefined;

@@ -1,12 +1,12 @@
-/** The list of operations: one stop of the tab key, arrows within. */
+/** The list of operations. The Tab key stops at it once; arrow keys move within it. */
 import { GROUPS, type Row } from './rows.js';
 import { h, type Tree } from './tree.js';
 import { MARK, STATUS, shortKey, time } from './words.js';
 
-/** Rows that are shown under each heading. */
+/** The most rows that are shown under each heading. */
 const SHOWN_MAX = 100;
 
-/** What the list needs to know. */
+/** The data of the list. */
 export interface ListView {
   readonly rows: readonly Row[];
   readonly selected: string | undefined;
@@ -28,10 +28,10 @@ const groupsOf = ({ rows, filter }: ListView): readonly Group[] =>
     return { heading, all: all.length, shown: all.slice(0, SHOWN_MAX) };
   }).filter(({ all }) => all > 0);
 
-/** Which row the keyboard is at: the chosen one, else the first. */
+/** The row that the keyboard is at: the selected one, or else the first. */
 export const currentOf = (shown: readonly Row[], selected: string | undefined): Row | undefined => shown.find(({ id }) => id === selected) ?? shown[0];
 
-/** Where a key leads from row `at` of `count`; `undefined` where it leads nowhere. */
+/** The row to which a key leads from row `at` of `count`; `undefined` if the key does not move. */
 export function stepTo(key: string, at: number, count: number): number | undefined {
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: count - 1 }[key];
   return to === undefined ? undefined : Math.min(Math.max(to, 0), count - 1);
@@ -57,7 +57,7 @@ function option(row: Row, chosen: boolean, reachable: boolean, view: ListView): 
   );
 }
 
-/** Arrows choose the next row, and take the focus there. */
+/** Arrow keys select another row and move the focus to it. */
 function onKey(event: Event, shown: readonly Row[], view: ListView): void {
   const current = currentOf(shown, view.selected);
   const to = stepTo((event as KeyboardEvent).key, current ? shown.indexOf(current) : 0, shown.length);

@@ -1,4 +1,4 @@
-/** The head of the panel: faults to inject, the report, and the way out. */
+/** The head of the panel: faults to turn on, the report, and the button to close. */
 import type { FaultName } from './faults.js';
 import { SLOW_MS } from './faults.js';
 import { h, type Tree } from './tree.js';
@@ -9,7 +9,7 @@ const FAULTS: readonly (readonly [name: FaultName, label: string, means: string]
   ['slow', `Be slow (${SLOW_MS / 1000} s)`, `Each request leaves ${SLOW_MS / 1000} s late.`],
 ];
 
-/** What the head needs to know. */
+/** The data of the head. */
 export interface ToolsView {
   readonly title: string;
   readonly faults: ReadonlySet<FaultName>;
@@ -37,7 +37,7 @@ export const toolsView = (view: ToolsView): Tree =>
     h('button', { type: 'button', class: 'close', 'aria-label': 'Close the panel', onclick: view.close }, '✕'),
   );
 
-/** What the report needs to know. */
+/** The data of the report view. */
 export interface ReportView {
   readonly text: string;
   readonly names: boolean;

@@ -1,4 +1,4 @@
-/** What the panel says of an operation, in plain English. */
+/** The panel's texts about an operation. */
 import type { Outcome, WaitReason } from 'oncefetch';
 import type { OnceRecord } from '../core/record.js';
 import type { Client } from '../engine/client.js';
@@ -15,7 +15,7 @@ export const STATUS: Readonly<Record<Status, string>> = {
   gone: 'not stored',
 };
 
-/** A shape for each, so that the colour is not needed. */
+/** A symbol for each status, so that it does not depend on the colour. */
 export const MARK: Readonly<Record<Status, string>> = {
   sending: '▶',
   waiting: '◔',
@@ -37,7 +37,7 @@ const WAITS: Readonly<Record<WaitReason, string>> = {
 
 export const whyWait = (why: string): string => WAITS[why as WaitReason] ?? why;
 
-/** Wall clock, to the second. */
+/** A time of day, to the second. */
 export const time = (ms: number): string => new Date(ms).toLocaleTimeString([], { hour12: false });
 
 const SECOND = 1000;
@@ -60,7 +60,7 @@ export function when(ms: number, now: number): string {
   return `at ${left < HOUR ? time(ms) : new Date(ms).toLocaleString()}, in ${duration(left)}`;
 }
 
-/** A key in few characters: enough to find it in a log. */
+/** The beginning of a key: enough to find it in a log. */
 export const shortKey = (key: string): string => (key.length > 9 ? `${key.slice(0, 8)}…` : key);
 
 /** The end of a record as an outcome, for `explain`. */
@@ -70,7 +70,7 @@ export function outcomeOfRecord(record: OnceRecord, storedIn: Outcome['storedIn'
   return ending && { ...facts, sent: firstSentAt === undefined ? 'no' : ambiguous ? 'maybe' : 'yes', ...ending };
 }
 
-/** What an unsettled operation waits for. */
+/** What happens next to an unsettled operation. */
 function nextOfUnsettled({ record }: Row, { settings, parts }: Client, now: number): readonly string[] {
   const lines = ['Nothing happens by itself. The next call with this name, or a resume, goes on with the same key.'];
   if (record?.retryAt !== undefined && record.retryAt > now) lines.push(`It makes sense to ask again ${when(record.retryAt, now)}.`);

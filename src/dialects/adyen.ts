@@ -2,15 +2,15 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * Adyen. The answer echoes the key, whether it is the first one or a replay, so nothing marks a replay. `transient-error`
- * says whether the same key is worth another attempt. Keys count for a company account and one region: another host has never
- * seen them.
+ * Adyen. Every answer echoes the key, the first one and replays alike, so nothing marks a replay. `transient-error` says whether
+ * another attempt with the same key is worthwhile. Keys count within a company account and one region: another host has never seen
+ * them.
  *
  * A declined payment is a 200 whose `resultCode` is `Refused` or `Cancelled`; the same key gets it again. `Error` says that
  * something went wrong while the payment was processed, not whether it was made: that is left open.
  *
  * Not known: how it answers the same key with another payload, and which refusals it keeps. Its pages have said "at least 31
- * days"; 7 days are taken here, because a shorter window only asks earlier.
+ * days"; 7 days are assumed here, because with a shorter window `reconcile` is only asked earlier.
  *
  * @see https://docs.adyen.com/development-resources/api-idempotency
  * @see https://docs.adyen.com/online-payments/payment-result-codes

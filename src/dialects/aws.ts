@@ -6,12 +6,12 @@ const TEN_MINUTES_MS = 600_000;
 
 /**
  * AWS services with a client token, in a JSON or form body or in the query: `ClientToken` (EC2), `clientToken`,
- * `ClientRequestToken`. Every attempt has to be signed anew: do it in the `headers` hook, which gets the final bytes. A token
- * counts for one region, which is one host.
+ * `ClientRequestToken`. Every attempt must be signed again: do it in the `headers` hook, which gets the final bytes. A token counts
+ * for one region, which is one host.
  *
- * Not known in general: how long a token is remembered, which differs by service. Ten minutes are taken here, because a shorter
- * window only asks earlier; EC2's RunInstances, for one, says at least 24 hours. How work in progress is answered differs too;
- * that of DynamoDB's transactions is read.
+ * Not known in general: how long a token is remembered, which differs by service. Ten minutes are assumed here, because with a shorter
+ * window `reconcile` is only asked earlier; EC2's RunInstances, for example, says at least 24 hours. How work in progress is answered
+ * differs too; only the answer of DynamoDB's transactions is recognised.
  *
  * @see https://docs.aws.amazon.com/ec2/latest/devguide/ec2-api-idempotency.html
  * @see https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html

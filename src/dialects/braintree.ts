@@ -3,16 +3,16 @@ import { REQUEST_AND_FIELD_ERRORS } from './graphql.js';
 import { inBody } from './key-location.js';
 import { onlyKnown } from './misspelled.js';
 
-/** A payment that was not made: declined, rejected by the gateway, or not sent to the processor. */
+/** States of a payment that was not made: declined, rejected by the gateway, or not sent to the processor. */
 const NOT_MADE = /^(PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED)$/;
 
 /**
- * Braintree's GraphQL API ("at-most-once processing"). The key is the input's `apiRequestKey`; `clientMutationId` is none. The
- * same key gets the transaction in its present state, and nothing marks it. A declined payment is a transaction, too, and no
- * error: its `status` tells, so ask for `transaction { status }`.
+ * Braintree's GraphQL API ("at-most-once processing"). The key is the input's `apiRequestKey`; `clientMutationId` is not a key. A
+ * repetition with the same key gets the transaction in its present state, and nothing marks it as a replay. A declined payment is a
+ * transaction too, not an error. Only its `status` tells, so ask for `transaction { status }`.
  *
- * Work in progress and a mismatch are both a `VALIDATION` error inside a 200, as is a wrong input: after ambiguity it is taken
- * for work in progress, which sends nothing but the same key. Not known: what tells them apart, and the longest key.
+ * Work in progress, a mismatch and a wrong input are all a `VALIDATION` error inside a 200. After ambiguity it is taken for work in
+ * progress, so only the same key is sent again. Not known: what tells them apart, and the longest key.
  *
  * @see https://developer.paypal.com/braintree/graphql/integration_guides/idempotency
  * @see https://developer.paypal.com/braintree/graphql/reference/types/payment-status-event
@@ -28,7 +28,7 @@ export const braintree = ({ field = 'variables.input.apiRequestKey', ...others }
     answersMismatch: true,
     answers: [
       { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, afterAmbiguity: true, means: 'in-progress' },
-      // Part of the payload beside the error may be part of the effect.
+      // Only without data: data beside the error may be part of the effect.
       { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, empty: 'data.*', means: 'refused' },
       ...REQUEST_AND_FIELD_ERRORS,
       { status: 200, at: { 'data.*.transaction.status': NOT_MADE }, means: 'refused', sticky: true },

@@ -3,10 +3,9 @@ import { inHeader } from './key-location.js';
 import { onlyKnown } from './misspelled.js';
 
 /**
- * Checkout.com. Only a 2xx is stored; after a 4xx or 5xx the same key tries again. A declined payment is a 201 as well,
- * with the status `Declined`. While one request is at work the others
- * with its key get a 409 and should wait 30 seconds; it used to be a 429, which is read as any server's. The window of a
- * production account can be changed on request: say so with `windowMs`.
+ * Checkout.com. Only a 2xx is stored; after a 4xx or 5xx the same key is executed again. A declined payment is a 201 too, with the
+ * status `Declined`. While a request is at work, others with its key get a 409 and should wait 30 seconds; it used to be a 429, which
+ * has no rule of its own here. Checkout.com can change the window of a production account on request: then give `windowMs`.
  *
  * Not known: how it answers the same key with another payload.
  *

@@ -1,4 +1,4 @@
-/** A dialect from data. */
+/** Makes dialects from data. */
 import { carryOf } from '../core/carrier.js';
 import type { Answer, AnswerKind, Dialect, Reading } from '../core/dialect.js';
 import { unsure } from '../core/verdict.js';
@@ -11,48 +11,48 @@ import { onlyKnown } from './misspelled.js';
 /** What one kind of answer means. */
 export interface AnswerRule extends Match {
   /**
-   * `in-progress`: an earlier attempt is at work; the same key is sent again later. `mismatch`: the key came with another
-   * payload. `done-elsewhere`: it is done, and the server has no answer left to give. `refused`: it did not happen by this
-   * attempt. `transient`: it may work with the same key. `burnt`: the server will not execute this key again, and nobody
-   * knows what happened; where `reconcile` says `'none'`, the call goes on under a new key. `open`: only a look elsewhere can
-   * tell. `fresh`: it happened, though the answer does not look like it; with the replay marker, that reads as `replayed`.
+   * `in-progress`: an earlier attempt is at work; the same key is sent again later. `mismatch`: the key came with another payload
+   * before. `done-elsewhere`: it is done, but the server does not give the answer again. `refused`: this attempt had no effect.
+   * `transient`: another attempt with the same key may succeed. `burnt`: the server will not execute this key again, and nobody knows
+   * what happened; if `reconcile` says `'none'`, the call goes on under a new key. `open`: the answer does not tell; ask `reconcile`.
+   * `fresh`: it took effect, although the answer does not look like it; with the replay marker, that counts as `replayed`.
    */
   readonly means: Exclude<AnswerKind, 'not-sent' | 'no-answer' | 'not-a-verdict' | 'accepted' | 'replayed'>;
-  /** Of a refusal: after it no copy under the key takes effect, because each gets it too or is turned away as a repeat. Never of a 5xx. */
+  /** For `refused`: no later copy under this key can take effect, because it gets the same refusal or is turned away as a repetition. Not allowed for a 5xx. */
   readonly sticky?: boolean | undefined;
-  /** Of what is done elsewhere: the path to what the server calls it. */
+  /** For `done-elsewhere`: the path to the server's id of the thing that exists already. */
   readonly resource?: string | undefined;
 }
 
-/** How a server speaks idempotency. What is left out is not known. */
+/** How a server speaks idempotency. Leave out what is not known. */
 export interface DialectDefinition {
-  /** In messages and records: letters, digits and hyphens. */
+  /** The name for messages and records: letters, digits and hyphens. */
   readonly name: string;
   readonly place: KeyLocation;
   /** What a key must look like. @default visible ASCII, at most 255 characters */
   readonly pattern?: RegExp | undefined;
-  /** Makes a UUID fit the pattern, where it does not by itself. */
+  /** Turns a UUID into a key that fits the pattern. Needed if UUIDs do not fit it. */
   readonly shape?: ((uuid: string) => string) | undefined;
   /** How long the server remembers a key, ms from its first attempt. @default 86_400_000 (24 h), as an assumption */
   readonly windowMs?: number | undefined;
   /**
-   * Within what a key counts: the same key elsewhere is another operation. Without `endpoint` in it the key of an operation whose
-   * outcome is open may be sent to another path of the same origin, and never to another origin. @default ['endpoint']
+   * Where a key counts; elsewhere the same key is another operation. Without `endpoint` in the list, the key of an unsettled operation
+   * may be sent to another path of the same origin, but never to another origin. @default ['endpoint']
    */
   readonly scope?: readonly ('account' | 'region' | 'endpoint')[] | undefined;
-  /** A key counts for one signed-in user, so what a guest began can't be told after log-in. @default false */
+  /** A key counts for one signed-in user only, so after a log-in the server can't tell what became of a guest's operation. @default false */
   readonly perAccount?: boolean | undefined;
-  /** What a stored answer bears; `false` where nothing tells. @default every marker in use, such as `Idempotent-Replayed: true` */
+  /** What marks an answer as a replay; `false` if nothing does. @default every marker in use, such as `Idempotent-Replayed: true` */
   readonly marker?: Match | false | undefined;
-  /** A done operation's answer is given again to its key. @default false, as it is not known */
+  /** Once an operation is done, a repetition of its key gets the same answer again. @default false, as it is not known */
   readonly replays?: boolean | undefined;
-  /** The same key with another payload is refused; `false`: known not to be, so another payload is never sent under it. */
+  /** Whether the server refuses the same key with another payload. `false`: it is known not to, so another payload is never sent under the same key. */
   readonly answersMismatch?: boolean | undefined;
-  /** How long to wait for work in progress where the answer does not say, ms. @default exponential backoff */
+  /** How long to wait for work in progress if the answer does not say, ms. @default exponential backoff */
   readonly inProgressAfterMs?: number | undefined;
-  /** Reads an answer behind the link of a 202; `undefined` leaves it to its status. */
+  /** Reads the answer to a poll of a 202's link; `undefined` leaves it to the common rules. */
   readonly polled?: Dialect['polled'] | undefined;
-  /** The server's own answers; the first that matches counts, and what none matches is read as any server's. */
+  /** Rules for the server's own answers. The first that matches counts; an answer that matches none is read by the common rules. */
   readonly answers?: readonly AnswerRule[] | undefined;
 }
 
@@ -64,10 +64,10 @@ export interface DefinedDialect extends Dialect {
 const SAMPLE = '9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d';
 
 /**
- * Makes a dialect. Whatever a rule says, a 5xx of a gateway or a crash never becomes a refusal, and a 4xx is never given as a
- * success. `done-elsewhere` and `sticky` are believed.
+ * Makes a dialect. Whatever a rule says, a 5xx of a gateway or a crash never counts as a refusal, and a 4xx never as a success. But
+ * `done-elsewhere` and `sticky` are believed.
  *
- * @throws TypeError or RangeError on a definition that no server could mean
+ * @throws TypeError or RangeError on a definition that can't be right
  * @example
  * const bank = defineDialect({
  *   name: 'bank',
@@ -97,7 +97,7 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
     ...(definition.polled && { polled: definition.polled }),
     read(answer, _, ambiguous) {
       const marked = replayed(answer);
-      // What was stored when the handler crashed stays the last word under this key.
+      // A replayed 5xx was stored when the handler crashed, and stays the answer to this key: the common rules read it.
       if (marked && answer.status >= 500) return undefined;
       const rule = answers.find((one) => matches(one, answer, ambiguous));
       return rule && readingOf(rule, answer, marked);
@@ -110,7 +110,7 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
   const open = unsure(answer.status);
   switch (means) {
     case 'mismatch':
-      // A clean mismatch is rejected, and a 5xx never is.
+      // A mismatch with nothing ambiguous before is a refusal, and a 5xx must never be one.
       return { kind: open ? 'open' : means, ambiguous: true };
     case 'in-progress':
     case 'burnt':
@@ -121,7 +121,7 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
       return { kind: means, ambiguous: false, resource: found === undefined ? undefined : String(found) };
     }
     case 'transient':
-      // Inside a 2xx nothing tells whether it came before or after the effect.
+      // If the error is inside a 2xx, nothing tells whether it came before or after the effect.
       return { kind: means, ambiguous: open || answer.status < 400 };
     case 'fresh':
       return answer.status < 400 ? { kind: marked ? 'replayed' : means, ambiguous: false } : undefined;
@@ -130,7 +130,7 @@ function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, mark
   }
 }
 
-/** The words of {@link AnswerRule.means}. */
+/** The values of {@link AnswerRule.means}. */
 const MEANINGS = /^(in-progress|mismatch|done-elsewhere|refused|transient|burnt|open|fresh)$/;
 
 const MEMBERS = 'name,place,pattern,shape,windowMs,scope,perAccount,marker,replays,answersMismatch,inProgressAfterMs,polled,answers';
@@ -152,7 +152,7 @@ function check({ place, shape, windowMs, marker, answers = [], ...definition }: 
   for (const [index, rule] of answers.entries()) checkRule(`${of}: answers[${index}]`, rule);
 }
 
-/** What is misspelled would make a rule fit more answers than it is about; a pattern with these flags fits every other time. */
+/** Refuses misspelled conditions, with which a rule would fit too many answers, and patterns with the flags `g` or `y`, which match only every other time. */
 function checkMatch(where: string, match: Match, more: string): void {
   onlyKnown(where, match, OF_A_MATCH + more);
   const { status, at, headers, text } = match;

@@ -1,10 +1,10 @@
-/** Keys that go into a directive of a GraphQL mutation. */
+/** Puts keys into a directive of a GraphQL mutation. */
 import type { Carry } from '../core/carrier.js';
 import { bodyJson, insertMember, keyIn } from './fields.js';
 
 const TOKEN = /"""[\s\S]*?"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*|[{}()@:]|[A-Za-z_]\w*/g;
 
-/** Behind the name and arguments of the only field that the only operation, a mutation, asks for; -1 where there are more. */
+/** The position after the name and arguments of the mutation's field; -1 unless the document has exactly one operation, a mutation with one field. */
 function behindOnlyField(document: string): number {
   const tokens = [...document.matchAll(TOKEN)].filter(([token]) => !/^["#]/.test(token));
   let [braces, parens, fields, operations, end] = [0, 0, 0, 0, -1];
@@ -18,7 +18,7 @@ function behindOnlyField(document: string): number {
     } else if (parens > 0) continue;
     else if (token === '{') braces++;
     else if (token === '}') braces--;
-    // An alias stands before its field, a directive behind it.
+    // The name before a colon is an alias, one after `@` a directive: neither is the field.
     else if (braces === 1 && /^\w/.test(token) && next !== ':' && tokens[at - 1]?.[0] !== '@') {
       fields++;
       end = next === '(' ? -1 : index + token.length;
@@ -27,7 +27,7 @@ function behindOnlyField(document: string): number {
   return operations === 1 && fields === 1 ? end : -1;
 }
 
-/** The body with another document; the rest of it stays byte for byte. */
+/** The body with another document. All other bytes stay as they are. */
 function withDocument(body: string, document: string): string | undefined {
   let depth = 0;
   let before = '';
@@ -40,7 +40,7 @@ function withDocument(body: string, document: string): string | undefined {
   return undefined;
 }
 
-/** `graphql:@idempotent(key)` */
+/** The code for places such as `graphql:@idempotent(key)`. */
 export function directives(carrier: string): Carry | undefined {
   const [, directive, argument] = /^graphql:@(\w+)\((\w+)\)$/.exec(carrier) ?? [];
   if (!directive) return undefined;
@@ -48,7 +48,7 @@ export function directives(carrier: string): Carry | undefined {
   const look = (body: unknown) => {
     const json = bodyJson(body);
     const document = typeof json?.['query'] === 'string' ? json['query'] : undefined;
-    // A directive that a comment or a description speaks of is none.
+    // Comments and descriptions are removed first: a directive in them does not count.
     const code = document?.replace(TOKEN, (token) => (/^("""|#)/.test(token) ? '' : token));
     const [, variable, literal] = (code !== undefined && use.exec(code)) || [];
     const variables = json?.['variables'] as Record<string, unknown> | null | undefined;
@@ -66,7 +66,7 @@ export function directives(carrier: string): Carry | undefined {
         const changed = variables
           ? insertMember(body, ['variables', variable], key)
           : body.replace(/^\s*\{/, () => `{"variables":{${JSON.stringify(variable)}:${JSON.stringify(key)}},`);
-        // A second `variables` after ours would be the one that counts.
+        // With `variables: null` in the body, that would come after our own `variables` and replace it.
         return changed === undefined || variables === null ? undefined : { url, body: changed };
       }
       const at = behindOnlyField(document);

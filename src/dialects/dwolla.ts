@@ -3,9 +3,9 @@ import { inHeader } from './key-location.js';
 
 /**
  * Dwolla, for its POST calls. A key counts together with the exact body: nothing says that the same key with another body is
- * refused, so a changed payload is not sent under the same key. A 409 means that the first request is at work; after a 500 it
- * may keep coming until the 24 hours are over, whether the transfer was made or not. `GET /accounts/{id}/transfers?correlationId=`
- * finds a transfer that was made with a `correlationId`, which is what `reconcile` wants.
+ * refused, so a changed payload is not sent under the same key. A 409 means that the first request is at work. After a 500 it may
+ * come until the 24 hours are over, whether the transfer was made or not. For `reconcile`, make transfers with a `correlationId`:
+ * `GET /accounts/{id}/transfers?correlationId=` finds them.
  *
  * Not known: what marks a replay, the code and body of the 409, which refusals are kept, and how long a key may be.
  *

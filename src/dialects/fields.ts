@@ -1,9 +1,9 @@
-/** Keys that go into a member of a JSON body, a field of a form, or the query. Every other byte of the body stays as it is. */
+/** Puts keys into a member of a JSON body, a field of a form, or the query. All other bytes of the body stay as they are. */
 import type { Carry, Wire } from '../core/carrier.js';
 
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]]/g;
 
-/** Where the members of the object at `path` begin in JSON text; -1 if there is none. */
+/** The position in JSON text where the members of the object at `path` begin; -1 if there is no such object. */
 function membersAt(text: string, path: readonly string[]): number {
   const wanted = ['', ...path].join('\n');
   const open: string[] = [];
@@ -14,14 +14,14 @@ function membersAt(text: string, path: readonly string[]): number {
     else {
       open.push(token === '{' ? name : '[');
       if (token === '{' && open.join('\n') === wanted) return index + 1;
-      // What stands in a list has no name.
+      // Elements of a list have no name.
       name = '[';
     }
   }
   return -1;
 }
 
-/** Puts a member first into the object at `path`: numbers, escapes and spaces that JSON.stringify would change are kept. */
+/** Inserts a member at the beginning of its object. Works on the text, because JSON.stringify would change numbers, escapes and spaces. */
 export function insertMember(text: string, path: readonly string[], value: string): string | undefined {
   const at = membersAt(text, path.slice(0, -1));
   if (at < 0) return undefined;
@@ -29,11 +29,11 @@ export function insertMember(text: string, path: readonly string[], value: strin
   return `${text.slice(0, at)}${JSON.stringify(path.at(-1))}:${JSON.stringify(value)}${/^\s*\}/.test(rest) ? '' : ','}${rest}`;
 }
 
-/** A body of JSON, `undefined` when it is something else. */
+/** The body as a JSON object; `undefined` if it is something else. */
 export const bodyJson = (body: unknown): Record<string, unknown> | undefined =>
   typeof body === 'string' && /^\s*\{/.test(body) ? (JSON.parse(body) as Record<string, unknown>) : undefined;
 
-/** What stands where a key belongs: text, or nothing. */
+/** The key that was found in its place, if any. Throws a TypeError if something else than text is there. */
 export function keyIn(found: unknown, where: string): string | undefined {
   if (found === undefined || typeof found === 'string') return found as string | undefined;
   throw new TypeError(`once: ${where} holds the key, so it must be text`);
@@ -81,7 +81,7 @@ function inQuery(name: string): Carry {
   };
 }
 
-/** `body:name`, `body:path.to.name` and `query:name`. */
+/** The code for the places `body:name`, `body:path.to.name` and `query:name`. */
 export function fields(carrier: string): Carry | undefined {
   const [, kind, name = ''] = /^(body|query):([\w.-]+)$/.exec(carrier) ?? [];
   return kind === 'body' ? inBody(name) : kind === 'query' ? inQuery(name) : undefined;

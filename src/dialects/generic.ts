@@ -3,7 +3,7 @@ import { onlyKnown } from './misspelled.js';
 
 /**
  * The replay markers in use, each with its true value: Stripe, Increase, Whop (`Idempotent-Replayed`), Zuplo, PPRO,
- * Flutterwave and others. One service always sends the header, hence the value counts, not its presence.
+ * Flutterwave and others. The value counts, not the presence of the header, because one service always sends it.
  */
 const MARKERS = [
   'idempotent-replayed',
@@ -18,15 +18,15 @@ const MARKERS = [
   'request-idempotency',
 ];
 
-/** Whether the answer bears any of the replay markers in use. */
+/** Whether the answer has any of the replay markers in use. */
 export const isMarked = (answer: Answer): boolean =>
   MARKERS.some((name) => /^\s*\??(true|1|yes)\s*$/i.test(answer.header(name) ?? '')) ||
   /^\s*(replayed|completed)\s*$/i.test(answer.header('x-idempotency-status') ?? answer.header('idempotency-status') ?? '');
 
-/** Whether the answer has one of these headers at all: its key layer made it, or passed it on. */
+/** Whether the answer has one of these headers at all, with any value. Then the server's key layer made it or passed it on. */
 export const bearsMarker = (answer: Answer): boolean => MARKERS.some((name) => answer.header(name) !== null);
 
-/** What stands in where no dialect is given. */
+/** The dialect of a client that was given none. */
 export const GENERIC: Dialect = {
   name: 'generic',
   carrier: 'header:Idempotency-Key',
@@ -39,10 +39,10 @@ export const GENERIC: Dialect = {
 };
 
 /**
- * A server of which nothing more is known than that it honours a key in a header: the default.
+ * The default: a server of which only one thing is known, that it honours a key in a header.
  *
- * Reads every replay marker in use, problem details (RFC 9457) with the titles of the IETF draft, and the codes and words
- * that servers have in common. Not known: how long it remembers a key (24 h are assumed), and whether it answers a mismatch.
+ * Recognises every replay marker in use, problem details (RFC 9457) with the titles of the IETF draft, and codes and words that many
+ * servers use. Not known: how long the server remembers a key (24 h are assumed), and whether it reports a mismatch.
  *
  * @example
  * createOnce({ dialect: generic({ header: 'X-Idempotency-Key', windowMs: 3_600_000 }) });
@@ -52,5 +52,5 @@ export function generic({ header, windowMs, ...others }: { header?: string | und
   return { ...GENERIC, ...(header !== undefined && { carrier: `header:${header}` }), ...(windowMs !== undefined && { windowMs }) };
 }
 
-/** A server that knows no keys: what may have had its effect is not sent again. */
+/** A server that knows no keys: a request that may have had its effect is not sent again. */
 export const keyless: Dialect = { ...GENERIC, name: 'none', carrier: '', replayed: () => false };

@@ -2,8 +2,8 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * GoCardless. It never replays: a key that made something is answered 409 with the id of what it made, whatever the payload.
- * `reconcile` gets that answer; without one the call rejects with ERR_ONCE_ALREADY_DONE and the id, for a GET.
+ * GoCardless. It never replays: once a key has made something, every request with it gets a 409 with the id of that, whatever the
+ * payload. `reconcile` gets this answer. Without `reconcile`, the call rejects with ERR_ONCE_ALREADY_DONE and the id, which you can GET.
  *
  * Not known: how long a key is remembered (24 h are assumed) and how long it may be.
  *

@@ -4,7 +4,7 @@ import { oneOf, onlyKnown } from './misspelled.js';
 
 /**
  * Google APIs with a request id (AIP-155): a field of the request message, which most of them take as the query parameter
- * `requestId`. The answer may show the present state instead of the first one; only successes are given again.
+ * `requestId`. A repetition may be answered with the present state instead of the first answer, and only after a success.
  *
  * Not known: how long an id is remembered ("any reasonable timeframe"; 24 h are assumed), and how the same id with another
  * payload, or work in progress, is answered.

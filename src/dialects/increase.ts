@@ -2,9 +2,9 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * Increase. A key belongs to the object that it made, for good: the same request gets the object with `Idempotent-Replayed:
- * true`, another one under that key a 409 with the object's id. Objects can be listed by `?idempotency_key=`, which is what
- * `reconcile` wants. `x-should-retry` is heeded.
+ * Increase. A key belongs for ever to the object that it made: the same request gets the object with `Idempotent-Replayed: true`,
+ * another request with that key gets a 409 with the object's id. For `reconcile`, objects can be listed by `?idempotency_key=`.
+ * `x-should-retry` is heeded.
  *
  * Not known: how it answers while an earlier attempt is at work.
  *
@@ -16,7 +16,7 @@ export const increase = (): DefinedDialect =>
     name: 'increase',
     place: inHeader('Idempotency-Key'),
     pattern: /^[\x21-\x7e]{1,200}$/,
-    // For good; a record is kept for 30 days at most.
+    // A hundred years, for "for ever".
     windowMs: 3_155_760_000_000,
     marker: { headers: { 'idempotent-replayed': 'true' } },
     replays: true,

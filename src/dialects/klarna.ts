@@ -2,9 +2,8 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * Klarna, for its POST and PATCH calls. A retry within 24 hours executes only once and gets the same answer. A
- * payment that is declined is a 2xx whose `payment_transaction_response` says so, and an order that is not to be shipped
- * one whose `fraud_status` is `REJECTED`.
+ * Klarna, for its POST and PATCH calls. A retry within 24 hours is not executed again, and gets the same answer. A declined payment
+ * is a 2xx whose `payment_transaction_response` says so; an order that must not be shipped is one whose `fraud_status` is `REJECTED`.
  *
  * Not known: what marks a replay, how work in progress and another payload are answered, and which refusals are kept.
  *

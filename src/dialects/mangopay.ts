@@ -2,11 +2,11 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * Mangopay, for its POST calls. It never replays: every request after the first of a key is answered 409, whatever the first one
- * came to and whatever it carried. So that 409 is never waited for, and is no proof of an effect: a GET of `/responses/{key}`
- * has the first answer, which is for `reconcile` to ask. A payment that is declined is a 200 with the `Status` `FAILED`.
+ * Mangopay, for its POST calls. It never replays: after the first request of a key, every other one gets a 409, whatever the first
+ * one's result and payload. So that 409 does not mean work in progress, and proves no effect. For `reconcile`, a GET of
+ * `/responses/{key}` gives the first answer. A declined payment is a 200 with the `Status` `FAILED`.
  *
- * Not known: how a request is answered whose key is at work (the same 409 is all that is shown), and within what a key counts.
+ * Not known: how a request is answered while its key is at work (only the same 409 is documented), and where a key counts.
  *
  * @see https://docs.mangopay.com/api-reference/overview/idempotency
  * @see https://docs.mangopay.com/api-reference/api-responses/view-api-response

@@ -1,30 +1,33 @@
-/** Which answers a rule speaks of. */
+/** Tells which answers a rule is for. */
 import type { Answer } from '../core/dialect.js';
 
-/** What an answer must look like for a rule to speak of it: each given field must fit. */
+/** What an answer must look like for a rule to apply: each given field must fit. */
 export interface Match {
   readonly status?: number | readonly number[] | undefined;
-  /** By path into the JSON body what is there, as text: `'error.code': 'idempotency_key_in_use'`, `duplicate: 'true'`; `*` stands for any one member or element. */
+  /**
+   * Values in the JSON body by their paths, compared as text: `'error.code': 'idempotency_key_in_use'`, `duplicate: 'true'`. In a path,
+   * `*` stands for any one member or element.
+   */
   readonly at?: Readonly<Record<string, string | RegExp>> | undefined;
-  /** A path at which something stands, and neither null nor an empty text, list or object. */
+  /** A path where there is a value other than null and an empty text, list or object. */
   readonly present?: string | undefined;
-  /** A path at which nothing stands, not even null. */
+  /** A path where there is no value, not even null. */
   readonly absent?: string | undefined;
-  /** A path at which nothing but null stands. */
+  /** A path where there is no value, or only null. */
   readonly empty?: string | undefined;
   readonly headers?: Readonly<Record<string, string | RegExp>> | undefined;
-  /** For bodies that are no JSON. */
+  /** Must match the body's text. For bodies that are not JSON. */
   readonly text?: RegExp | undefined;
-  /** Only where a redirect was followed: by default no rule reads what came after one. */
+  /** The rule applies only to answers after a redirect. By default it applies to none of them. */
   readonly redirected?: boolean | undefined;
-  /** Only where an earlier attempt may have had the effect. */
+  /** The rule applies only if an earlier attempt may have had the effect. */
   readonly afterAmbiguity?: boolean | undefined;
 }
 
-/** A hostile body must not cost more than this. */
+/** At most this many members are read, so that a hostile body can't cost much time. */
 const MEMBERS_MAX = 100;
 
-/** All that stands at a path. */
+/** All values at a path. */
 export function valuesAt(json: unknown, path: string): readonly unknown[] {
   let found: unknown[] = [json];
   for (const name of path.split('.')) {

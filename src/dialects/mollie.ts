@@ -1,17 +1,17 @@
 import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
-/** What a 409 says that is not about the key: an equal refund a moment ago, a payout that has left already. */
+/** A 409 that is not about the key: an equal refund came a moment ago, or a payout has been made already. */
 const CONFLICT = { status: 409, at: { detail: /\b(duplicate refund|in its current state)\b/i } } as const;
 
 /**
  * Mollie, for its POST calls: PATCH and DELETE ignore the key. It keeps an answer for one hour and replays it with
  * `Idempotent-Replayed: true`. The same key at another endpoint or with another payload is a 400, which looks like any other.
  *
- * A 409 is work in progress, unless it says that an equal refund came a moment ago or that a payout can't be cancelled any
- * more. After ambiguity these are left open: they may speak of this operation, so `reconcile` is asked.
+ * A 409 is work in progress, unless it says that an equal refund came a moment ago or that a payout can't be cancelled any more.
+ * After ambiguity these two settle nothing, because they may be about this operation itself: `reconcile` is asked.
  *
- * Not known: what the bodies of the two answers about keys say, and whether refusals and failures are replayed too.
+ * Not known: the bodies of the 400 and the 409 about keys, and whether refusals and failures are replayed too.
  *
  * @see https://docs.mollie.com/reference/api-idempotency
  * @see https://github.com/mollie/api-documentation source/overview/api-idempotency.rst (55628855; an hour since 2bdf01a2)
@@ -26,7 +26,7 @@ export const mollie = (): DefinedDialect =>
     replays: true,
     answersMismatch: true,
     answers: [
-      // A card that is charged again has been declined by the time of the answer.
+      // A recurring card payment may already have been declined when it is answered.
       { status: 201, at: { resource: 'payment', status: 'failed' }, means: 'refused', sticky: true },
       { ...CONFLICT, afterAmbiguity: true, means: 'open' },
       { ...CONFLICT, means: 'refused' },

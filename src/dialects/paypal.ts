@@ -15,18 +15,19 @@ const WINDOWS_MS = {
 } as const;
 
 const MADE = [200, 201];
-/** What a capture, an authorization or a refund is when no money moved. */
+/** The status of a capture, an authorization or a refund if no money moved. */
 const NOT_MADE = /^(DECLINED|DENIED|FAILED)$/;
 
 /**
- * PayPal's REST APIs. A key gives "the latest status" of the earlier request, not a stored copy, and nothing marks it. Without
- * `api` the shortest window of all counts, 3 hours.
+ * PayPal's REST APIs. A repeated key gets "the latest status" of the earlier request, not a stored copy, and nothing marks it as a
+ * replay. Without `api`, the shortest window of all is assumed, 3 hours.
  *
- * An order that is captured may be a 201 whose capture was declined. Where one of several payments of an order was made, it is
- * done. An answer that leaves them out (`Prefer: return=minimal`) tells nothing of it.
+ * The capture of an order may be a 201 although the payment was declined. If an order has several payments and one of them was made,
+ * the operation is done. An answer without payments (`Prefer: return=minimal`) does not tell.
  *
- * After ambiguity the codes of business duplicates (an invoice paid, an order captured) are left open: they may speak of this
- * operation or of another one, so `reconcile` is asked. Not known: whether any refusal is kept. Not every API takes the header.
+ * After ambiguity the codes of business duplicates (invoice already paid, order already captured) settle nothing, because they may be
+ * about this operation or about another one: `reconcile` is asked. Not known: whether any refusal is kept. Not every API accepts the
+ * header.
  *
  * @see https://developer.paypal.com/api/rest/reference/idempotency
  * @see https://github.com/paypal/paypal-rest-api-specifications openapi/*.json (ec4d8f3)
@@ -43,7 +44,7 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
     answers: [
       { at: { 'details.*.issue': 'PREVIOUS_REQUEST_IN_PROGRESS' }, means: 'in-progress' },
       { at: { name: 'DUPLICATE_REQUEST_ID' }, means: 'mismatch' },
-      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      // The server found no key, or none that it accepts: this dialect is the wrong one for it.
       { at: { 'details.*.issue': 'PAYPAL_REQUEST_ID_REQUIRED' }, means: 'refused' },
       {
         status: [400, 422],
@@ -56,7 +57,7 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
       },
       { status: MADE, at: { 'purchase_units.*.payments.*.*.status': /^(?!(DECLINED|DENIED|FAILED)$)/ }, means: 'fresh' },
       { status: MADE, at: { 'purchase_units.*.payments.*.*.status': NOT_MADE }, means: 'refused', sticky: true },
-      // The answer to a capture, a refund or an authorization is that itself.
+      // A capture, a refund or an authorization is answered with that object itself.
       { status: MADE, at: { status: NOT_MADE }, means: 'refused', sticky: true },
       { status: MADE, at: { 'batch_header.batch_status': 'DENIED' }, means: 'refused', sticky: true },
     ],

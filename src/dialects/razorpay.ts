@@ -5,12 +5,12 @@ import { oneOf, onlyKnown } from './misspelled.js';
 const HEADERS = { payout: 'X-Payout-Idempotency', refund: 'X-Refund-Idempotency', transfer: 'X-Transfer-Idempotency' } as const;
 
 /**
- * Razorpay, by what is made: payouts (which demand a key), refunds or transfers. One code, `BAD_REQUEST_ERROR`, stands for
- * everything, so the description tells a mismatch from work in progress. A payout that failed uses its key up: the answer is a
- * 200, read as a sticky refusal. So is a refund or a transfer that failed, of which nothing is known to be kept.
+ * Razorpay; say what is made: payouts (which require a key), refunds or transfers. There is only one error code,
+ * `BAD_REQUEST_ERROR`, so the description is read to tell a mismatch from work in progress. A payout that failed is a 200 and uses its
+ * key up: a sticky refusal. A refund or transfer that failed is a refusal too, but it is not known whether that is kept.
  *
- * Not known: how long a key is remembered (24 h are assumed). Spaces, which a payout's key may have, are refused here, because
- * a header loses them at its ends.
+ * Not known: how long a key is remembered (24 h are assumed). A payout's key may contain spaces, but they are refused here, because
+ * headers lose them at both ends.
  *
  * @see https://razorpay.com/docs/api/x/payout-idempotency/make-request
  */
@@ -26,7 +26,7 @@ export const razorpay = ({ makes, ...others }: { makes: keyof typeof HEADERS }):
     answersMismatch: true,
     answers: [
       { status: [400, 409], at: { 'error.description': /different request body/i }, means: 'mismatch' },
-      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      // The server found no key, or none that it accepts: this dialect is the wrong one for it.
       { status: 400, at: { 'error.field': header }, means: 'refused' },
       { status: 409, at: { 'error.code': 'BAD_REQUEST_ERROR' }, means: 'in-progress' },
       { status: [200, 201], at: { entity: 'payout', status: 'failed' }, means: 'refused', sticky: true },

@@ -7,12 +7,12 @@ const ACCEPTED = { 'repeatability-result': /^accepted$/i };
 const REJECTED = { 'repeatability-result': /^rejected$/i };
 
 /**
- * OASIS Repeatable Requests 1.0, as Azure's services speak it: two headers, of which the second bears the time of the first
- * attempt and never changes. A request from before the window is refused with a 412 and never executed again, a wrong clock
- * gets the same; a 501 says that the endpoint does not support it.
+ * OASIS Repeatable Requests 1.0, as Azure's services speak it: two headers, of which the second has the time of the first attempt at
+ * every attempt. A request whose first attempt was before the window is refused with a 412 and not executed; so is one with a wrong
+ * clock. A 501 says that the endpoint does not support repeatable requests.
  *
- * `keepsRefusals`: the service repeats a 4xx for its key, as Azure Communication Services do. Not known of others. Azure's
- * guideline asks for a window of at least five minutes, which is what counts here.
+ * `keepsRefusals`: the service repeats a 4xx for its key, as Azure Communication Services do; of others that is not known. Azure's
+ * guideline requires a window of at least five minutes, which is assumed here.
  *
  * @see https://docs.oasis-open.org/odata/repeatable-requests/v1.0/repeatable-requests-v1.0.html
  * @see https://learn.microsoft.com/en-us/rest/api/communication/repeatable-requests
@@ -37,9 +37,9 @@ export const repeatableRequests = ({
     answersMismatch: true,
     answers: [
       { status: 409, headers: ACCEPTED, means: 'in-progress' },
-      // The first answer, or the same again.
+      // Either the first answer or its repetition.
       { status: 202, headers: ACCEPTED, means: 'fresh' },
-      // Headers that can't be read are rejected in the same way.
+      // The service answers in the same way if it can't parse the two headers.
       { status: 400, headers: REJECTED, means: 'mismatch' },
       { status: 412, headers: REJECTED, afterAmbiguity: true, means: 'open' },
       ...(keepsRefusals ? [{ status: [400, 402, 404, 410, 413, 415, 422], headers: ACCEPTED, means: 'refused', sticky: true } as const] : []),

@@ -4,7 +4,7 @@ import { inHeader } from './key-location.js';
 /**
  * Resend. A 409 is either work in progress or a mismatch; the `name` in the body says which.
  *
- * Not known: what marks a replay (the same id comes back), and which refusals are kept.
+ * Not known: what marks a replay (it has the same id as the first answer), and which refusals are kept.
  *
  * @see https://resend.com/docs/dashboard/emails/idempotency-keys
  * @see https://github.com/resend/resend-node src/interfaces.ts, RESEND_ERROR_CODES_BY_KEY (3f67459)
@@ -21,7 +21,7 @@ export const resend = (): DefinedDialect =>
     answers: [
       { status: 409, at: { name: 'concurrent_idempotent_requests' }, means: 'in-progress' },
       { status: 409, at: { name: 'invalid_idempotent_request' }, means: 'mismatch' },
-      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      // The server found no key, or none that it accepts: this dialect is the wrong one for it.
       { status: 400, at: { name: 'invalid_idempotency_key' }, means: 'refused' },
     ],
   });

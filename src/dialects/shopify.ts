@@ -4,13 +4,13 @@ import { inBody, inDirective } from './key-location.js';
 import { onlyKnown } from './misspelled.js';
 
 /**
- * Shopify's Admin GraphQL API. The key goes into the directive `@idempotent(key:)`: into its variable if the document has one,
- * else the directive is written behind the mutation's field. `field`: for mutations with an argument of their own instead, its
- * path in the body, such as `variables.idempotencyKey`. Everything is said inside a 200.
+ * Shopify's Admin GraphQL API. The key goes into the directive `@idempotent(key:)`. If the document has the directive with a variable,
+ * the key goes into that variable; if not, the directive is written after the mutation's field. `field`: for mutations that take the
+ * key as an argument instead, its path in the body, such as `variables.idempotencyKey`. All answers are a 200.
  *
- * An answer to a known key is made from the present state, and nothing marks it. Other user errors are read as a refusal. Not
- * known: how long a key is remembered (24 h are assumed), and whether a mutation that reports user errors may have had part of
- * its effect.
+ * A repeated key is answered with the present state, and nothing marks that as a replay. Other user errors are read as a refusal. Not
+ * known: how long a key is remembered (24 h are assumed), and whether a mutation that reports user errors may have had part of its
+ * effect.
  *
  * @see https://shopify.dev/docs/api/usage/idempotent-requests
  * @see https://shopify.dev/docs/api/usage/implementing-idempotency
@@ -26,10 +26,10 @@ export const shopify = ({ field, ...others }: { field?: string | undefined } = {
     answers: [
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_CONCURRENT_REQUEST' }, means: 'in-progress' },
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH' }, means: 'mismatch' },
-      // The mutation did not ask for `code`, so nothing else tells a refusal from the two above.
+      // The mutation did not ask for `code`. Only the message can tell the two above from a refusal.
       { status: 200, at: { 'data.*.userErrors.*.message': /idempoten/i }, absent: 'data.*.userErrors.*.code', means: 'in-progress' },
       ...REQUEST_AND_FIELD_ERRORS,
-      // Whatever members of an error the mutation asked for.
+      // Any other user error, whatever members of it the mutation asked for.
       { status: 200, present: 'data.*.userErrors', means: 'refused' },
     ],
   });

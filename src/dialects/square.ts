@@ -2,8 +2,7 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inBody } from './key-location.js';
 
 /**
- * Square. The key is a member of the body, beside what is asked for. A payment or a refund that failed may be an answer, too:
- * its `status` tells.
+ * Square. The key is a member of the JSON body. A payment or a refund that failed may be answered by a 200 too; its `status` tells.
  *
  * Not known: how long a key is remembered (Square publishes no time; 24 h are assumed), the longest key, which differs by
  * endpoint, how work in progress is answered, and whether every API answers a mismatch ("might vary depending on the API").
@@ -21,7 +20,7 @@ export const square = (): DefinedDialect =>
       { at: { 'errors.*.code': 'IDEMPOTENCY_KEY_REUSED' }, means: 'mismatch' },
       { status: 200, at: { 'payment.status': 'FAILED' }, means: 'refused' },
       { status: 200, at: { 'refund.status': /^(REJECTED|FAILED)$/ }, means: 'refused' },
-      // It found no key, or none that it takes: the dialect is the wrong one for this server.
+      // The server found no key, or none that it accepts: this dialect is the wrong one for it.
       { status: 400, at: { 'errors.*.field': 'idempotency_key' }, means: 'refused' },
     ],
   });

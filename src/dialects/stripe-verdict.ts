@@ -1,9 +1,9 @@
-/** stripe-node's results and errors, for `run`. */
+/** Reads stripe-node's results and errors, for `run`. */
 import type { Answer, Reading } from '../core/dialect.js';
 import { readAnswer, type Verdict } from '../core/verdict.js';
 import { stripe } from './stripe.js';
 
-/** What a StripeError bears, as far as it counts (stripe-node, src/Error.ts). */
+/** The members of a StripeError that are used (stripe-node, src/Error.ts). */
 interface StripeErrorLike {
   readonly statusCode?: unknown;
   readonly headers?: unknown;
@@ -15,7 +15,7 @@ const headersOf = (of: unknown): Record<string, unknown> => (typeof of === 'obje
 
 function answerOf(status: number, headers: unknown, error: StripeErrorLike | undefined): Answer {
   const known = headersOf(headers);
-  // Headers by its fetch client, an object by its Node one.
+  // stripe-node's fetch client gives a Headers, its Node client a plain object.
   const header = (name: string): unknown => (typeof known['get'] === 'function' ? known['get'](name) : known[name]);
   return {
     status,
@@ -30,16 +30,16 @@ function answerOf(status: number, headers: unknown, error: StripeErrorLike | und
 function verdictOf({ kind, sticky, ambiguous }: Reading): Verdict {
   if (kind === 'refused') return sticky ? 'rejected-for-good' : ambiguous ? 'ambiguous' : 'rejected';
   if (kind === 'fresh' || kind === 'replayed' || kind === 'in-progress') return kind;
-  // Clean once is not clean for good: an attempt after ambiguity stays ambiguous.
+  // `not-sent` says only that this attempt had no effect: if an earlier one was ambiguous, the operation stays ambiguous.
   if (kind === 'transient') return ambiguous ? 'transient' : 'not-sent';
   return kind === 'mismatch' ? 'rejected' : 'ambiguous';
 }
 
 /**
- * Reads what stripe-node gave or threw, for the `verdict` of `run`. Errors are told by their fields, whatever version or
- * copy of the library they come from; what is no error of Stripe's API is ambiguous. Let stripe-node not send again unseen:
- * `maxNetworkRetries: 0`, and `httpClient: Stripe.createFetchHttpClient()`, because its Node client sends once more all the
- * same when a connection is closed.
+ * Reads what stripe-node returned or threw, for the `verdict` of `run`. Errors are recognised by their fields, whatever version or
+ * copy of the library they come from; any other error is ambiguous. Keep stripe-node from sending again unseen: use
+ * `maxNetworkRetries: 0`, and `httpClient: Stripe.createFetchHttpClient()`, because with its Node client it sends once more even then
+ * if a connection is closed.
  *
  * @see https://github.com/stripe/stripe-node src/Error.ts (663942164)
  * @example

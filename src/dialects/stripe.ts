@@ -5,9 +5,9 @@ const HEADER = inHeader('Idempotency-Key');
 const PATTERN = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Stripe's API v1. It stores the answer of every request that began to execute, a 500 too, and replays it with
- * `Idempotent-Replayed: true`; what fails validation, conflicts with a request under way, or is turned away with a 401 or 429
- * is not stored. A declined card is an executed request, so its refusal is sticky. `Stripe-Should-Retry` is heeded.
+ * Stripe's API v1. It stores the answer to every request that began to execute, even a 500, and replays it with
+ * `Idempotent-Replayed: true`. Not stored are the answers to requests that fail validation, conflict with a request under way, or get
+ * a 401 or 429. A declined card means that the request was executed, so the refusal is sticky. `Stripe-Should-Retry` is heeded.
  *
  * Not known: the exact moment after 24 hours when a key is pruned.
  *
@@ -32,11 +32,11 @@ export const stripe = (): DefinedDialect =>
   });
 
 /**
- * Stripe's API v2. It does not keep failures: the same key goes on with what failed, so the answer may differ from the first
- * one, and nothing but a success settles after ambiguity.
+ * Stripe's API v2. It does not keep failures: a repetition of the key executes the failed request again, so the answer may differ from
+ * the first one, and after ambiguity only a success settles.
  *
- * Not known: what marks a replay. Work in progress is read by the code that Stripe's list of error codes has for it, which does
- * not tell versions apart; its overview of v2 is silent on it.
+ * Not known: what marks a replay. Work in progress is recognised by its code in Stripe's list of error codes, which does not
+ * distinguish versions; the overview of v2 does not mention it.
  *
  * @see https://docs.stripe.com/api-v2-overview#idempotency
  * @see https://docs.stripe.com/error-codes#idempotency-key-in-use

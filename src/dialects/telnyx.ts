@@ -2,10 +2,10 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * Telnyx, where an endpoint's reference declares the header. Only successes are replayed; the same key with another query or
- * body is a 422, which looks like any other 422. A key counts for one organization, method and path.
+ * Telnyx, for endpoints whose reference lists the header. Only successes are replayed. The same key with another query or body gets a
+ * 422, which looks like any other 422. A key counts for one organization, method and path.
  *
- * Not known: what marks a replay, how work in progress is answered, and which code a mismatch bears.
+ * Not known: what marks a replay, how work in progress is answered, and the code of a mismatch.
  *
  * @see https://developers.telnyx.com/docs/development/api-fundamentals/idempotency
  */

@@ -2,12 +2,12 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * TrueLayer's Payments API v3. The same key with the same payload gets an identical response, for 30 days; its documentation
- * said 6 hours once. A payment may have failed by the time
- * that it is answered with a 201. `Tl-Signature` covers the key: sign in the `headers` hook, which sees the request as it goes out.
+ * TrueLayer's Payments API v3. The same key with the same payload gets an identical response for 30 days; its documentation once said
+ * 6 hours. A payment may already have failed when it is answered with a 201. `Tl-Signature` covers the key: sign in the `headers`
+ * hook, which gets the request as it goes out.
  *
- * Not known: what marks a replay, which refusals are kept (a 409 about the resource asks to "try again"), how long a key may
- * be, and within what it counts.
+ * Not known: what marks a replay, which refusals are kept (a 409 about the resource asks to "try again"), how long a key may be, and
+ * where it counts.
  *
  * @see https://docs.truelayer.com/docs/add-idempotency-to-your-payments-requests
  * @see https://docs.truelayer.com/docs/payments-api-errors

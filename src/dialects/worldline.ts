@@ -2,9 +2,9 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inHeader } from './key-location.js';
 
 /**
- * Worldline (Connect, Direct; formerly Ingenico). It never compares payloads: a key gets the first one's answer, whatever
- * comes with it, so a changed payload is not sent under the same key. Every answer but the first bears the time of the first
- * request; the 409 while that is at work may bear it too.
+ * Worldline (Connect, Direct; formerly Ingenico). It never compares payloads: a repeated key gets the first answer, whatever its
+ * payload, so a changed payload is not sent under the same key. Every answer but the first has a header with the time of the first
+ * request; the 409 while that is at work may have it too.
  *
  * @see https://docs.direct.worldline-solutions.com/integration/api-developer-guide/idempotent-requests
  * @see https://apireference.connect.worldline-solutions.com/s2sapi/v1/en_US/go/idempotent-requests.html

@@ -18,7 +18,7 @@ function spend({ budgets }: Registry, origin: string, budget: number | false, fa
 /** Counts an attempt of this job for its origin; true if it must not retry because the budget is used up. */
 export function outOfBudget({ client, settings, payload, name }: OperationRun, kind: AnswerKind, tries: number, resumed: boolean): boolean {
   const failed = kind === 'transient' || kind === 'no-answer';
-  // Nobody knows what a function given to `run` calls; operations whose names begin alike are of one kind.
+  // A function given to `run` has no known origin. Its budget is shared by operations whose names begin with the same part.
   const empty = spend(client.registry, payload?.origin || String(name[0]), settings.budget, failed);
   // The first retry of a named operation, and resumed operations, are never held back.
   return empty && failed && !resumed && !(name.length && tries < 2);

@@ -1,4 +1,4 @@
-/** Claims one operation for a change that the app asks for, and refuses what would contradict the record. */
+/** Claims one operation for a change that the app asks for (`settle`, `forget`), and refuses a change that would contradict the record. */
 import type { NamespaceDigest, RecordId } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';

@@ -15,7 +15,7 @@ import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
 import { emit, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
-import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
+import { giveBack, nothingSent, readStored, storeForOperation, timed, updateStored } from './record-access.js';
 import { askUser } from './session.js';
 import { CallerLeft, Late, limit } from './wait.js';
 
@@ -28,7 +28,7 @@ export interface Waited {
 }
 
 const FREE = (): void => {};
-/** The release where the lock manager refuses: others get the lock as well, so that only a lease tells them. */
+/** The release if the lock manager refused the request. Then other contexts do not see this call by a lock, so it needs a lease. */
 const REFUSED = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
@@ -118,9 +118,14 @@ const wantsLease = (job: OperationRun): boolean => {
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
 };
 
-/** What the strategy threw. Where a key before this one went out, and came to nothing, that is how the call ends. */
-function noKey(job: OperationRun, cause: unknown): never {
-  throw job.again && !isOnceError(cause) && !(cause instanceof CallerLeft) ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : cause;
+/**
+ * Throws what the strategy threw. But if this call has already sent an earlier key, which was used up without an effect, the call ends
+ * with that, unless another context has gone on with the name while the strategy was at work.
+ */
+async function noKey(job: OperationRun, cause: unknown): Promise<never> {
+  if (!job.again || isOnceError(cause) || cause instanceof CallerLeft) throw cause;
+  const none = await nothingSent(job, false).catch(() => false);
+  throw none ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : failure(job, unknown('busy'), { cause });
 }
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
@@ -191,7 +196,8 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   const change = (stored: unknown, storeNow: number) => {
     const now = platform.clock.now();
     job.aheadMs = storeNow - now;
-    // Nothing can be sent any more. A context that slept, or whose user has changed, finds nothing where it was done and cleared, or moved.
+    // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
+    // or moved: do not insert.
     const late = stored === undefined && (job.name.length || !random) && (now >= job.deadline || !isSamePerson(client, job.namespace));
     const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
     begun = began.value;

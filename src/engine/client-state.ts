@@ -13,7 +13,7 @@ export interface Sweeps {
   /** Settles to go until the next sweep. `place`: after which settle of its round of `sweepEvery` the last sweep came. */
   left: number;
   place: number;
-  /** Wall clock, ms: when a sweep last found less than it would have removed. */
+  /** When a sweep last found fewer records than it would have removed; wall clock, ms. */
   restedAt: number;
   /** Damaged records that the last sweep met. */
   damaged: number;

@@ -32,7 +32,7 @@ export interface Client {
   readonly ownsStore: boolean;
   /** Clients that were extended from this one; `undefined` until there is one. */
   extensions: Extensions<Client> | undefined;
-  /** Memory that belongs to `store`, for records whose first write failed there. */
+  /** Memory for records that `store` did not take. */
   readonly fallback: () => Store;
   readonly transport: Transport;
   readonly registry: Registry;
@@ -40,7 +40,7 @@ export interface Client {
   readonly log: Log<Client>;
   /** What the client's features add. */
   readonly parts: Partial<Parts>;
-  /** The settings for a request, where the dialect depends on it. */
+  /** The settings for this request: the dialect may depend on it. */
   withDialect(settings: Settings, request: { readonly method: string; readonly url: string }): Settings;
   /** Aborted by `close()`: then no attempt begins any more, and every wait ends. */
   readonly closing: Closing;
@@ -86,7 +86,7 @@ export interface OperationAddress {
   readonly id: RecordId | undefined;
 }
 
-/** The request of a call, read. */
+/** The request of a call, once it has been read. */
 export interface PreparedCall {
   /** Absent when the call only goes on with what is stored. */
   readonly payload: Payload | undefined;
@@ -130,9 +130,9 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   readonly resumeOnly: boolean;
   readonly agreed?: number | undefined;
   readonly found?: Found | undefined;
-  /** Another context holds the lock and does not release it, so this call goes on without. */
+  /** Another context holds the lock and did not release it in time, so this call goes on without it. */
   readonly unlocked?: boolean | undefined;
-  /** In this call the server has used up a key without an effect for the call. */
+  /** An earlier key of this call was used up without an effect for this call. */
   readonly again?: boolean | undefined;
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
   aheadMs: number;
@@ -165,7 +165,7 @@ export interface AttemptResult {
   /** The server answered, if only with a status line. */
   readonly reached: boolean;
   readonly retryAfterMs?: number | undefined;
-  /** The platform may have sent the request twice unseen, so the answer may speak of one copy only. */
+  /** The platform may have sent the request twice unseen, so the answer may be about one copy only. */
   readonly mayResend?: boolean | undefined;
   /** Of a refusal: a digest of its status and body. */
   readonly refusal?: string | undefined;
@@ -221,7 +221,7 @@ export interface Called {
 
 /** What features add to a client. Each part is present if its feature was given to `use`. */
 export interface Parts {
-  /** Sends an idempotent request that has no name, and sends it again. */
+  /** Sends an idempotent request without a name, and repeats it if it fails. */
   readonly retry: (client: Client, settings: Settings, called: Called, send: () => Promise<Response>) => Promise<Response>;
   /** Checks the option `origins`. */
   readonly origins: (given: OnceOptions['origins'], platform: Platform) => OnceOptions['origins'];
@@ -235,16 +235,16 @@ export interface Parts {
   readonly poll: (driver: Driver, accepted: Result | undefined) => Promise<Finished | undefined>;
   /** Derives the key, so that every context arrives at the same one. */
   readonly derive: (c: { namespace: string; operation: OperationName | undefined; generation: number }) => string;
-  /** Adds to a platform what it lacks. */
+  /** Adds to the platform what it lacks. */
   readonly platform: (platform: Platform) => Platform;
   /** Sends an attempt, in place of the transport alone. */
   readonly around: SendOnce<Client, AttemptRequest>;
   /** Gives what decides on the stored record in place of `begin`. Throws a TypeError if the call cannot begin. */
   readonly begins: (job: OperationRun) => typeof begin;
-  /** Calls the function that `run` was given. */
+  /** Calls the function given to `run`. */
   readonly effect: (a: AttemptRequest, act: () => unknown) => unknown;
   /** Gets each call that becomes an operation; `operate` does the work. */
   readonly call: (call: Call, operate: (call: Call) => Promise<unknown>) => Promise<unknown>;
-  /** Is told of the client when it is made. */
+  /** Called when the client has been made. */
   readonly made: (client: Client) => void;
 }

@@ -1,6 +1,6 @@
-/** The end of a client or of a call, for everything that waits. */
+/** Tells everything that waits that its client or call has ended. */
 
-/** What cuts a wait: an AbortSignal, a client that is closed, or a call that nobody waits for any more. */
+/** What ends a wait early: an AbortSignal, a client that is closed, or a call that nobody waits for any more. */
 export interface Stop {
   readonly aborted: boolean;
   readonly reason?: unknown;

@@ -1,4 +1,4 @@
-/** The app's own word on whether the device is online. */
+/** Whether the device is online, as the app's own `connectivity` or the platform says. */
 import type { Connectivity, Platform } from '../ports.js';
 import { guarded } from './observe.js';
 

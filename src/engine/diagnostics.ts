@@ -5,7 +5,7 @@ import type { Client } from './client.js';
 import type { Happened } from './observed.js';
 import { keepRecentIn } from './registry.js';
 
-/** Places that are remembered: a server may have one for each order. */
+/** How many places are remembered: a server may have one for each order. */
 const PLACES_MAX = 1000;
 
 /** Diagnostics whose message contains what the store rejected with. */

@@ -15,7 +15,7 @@ export interface Ended {
   readonly driven?: boolean;
   /** The key stays in use: the next call sends it again. */
   readonly keyInUse?: boolean | undefined;
-  /** The record as last stored; used where the operation did not settle. */
+  /** The record as last stored, for an operation that did not settle. */
   readonly record?: OnceRecord | undefined;
 }
 
@@ -68,7 +68,7 @@ function copyOf(result: Result): unknown {
   }
 }
 
-/** Counts who reads a body that goes on. Outside of the call, so that a signal which outlives it, such as that of a process, holds nothing else of it. */
+/** Counts the readers of a body that still arrives. A function of its own, so that a signal that outlives the call keeps nothing else of the call in memory. */
 function readBy(signal: AbortSignal | undefined, stop: Closing, readers: { count: number }): void {
   readers.count++;
   signal?.addEventListener('abort', () => --readers.count || stop.abort(abortReason(signal)), { once: true });
@@ -78,7 +78,7 @@ export class InFlightOperation {
   readonly #callers = new Set<Caller>();
   /** Callers that left before the end, each with its abort reason and the outcome noted under it. */
   readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
-  /** Aborts when the last caller has left; after the end, if the body of the answer goes on, when its last reader has. */
+  /** Aborts when the last caller has left; after the end, while the body of the answer still arrives, when its last reader has left. */
   readonly stop = new Closing();
   readonly #readers = { count: 0 };
   /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */

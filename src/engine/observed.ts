@@ -23,9 +23,9 @@ export interface PendingOperation<Meta = Json> {
    * for that; in the state of an operation this is `false`.
    */
   readonly inFlight: boolean;
-  /** What the call gave as `meta`; absent where it gave none, and after `clear()`. */
+  /** The `meta` that the call gave; absent if it gave none, and after `clear()`. */
   readonly meta: Meta | undefined;
-  /** Hand it in as `after` to go on behind this one. */
+  /** Give it as `after` to list the operations that come after this one. */
   readonly cursor: string;
 }
 
@@ -43,7 +43,7 @@ export interface Listener {
   readonly begins: ((label: Label) => boolean) | undefined;
 }
 
-/** An operation, with its user where that is known. */
+/** An operation, with its user if that is known. */
 export interface Named {
   readonly name: OperationName;
   readonly label: Label;

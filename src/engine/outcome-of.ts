@@ -9,8 +9,8 @@ const DEPTH_MAX = 4;
 const CARRIERS = ['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'] as const;
 
 /**
- * What became of the operation: of a Response, a Request, one of our errors, or the error or response of an HTTP client
- * that carries one of these. `undefined` for a call that oncefetch had nothing to do with.
+ * The outcome of an operation, found by a Response, a Request, an `OnceError`, an abort reason, or the error or response of an HTTP
+ * client that contains one of these. `undefined` for a call that oncefetch had nothing to do with.
  *
  * @example
  * if (outcomeOf(error)?.effect === 'unknown') showUnsure();

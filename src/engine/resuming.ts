@@ -20,7 +20,7 @@ export interface Resumed {
   readonly response: Response | undefined;
 }
 
-/** Which operations to go on with, and how. */
+/** Which operations to resume, and how. */
 export interface Resuming {
   readonly prefix?: OperationName | undefined;
   readonly concurrency?: number | undefined;
@@ -71,7 +71,7 @@ export function addressOfRecord(client: Client, namespace: Namespace, record: Wa
   return { name, label: record.label, namespace, operationKey, id: name.length ? undefined : record.id };
 }
 
-/** What else the call of a resumed operation brings. */
+/** What the call of a resumed operation may have in addition. */
 export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<Pick<Settings, 'limits'>>;
 
 export async function resumeRecord(

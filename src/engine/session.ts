@@ -1,4 +1,4 @@
-/** Questions to the app that are about one user. */
+/** Calls hooks of the app whose answer is valid for one user only. */
 import { isSamePerson, sessionOf } from './address.js';
 import type { OperationRun } from './client.js';
 import { inTime } from './wait.js';

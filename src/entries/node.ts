@@ -1,3 +1,3 @@
-/** All of `oncefetch`, with a `createOnce` that can do everything. */
+/** All of `oncefetch`, with a `createOnce` that has every feature. */
 export { createOnce } from '../node.js';
 export * from './index.js';

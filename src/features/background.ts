@@ -15,7 +15,7 @@ import { clientOf, type Once } from '../once.js';
 import type { Feature } from '../option-types.js';
 import { needs } from '../texts/full.js';
 
-/** The tag under which a page asks for a `sync` event. */
+/** The tag of the `sync` events that a page asks for. */
 const TAG = 'oncefetch';
 /** In the year 2001. A smaller `untilMs` is probably a length of time, not a time. */
 const EARLIEST_MS = 1_000_000_000_000;

@@ -65,20 +65,20 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   if (!flight && !stays) publish(client, operationKey, state);
 }
 
-/** After this time what could not be read is looked at again, ms. */
+/** How long after a failed read the store is read again, ms. */
 const LOOK_AGAIN_MS = 2000;
 
-/** What will be looked at again. */
+/** States for which another read is scheduled. */
 const again = new WeakSet<object>();
 
-/** Reads what is stored; as long as that fails, and somebody listens, once more after a while. */
+/** Reads the stored record. If that fails and a screen listens, tries again after a while. */
 async function look(client: Client, address: OperationAddress): Promise<void> {
   const { lives } = client.registry;
   try {
     await showStored(client, address);
   } catch {
     const found = lives.get(address.operationKey);
-    // What could not be read stays "loading"; the next look at a new screen asks again.
+    // Without listeners, drop the state, which is still "loading", so that the next screen reads again.
     if (!found?.listeners.size) lives.delete(address.operationKey);
     else if (!again.has(found)) {
       again.add(found);

@@ -90,7 +90,7 @@ async function attempt(
     controller.abort();
   });
   const { key, number, resumed, ambiguous } = a;
-  /** What calls were made under: labels of `child`, and '' for the key itself. */
+  /** Which keys the function has used: labels given to `child`, and '' for the key itself. */
   const labels = new Set<string>();
   const child = (label: string): string => {
     // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.

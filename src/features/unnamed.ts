@@ -25,8 +25,8 @@ import type { Store } from '../ports.js';
 const ORPHANS_MAX = 1000;
 
 /**
- * Lost operations that calls of a realm are about to take up, by its table of operations in flight. Without locks, an equal call at
- * the same moment would take up the same one, share its end, and not be sent.
+ * Unsettled operations that calls of a realm are about to adopt; the key is the realm's table of operations in flight. Without locks, an
+ * equal call at the same moment would otherwise adopt the same one and share its end, instead of being sent.
  */
 const takenUp = new WeakMap<object, Set<OperationKey>>();
 

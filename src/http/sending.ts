@@ -2,7 +2,7 @@
 import type { Stop } from '../engine/closing.js';
 import type { ReplayableRequest } from './request.js';
 
-/** An answer and, if its body was read, all that is needed to give it again. */
+/** An answer, and its body if that was read, so that copies of the answer can be made. */
 export interface Answered {
   readonly response: Response;
   readonly body?: string | ArrayBuffer | null | undefined;

@@ -51,7 +51,7 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
   }
 }
 
-/** Outside of the attempt, so that `stop` holds nothing else of it. */
+/** Aborts the controller when `stop` aborts. A function of its own, so that `stop` keeps nothing else of the attempt in memory. */
 const abortWith = (controller: AbortController, stop: Stop): void => stop.addEventListener('abort', () => controller.abort(stop.reason));
 
 const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));

@@ -9,7 +9,7 @@ import { wrong } from '../texts/full.js';
 /** If the user has left, a verdict that nothing took effect does not count, because it may be about the next user's operation. */
 export function hookReading({ client, namespace }: OperationRun, said: Verdict): Reading {
   const reading = READING_OF_VERDICT[said] ?? NOT_A_VERDICT;
-  // `status === 402 && 'rejected'` gives `false` for every other answer; an async hook gives a promise. Nobody would know why all is unknown.
+  // Report what is no verdict: `status === 402 && 'rejected'` gives `false` for other answers, an async hook a promise, and the outcome is unknown.
   if (reading === NOT_A_VERDICT)
     client.platform.report(new TypeError(wrong('verdict', 'verdict', typeof said === 'string' ? JSON.stringify(said) : typeOf(said))));
   return /^(refused|not-sent)$/.test(reading.kind) && !isSamePerson(client, namespace) ? NOT_A_VERDICT : reading;

@@ -1,15 +1,15 @@
 import type { Input, KyInstance, Options, ResponsePromise, RetryOptions } from 'ky';
 import type { Once, OnceInit } from '../entries/index.js';
 
-/** ky's options of a call, and `once`; without `fetch`: another one than that of the client would leave `once` out. Give yours to `createOnce`. */
+/** ky's options of a call, plus `once`. Without `fetch`: another one than the client's would ignore `once`, so give yours to `createOnce`. */
 export type OnceKyOptions = Omit<Options, 'fetch'> & {
-  /** The operation that this request makes take effect once; `false` for a plain fetch. */
+  /** The operation that this request belongs to, which takes effect once; `false` for a plain fetch. */
   once?: OnceInit | undefined;
 };
 
 /**
- * A ky instance that knows `once`, and what is extended from it. An instance that goes through no `once.fetch` has another
- * type, `create()` makes one: it would leave `once` out without a word, and send the request without a key.
+ * A ky instance that takes the option `once`, as do instances extended from it. `create()` makes an instance that does not use
+ * `once.fetch` and has another type: it would silently ignore `once`, and send the request without a key.
  */
 export type OnceKyInstance = (<T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>) & {
   [Name in keyof KyInstance]: Name extends 'extend'
@@ -19,20 +19,20 @@ export type OnceKyInstance = (<T>(url: Input, options?: OnceKyOptions) => Respon
       : <T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>;
 };
 
-/** What ky may send again: without a key, it is no second effect. */
+/** Methods that ky itself may send again: they only read, so a repetition has no second effect. */
 const READS = ['get', 'head', 'options'];
 
-/** How often ky sends again by default. */
+/** ky's default number of retries. */
 const LIMIT = 2;
 
 /**
- * A ky instance whose requests go through `once.fetch`, and which leaves retrying and timing out to it: a request of ky's
- * own making would be another operation, and its timeout would cut a payment off in the middle. Give a GET a `timeout` of its
- * own. Only GET, HEAD and OPTIONS are left to ky's own retries, whatever `retry.methods` the instance has, unless the client
- * has the feature `retrying()`. `ky.retry()` in a hook still works.
+ * Makes a ky instance whose requests go through `once.fetch`, which also does the retries and timeouts: a retry by ky would be another
+ * operation, and ky's timeout would cut a payment off in the middle. Give a GET its own `timeout`. ky itself retries only GET, HEAD
+ * and OPTIONS, whatever `retry.methods` the instance has, and not even those if the client has the feature `retrying()`. `ky.retry()`
+ * in a hook still works.
  *
- * @param ky - an instance of ky 2 or later, with whatever options and hooks it has
- * @throws TypeError where `once` is no client; a call throws one where a `fetch` of ky's options would leave its `once` out
+ * @param ky - an instance of ky 2 or later, with any options and hooks
+ * @throws TypeError if `once` is no client; in a call, if ky's option `fetch` would ignore its `once`
  * @example
  * const api = withOnce(ky.create({ prefix: '/api' }), once);
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();
@@ -43,14 +43,14 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   const { parts } = inside() as { readonly parts: { readonly retry?: unknown } };
   // As it is now: a test may put a spy in its place later.
   const fetch = once.fetch as typeof globalThis.fetch;
-  // `limit: 1` without a method to retry: with `limit: 0`, `ky.retry()` would throw.
+  // `limit: 1` and no methods, because with `limit: 0` `ky.retry()` would throw.
   const own = ({ methods = [...READS], ...rest }: RetryOptions): RetryOptions =>
     parts.retry ? { ...rest, limit: 1, methods: [] } : { ...rest, methods: methods.filter((method) => READS.includes(method.toLowerCase())) };
   const refuses = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
     if (options.once && options.fetch !== fetch) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
   };
   let given: RetryOptions | number | undefined;
-  // ky joins the lists of an instance and its extension. A number in between takes the instance's away, so that its methods don't come back.
+  // ky merges the method lists of an instance and its extension. Setting `retry` to a number in between removes the instance's list first.
   const bare = ky.extend((defaults) => {
     given = defaults.retry;
     return { fetch, timeout: false, totalTimeout: false, retry: LIMIT, hooks: { init: [refuses] } };

@@ -1,4 +1,4 @@
-// By the package's own name, so that every bundler takes the client that it takes for the app: in React Native that is another file.
+// Imported by the package's name, so that a bundler resolves it to the same file as for the app: in React Native that is another one.
 import {
   type Json,
   namespace,
@@ -13,18 +13,18 @@ import {
 } from 'oncefetch';
 import { useMemo, useSyncExternalStore } from 'react';
 
-/** On a server nothing is stored, so nothing is known. */
+/** The state in a server render, where nothing is known of the browser's store. */
 const LOADING: OperationState = { phase: 'loading' };
 
-/** Names are arrays, so a new one comes with every render. Refuses what is none, as every call does. */
+/** A name as text, because a name is an array, and each render brings a new one. Throws on a wrong name, as every call does. */
 const textOf = (once: Once, name: OperationName): string =>
   JSON.stringify(operation(once, name).name.map((part) => (typeof part === 'bigint' ? { n: String(part) } : part)));
 const nameOf = (text: string): OperationName =>
   (JSON.parse(text) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part));
 
 /**
- * One operation for a screen: its `fetch`, and its state, which renders anew when it changes. A new mount finds what an
- * earlier one, another page load or another tab began. The state is that of whoever is logged in.
+ * One operation for a screen: its `fetch` and its state. The component renders again when the state changes. A new mount finds what an
+ * earlier mount, another page load or another tab began. The state is that of the user who is logged in.
  *
  * @throws TypeError on a wrong name
  * @example
@@ -51,8 +51,8 @@ export function useOperation(once: Once, name: OperationName): Operation & { rea
 }
 
 /**
- * Who is here now, as the option `namespace` of the client says; renders anew when somebody else is. `undefined` before anybody
- * has logged in, and on a server.
+ * The present user, as the client's option `namespace` gives it. The component renders again when the user changes. `undefined` while
+ * nobody is logged in, and on a server.
  *
  * @example
  * const user = useNamespace(once);
@@ -70,7 +70,7 @@ export function useNamespace(once: Once): string | undefined {
 const NONE: readonly PendingOperation[] = [];
 const none = (): typeof NONE => NONE;
 
-/** A tab that dies in the middle of a payment says nothing, so what another tab is at is looked at again after this time, ms. */
+/** How often the list is read again while an operation is in flight, ms: another tab that drives it may die without a word. */
 const LOOK_AGAIN_MS = 2000;
 
 interface List {
@@ -78,7 +78,7 @@ interface List {
   readonly get: () => readonly PendingOperation[];
 }
 
-/** What is pending, and whose it is: an answer that was read for somebody else is never shown. */
+/** The pending operations of the present user. A list that was read for another user is never shown. */
 function listOf(once: Once, prefix: OperationName | undefined, limit: number | undefined, inFlightToo: boolean): List {
   let found = NONE;
   let of: string | undefined;
@@ -87,13 +87,13 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
   const read = async (show: () => void): Promise<void> => {
     const mine = ++turn;
     const asked = namespace(once);
-    // What somebody else's screen showed goes at once.
+    // If the user has changed, hide the other user's list at once.
     if (asked !== of) show();
     if (asked === undefined) return;
     const all = await pending(once, { prefix, limit }).catch(() => undefined);
     if (mine !== turn) return;
     clearTimeout(timer);
-    // What could not be read is left as it was, and looked at again.
+    // If the read failed, keep the list as it is, and read again later.
     if (!all) {
       timer = setTimeout(read, LOOK_AGAIN_MS, show);
       return;
@@ -119,11 +119,11 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
 }
 
 /**
- * What has not settled, for a banner or a list: read when the screen appears, when it is shown again, and whenever an operation
- * begins or ends, in another tab too. Empty until it is known, and before anybody has logged in.
+ * The operations that have not settled, for a banner or a list. The list is read when the component mounts, when the page is shown
+ * again, and whenever an operation begins or ends, in another tab too. It is empty until it is known, and while nobody is logged in.
  *
- * @param options - `prefix`: only names that begin so. `limit`: how many are read, the first in the order of names. `inFlight`: also
- * what is being sent right now, so that a row stays while it is checked
+ * @param options - `prefix`: only names that begin with this. `limit`: the most that are read, in the order of names. `inFlight`: also
+ * list operations that are being sent right now, so that a row does not vanish while it is checked
  * @default `limit: 100`; `inFlight: false`, so that a banner does not flash at every payment
  * @throws TypeError on a wrong option, RangeError where `limit` is less than 1
  * @example
@@ -134,7 +134,7 @@ export function usePending<Meta = Json>(
   options: { prefix?: OperationName | undefined; limit?: number | undefined; inFlight?: boolean | undefined } = {},
 ): readonly PendingOperation<Meta>[] {
   const { prefix, limit, inFlight = false, ...others } = options;
-  // `pending` would refuse it as well, at every look, and the list stay empty.
+  // Checked here, because otherwise `pending` would refuse the options at every read, and the list would only stay empty.
   for (const name of Object.keys(others)) throw new TypeError(`once: there is no option usePending.${name}`);
   if (limit !== undefined && !(typeof limit === 'number' && limit >= 1))
     throw new RangeError(`once: usePending.limit must be a number of at least 1, got ${limit}`);

@@ -1,4 +1,4 @@
-/** What stands in for `detect.ts` in pages in production, which need nothing of what only Node has. */
+/** Replaces `detect.ts` in production pages, which need nothing that only Node has. */
 
 import { browserPlatform } from './browser/index.js';
 import type * as full from './detect.js';

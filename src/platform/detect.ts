@@ -1,4 +1,4 @@
-/** Finds the platform by what it has. What is not known to be one person's device is a server, which shares nothing between callers. */
+/** Recognises the platform by its globals. If it is not known to be one person's device, it counts as a server, where callers share nothing. */
 import type { Platform } from '../ports.js';
 import { browserPlatform } from './browser/index.js';
 import { nodePlatform } from './node/index.js';

@@ -1,26 +1,26 @@
-/** What every platform does in the same way. Globals are looked up at each use, so that a test's or a polyfill's count. */
+/** What platforms have in common. Globals are looked up at each use, so that tests and polyfills can replace them. */
 import { typeOf } from '../core/name.js';
 import type { DeviceClock, Platform, Randomness } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 
-/** Node, or what has its names: Deno and Bun. workerd may have them too, but lets no request wait for another one's promise. */
+/** Whether this is Node, Deno or Bun. workerd may have the same globals, but there a request can't wait for another request's promise. */
 export const isNode = (): boolean => typeof globalThis.process?.versions?.node === 'string' && !('WebSocketPair' in globalThis);
 
 /**
- * A document, or a worker of a page. Servers may have either in name (a stand-in for a document, the scope of service workers),
- * but not both a worker's scope and a database of the device.
+ * Whether this is a page, or a worker of one. A server may have a simulated document, or a worker's global scope; but then it has no
+ * `indexedDB`.
  */
 export const isPage = (): boolean =>
   !isNode() &&
   !['WebSocketPair', 'EdgeRuntime'].some((name) => name in globalThis) &&
   ('document' in globalThis || ('WorkerGlobalScope' in globalThis && 'indexedDB' in globalThis));
 
-/** A module of Node's, found without an import, which a bundler for browsers would stumble over. */
+/** A module of Node's, found without an import, because bundlers for browsers fail on such imports. */
 export const builtin = <T>(name: string): T | undefined => (globalThis.process as { getBuiltinModule?(name: string): T } | undefined)?.getBuiltinModule?.(name);
 
 export const systemClock: DeviceClock = {
   now: () => Date.now(),
-  // Old engines have no such clock; there, nobody notices that the wall clock was set.
+  // Old engines have no monotonic clock. There nothing can tell whether the wall clock was set.
   monotonic: () => Math.round(globalThis.performance?.now?.() ?? Date.now()),
   timer: (ms, fire) => {
     const id = setTimeout(fire, ms);
@@ -28,10 +28,10 @@ export const systemClock: DeviceClock = {
   },
 };
 
-/** Absent on insecure origins. Node has it under jsdom too, whose own makes neither digests nor UUIDs. */
+/** Web Crypto, which is missing on insecure origins. jsdom's own makes neither digests nor UUIDs, so under jsdom Node's is used. */
 const webCrypto = (): Crypto | undefined => (globalThis.crypto?.subtle ? globalThis.crypto : builtin<{ webcrypto: Crypto }>('node:crypto')?.webcrypto);
 
-/** `uuid` throws where there is no cryptographic source; it never falls back to a weak one. */
+/** `uuid` throws if there is no cryptographic source. It never falls back to a weak one. */
 export const systemRandomness: Randomness = {
   random: () => Math.random(),
   uuid() {
@@ -41,7 +41,7 @@ export const systemRandomness: Randomness = {
   },
 };
 
-/** Of nothing behind a plain fetch is anything known: neither what it wrote nor whether it sends again, as Chromium does when a kept-alive connection breaks. */
+/** A plain fetch. Nothing is known of what it has written, nor whether it sends again unseen, as Chromium does when a kept-alive connection breaks. */
 export const systemTransport: Platform['transport'] = (fetch) => ({
   send: (url, init) => (fetch ?? globalThis.fetch)(url, init),
   // A dropped answer and a refused connection look the same.
@@ -53,7 +53,7 @@ const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
   typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
 const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** A digest by Web Crypto, which is missing on insecure origins. Throws a TypeError where there is none. */
+/** A digest by Web Crypto. Throws a TypeError if that is missing, as on insecure origins. */
 export async function webDigest(data: string | Uint8Array): Promise<string> {
   const subtle = webCrypto()?.subtle;
   if (!subtle) throw new TypeError(needs('a place without crypto.subtle', 'insecureOrigins'));
@@ -62,7 +62,7 @@ export async function webDigest(data: string | Uint8Array): Promise<string> {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A platform's own, or with UUIDs of the caller's. */
+/** The platform's randomness, with UUIDs from the app's `randomUUID` if there is one. */
 export function randomnessOf(randomness: Randomness, own: (() => string) | undefined): Randomness {
   if (!own) return randomness;
   const uuid = (): string => {
@@ -73,7 +73,7 @@ export function randomnessOf(randomness: Randomness, own: (() => string) | undef
   return { ...randomness, uuid };
 }
 
-/** The URL without its fragment. Throws a TypeError on what can't be sent as it stands. */
+/** The absolute URL without its fragment, and its origin. Throws a TypeError if it can't be sent. */
 export function resolveUrl(url: string, base: string | undefined): { readonly url: string; readonly origin: string } {
   let parsed: URL;
   try {
@@ -81,7 +81,7 @@ export function resolveUrl(url: string, base: string | undefined): { readonly ur
   } catch {
     throw new TypeError(wrong('url', base ? 'url' : 'url-absolute', JSON.stringify(url.slice(0, 100))));
   }
-  // fetch refuses it too, but only when the record has been written.
+  // fetch refuses credentials in a URL too, but only after the record has been written.
   if (parsed.username || parsed.password) throw new TypeError(wrong('url', 'url-credentials'));
   if (url.includes('#')) parsed.hash = '';
   return { url: parsed.href, origin: parsed.origin };

@@ -1,4 +1,4 @@
-/** What one answer says, read as oncefetch reads it. */
+/** Reads single answers as oncefetch would. */
 import type { Answer, AnswerKind, Dialect } from '../core/dialect.js';
 import { readAnswer } from '../core/verdict.js';
 import { valuesAt } from '../dialects/matching.js';
@@ -18,7 +18,7 @@ export function kindOf(came: Came, dialect: Dialect, key: string, ambiguous = fa
   return readAnswer(answerOf(came), { method: 'POST', key, refusesHtml: false, otherPayloads: true }, dialect, ambiguous, false).kind;
 }
 
-/** What GraphQL says inside a 2xx that it did not do: `errors`, or the `userErrors` of what was asked for. */
+/** Where GraphQL reports inside a 2xx that something was not done: `errors`, or the `userErrors` of a mutation. */
 const ERRORS_INSIDE = ['errors.*', 'data.*.userErrors.*'] as const;
 
 function errorsInside(came: Came): readonly unknown[] {
@@ -31,10 +31,10 @@ export const isSuccess = (came: Came): boolean => came.status >= 200 && came.sta
 
 export const isRefusal = (came: Came): boolean => (came.status >= 400 && came.status < 500) || errorsInside(came).length > 0;
 
-/** Such an error has no status of its own: its words say that the work goes on. */
+/** Whether an error inside a 2xx says that the work goes on. Only its words can tell, because it has no status of its own. */
 export const waitsInside = (came: Came): boolean => /in.progress|concurrent/i.test(JSON.stringify(errorsInside(came)));
 
-/** As in `201, 409 ×9`; answers that never came are `none`. */
+/** The statuses of answers, as in `201, 409 ×9`; `none` for answers that never came. */
 export function statusesOf(answers: readonly (Came | undefined)[]): string {
   const runs: { said: string; times: number }[] = [];
   for (const came of answers) {

@@ -1,17 +1,17 @@
-/** What the rows work with: it sends, waits, and counts. */
+/** What the rows work with: sending, waiting and counting. */
 import type { Dialect } from '../core/dialect.js';
 import { kindOf, waitsInside } from './answers.js';
 import type { Fate, FaultProxy } from './proxy.js';
 import { type Came, NotTried, type ProbeRequest, type ProbeTarget, type ProbeTimes } from './request.js';
 
-/** One operation of the probe: its requests differ from those of every other one. */
+/** One operation of the probe, with its own key and id. */
 export type ProbeOperation = Pick<ProbeRequest, 'key' | 'operation'>;
 
 /** What the first row learns of the server. */
 export interface Learnt {
   /** How long one request takes, ms. */
   workMs: number;
-  /** Its answer to a request that takes effect is a 202. */
+  /** The server answers a request that takes effect by a 202. */
   accepts: boolean;
 }
 
@@ -20,7 +20,7 @@ type Variation = Partial<Pick<ProbeRequest, 'payload' | 'login'>> & { readonly e
 const POLL_MS_FIRST = 50;
 const POLL_MS_MAX = 1000;
 const COUNTS_MAX = 50;
-/** Longer than this the probe does not wait for one answer. */
+/** The longest time to wait for one answer. */
 const ANSWER_MS_MAX = 60_000;
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -52,7 +52,7 @@ export class Bench {
     return { key: crypto.randomUUID(), operation: `probe-${crypto.randomUUID().slice(0, 8)}` };
   }
 
-  /** Sends one request; `undefined`: no answer came. */
+  /** Sends one request; `undefined` if no answer came. */
   async send({ key, operation }: ProbeOperation, { payload = 'usual', login = 'own', elsewhere = false }: Variation = {}): Promise<Came | undefined> {
     const url = elsewhere ? this.target.elsewhere?.() : this.target.url();
     if (url === undefined) throw new NotTried('no other path was given');
@@ -65,13 +65,13 @@ export class Bench {
     );
   }
 
-  /** Sends it, and what becomes of it is `fate`. */
+  /** Sends one request, to which the proxy does what `fate` says. */
   sendInto(fate: Fate, operation: ProbeOperation): Promise<Came | undefined> {
     this.#proxy.next(fate);
     return this.send(operation);
   }
 
-  /** Sends it again and again, as a client does, until the answer no longer says to come back. All answers. */
+  /** Sends it again and again, as a client would, until an answer no longer says to come back. Gives all answers. */
   async insist(operation: ProbeOperation, variation?: Variation): Promise<(Came | undefined)[]> {
     const answers: (Came | undefined)[] = [];
     const end = performance.now() + this.times.patienceMs;
@@ -83,7 +83,7 @@ export class Bench {
     }
   }
 
-  /** Whether the answer, if any came, leaves open what becomes of the operation. */
+  /** Whether a client would have to ask again: no answer came, or the answer does not say how the operation ended. */
   saysLater(came: Came | undefined, key: string): boolean {
     if (!came) return true;
     if (came.status === 202) return !this.learnt.accepts;
@@ -91,7 +91,7 @@ export class Bench {
     return kind === 'in-progress' || kind === 'transient' || waitsInside(came);
   }
 
-  /** Asks as a browser does before it sends. */
+  /** Sends a preflight, as a browser would. */
   async options(headers: Readonly<Record<string, string>>): Promise<Came | undefined> {
     const answered = fetch(this.#proxy.through(this.target.url()), { method: 'OPTIONS', headers });
     const came = answered.then(({ status, headers: given }) => ({ status, headers: given, text: '' }));
@@ -101,7 +101,7 @@ export class Bench {
     );
   }
 
-  /** Effects by now. Throws a TypeError where what counts gives no number: no difference of it would show a second effect. */
+  /** The number of effects so far. Throws a TypeError if `count` gives no number, because then no second effect could be seen. */
   async countNow(): Promise<number | undefined> {
     if (!this.target.count) return undefined;
     const effects: unknown = await this.target.count();
@@ -109,7 +109,7 @@ export class Bench {
     return effects;
   }
 
-  /** Effects when nothing more happens. */
+  /** The number of effects once it has stopped growing. */
   async countAtRest(): Promise<number | undefined> {
     if (!this.target.count) return undefined;
     await sleep(this.times.settleMs + this.learnt.workMs);
@@ -123,7 +123,7 @@ export class Bench {
     return last;
   }
 
-  /** Plays with an operation, and counts the effects that come of it. */
+  /** Runs `play`, and counts the effects that it has. */
   async counting<T>(play: () => Promise<T>): Promise<{ value: T; effects: number | undefined }> {
     const before = await this.countNow();
     const value = await play();

@@ -1,4 +1,4 @@
-/** Answers of which the probe knows what they mean, because it knows what it did. */
+/** Answers whose true meaning the probe knows, because it knows what it did. */
 import type { Came } from './request.js';
 
 export interface Evidence {

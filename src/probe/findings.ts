@@ -1,15 +1,15 @@
-/** What a row can show, and how bad that is. */
+/** What rows can find, and how bad each finding is. */
 
 /**
- * `fine`: as it should be. `note`: safe, with something that a client should know. `weak`: nothing is doubled and nothing false
- * is said, but a client whose answer was lost has to look elsewhere. `wrong`: a client learns something false, or is stuck.
- * `double`: one key had two effects. `not-tried`: nothing is known.
+ * `fine`: as it should be. `note`: safe, but a client should know of it. `weak`: nothing is doubled and no answer is false, but a client
+ * that lost its answer must find out elsewhere. `wrong`: a client is told something false, or is stuck. `double`: one key had two
+ * effects. `not-tried`: nothing is known.
  */
 export type ProbeSeverity = 'fine' | 'note' | 'weak' | 'wrong' | 'double' | 'not-tried';
 
 const finding = (severity: ProbeSeverity, says: string): { readonly severity: ProbeSeverity; readonly says: string } => ({ severity, says });
 
-/** What a row showed. */
+/** What a row found. */
 export type ProbeFinding =
   | 'works'
   | 'replays-marked'

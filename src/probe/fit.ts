@@ -1,4 +1,4 @@
-/** Which dialect reads this server's answers rightly: one of ours, or a definition to paste. */
+/** Finds the dialect that reads this server's answers correctly: one of the package's own, or a definition to paste. */
 import type { AnswerKind, Dialect } from '../core/dialect.js';
 import type { AnswerRule, DefinedDialect } from '../dialects/define.js';
 import { generic } from '../dialects/generic.js';
@@ -8,14 +8,14 @@ import type { Evidence } from './evidence.js';
 import { NAMED } from './named.js';
 import type { ProbeRow } from './row.js';
 
-/** The dialect to write, as code. */
+/** The dialect to use, as code. */
 export interface FittingDialect {
   readonly name: string;
-  /** What to give `createOnce` as `dialect`; empty where the default does. */
+  /** The option `dialect` for `createOnce`; empty if the default fits. */
   readonly code: string;
 }
 
-/** How each kind of evidence may be read. */
+/** The readings that are correct for each kind of evidence. */
 const READINGS: Readonly<Record<Evidence['means'], readonly AnswerKind[]>> = {
   first: ['fresh', 'accepted'],
   again: ['fresh', 'replayed', 'accepted', 'in-progress', 'burnt', 'transient'],
@@ -28,7 +28,7 @@ const reads = (dialect: Dialect, { key, came, means }: Evidence): boolean => REA
 
 const readsAll = (dialect: Dialect, evidence: readonly Evidence[]): boolean => evidence.every((one) => reads(dialect, one));
 
-/** Code for the place of a key, from the text that a record keeps of it. */
+/** The code for a place, from its text as records keep it. */
 export function placeCode(carrier: string): string {
   const [, header = ''] = /^header:([^+]+)$/.exec(carrier) ?? [];
   if (header) return `inHeader('${header}')`;
@@ -38,7 +38,7 @@ export function placeCode(carrier: string): string {
   return kind === 'body' ? `inBody('${name}')` : `inQuery('${name}')`;
 }
 
-/** The path to a code of the application's in the answer, and the code. */
+/** An error code of the application in an answer, with its path. */
 function codeIn(json: unknown, path: readonly string[] = []): readonly [path: string, code: string] | undefined {
   if (typeof json !== 'object' || json === null || path.length > 4) return undefined;
   for (const [name, value] of Object.entries(json)) {
@@ -50,7 +50,7 @@ function codeIn(json: unknown, path: readonly string[] = []): readonly [path: st
   return undefined;
 }
 
-/** What a rule may say that each kind of evidence means. */
+/** The `means` of a rule for each kind of evidence. */
 const MEANS: Readonly<Record<Evidence['means'], AnswerRule['means']>> = {
   first: 'fresh',
   again: 'fresh',
@@ -78,19 +78,19 @@ function definitionCode(carrier: string, rules: readonly string[], rows: readonl
   return `defineDialect({\n${lines.join('\n')}\n})`;
 }
 
-/** The header beside a key, with the time of its first attempt, is no other place. */
+/** Whether two places are the same. A second header with the time of the first attempt makes no difference. */
 const sameCarrier = (one: string, other: string): boolean => one.replace(/\+.*/, '').toLowerCase() === other.replace(/\+.*/, '').toLowerCase();
 
-/** Many servers share this header: there a dialect is recognized by its codes only. */
+/** Whether many servers use this header. Then a dialect can be recognised only by its codes. */
 const isShared = (carrier: string): boolean => sameCarrier(carrier, 'header:Idempotency-Key');
 
-/** Whether one of the answers bears a code that only this dialect has. */
+/** Whether one of the answers has a code of this dialect. */
 const isRecognized = ({ definition: { answers = [] } }: DefinedDialect, evidence: readonly Evidence[]): boolean =>
   evidence.some(({ came, means }) =>
     answers.some((rule) => rule.at && READINGS[means].includes(rule.means as AnswerKind) && matches(rule, answerOf(came), means !== 'first')),
   );
 
-/** A server that marks its replays would have marked these. */
+/** Whether the replays are marked as this dialect's server would mark them. */
 const marksReplays = (dialect: DefinedDialect, evidence: readonly Evidence[]): boolean =>
   !dialect.definition.marker || evidence.every(({ came, means }) => means !== 'again' || dialect.replayed(answerOf(came)));
 
@@ -107,7 +107,7 @@ function namedFor(rows: readonly ProbeRow[], evidence: readonly Evidence[], carr
   return found && { name: found.dialect.name, code: found.code };
 }
 
-/** The dialect that fits; `carrier`: where the key went. */
+/** The dialect that fits. `carrier`: where the key was sent. */
 export function fittingDialect(rows: readonly ProbeRow[], evidence: readonly Evidence[], carrier: string): FittingDialect {
   if (rows.some(({ row, finding }) => row === 'again' && finding === 'doubles')) return { name: 'none', code: `() => 'none'` };
   const named = namedFor(rows, evidence, carrier);

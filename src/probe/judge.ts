@@ -1,4 +1,4 @@
-/** What the copies of one request show, by their answers and the number of effects. */
+/** Judges what happened to copies of one request, by their answers and the number of effects. */
 import { isRefusal, isSuccess, kindOf } from './answers.js';
 import type { Bench } from './bench.js';
 import type { ProbeFinding } from './findings.js';
@@ -6,11 +6,11 @@ import type { Came } from './request.js';
 
 export interface Copies {
   readonly key: string;
-  /** The first answer, where it arrived. */
+  /** The first answer, if it arrived. */
   readonly first?: Came | undefined;
-  /** The answer at which it ended. */
+  /** The last answer. */
   readonly last: Came | undefined;
-  /** Where nobody counts, it is not known. */
+  /** `undefined` if effects are not counted. */
   readonly effects: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export function judge(bench: Bench, { key, first, last, effects }: Copies): Prob
   if (isSuccess(last) && !(last.status === 202 && !bench.learnt.accepts)) return ofSuccess(bench, { key, first, last, effects });
   const none = effects === 0;
   if (last.status >= 500) return none && !isMarked(bench, last, key) ? 'never-done' : 'stored-fault';
-  // A rate limit's status: it has no other answer to give, and does not say that anything is at work.
+  // Not a 429: a rate limit does not say that anything is at work.
   if (last.status !== 429 && bench.saysLater(last, key)) return none ? 'stuck' : 'busy-for-ever';
   return none ? 'never-done' : 'no-replay';
 }
@@ -42,7 +42,7 @@ function ofSuccess(bench: Bench, { key, first, last, effects }: Copies & { last:
   return first.status === last.status ? 'answers-anew' : 'other-status';
 }
 
-/** What copies that were under way at once show beyond that. `answers`: in the order in which they came. */
+/** Judges copies that were under way at the same time. `answers`: in the order in which they came. */
 export function judgeTogether(bench: Bench, answers: readonly (Came | undefined)[], copies: Copies & { last: Came }): ProbeFinding {
   const { last } = copies;
   const whole = judge(bench, copies);

@@ -1,4 +1,4 @@
-/** The dialects that have a name, with the code that makes them. */
+/** The package's own dialects, with the code that makes each. */
 import { adyen } from '../dialects/adyen.js';
 import { aws } from '../dialects/aws.js';
 import { braintree } from '../dialects/braintree.js';

@@ -1,10 +1,10 @@
-/** What a page of another origin may do: the preflight, and the headers that it can read. */
+/** Tests what a page of another origin may do: whether the preflight allows the key, and which headers the page can read. */
 import type { Bench } from './bench.js';
 import { NotTried } from './request.js';
 import type { Found } from './row.js';
 
 const ORIGIN = 'https://probe.example';
-/** Response headers that a client reads, where the server sends them. */
+/** Response headers that a client reads if the server sends them. */
 const READ = ['idempotent-replayed', 'retry-after', 'location'];
 
 const listed = (value: string | null): string[] =>

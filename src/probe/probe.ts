@@ -1,4 +1,4 @@
-/** Plays the rows against a server, and sums them up. */
+/** Plays the rows against a server. */
 import type { Dialect } from '../core/dialect.js';
 import { Bench, type Learnt } from './bench.js';
 import type { Evidence } from './evidence.js';
@@ -27,16 +27,16 @@ const PLAYS: Readonly<Record<ProbeRowName, (bench: Bench) => Promise<Found>>> = 
   preflight,
 };
 
-/** A probe that is open: it plays rows until it is closed. */
+/** An open probe, which plays rows until it is closed. */
 export interface OpenProbe {
   readonly bench: Bench;
   play(row: ProbeRowName): Promise<ProbeRow>;
-  /** What the rows so far know of single answers. */
+  /** Answers whose true meaning is known, from all rows so far. */
   readonly evidence: readonly Evidence[];
   close(): Promise<void>;
 }
 
-/** `learnt`: what an earlier probe of the same server learnt of it. */
+/** Opens a probe. `learnt`: what an earlier probe has learnt of the same server. */
 export async function openProbe(
   target: ProbeTarget,
   times: ProbeTimes,
@@ -63,7 +63,7 @@ export async function openProbe(
   };
 }
 
-/** Plays all rows. Where one request has no effect that is counted, the others would show nothing, and are left out. */
+/** Plays all rows. If the first request had no effect or no answer, the other rows would show nothing, and are left out. */
 export async function playAll(probe: OpenProbe, played: (row: ProbeRow) => void = () => {}): Promise<ProbeRow[]> {
   const rows: ProbeRow[] = [];
   for (const name of ROW_NAMES) {

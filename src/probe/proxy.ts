@@ -1,18 +1,18 @@
-/** The proxy between the probe and the server, on this machine: it loses answers and resets connections on demand. */
+/** The proxy between the probe and the server. It runs in this process, and loses answers and resets connections on demand. */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 
-/** What becomes of the next request. */
+/** What the proxy does to the next request. */
 export type Fate =
-  /** The server has answered, and the connection is cut instead. */
+  /** When the server has answered, cuts the connection instead of passing the answer on. */
   | { readonly kind: 'cut-answer' }
-  /** Both connections are reset so long after the request has been handed over, ms. */
+  /** Resets both connections, `afterMs` after the request has been passed on. */
   | { readonly kind: 'reset'; readonly afterMs: number }
-  /** It goes through, with one more header. */
+  /** Passes the request on with one more header. */
   | { readonly kind: 'header'; readonly name: string; readonly value: string };
 
 export interface FaultProxy {
-  /** `url`, at the proxy. */
+  /** The address at the proxy that leads to `url`. */
   through(url: string): string;
   next(fate: Fate): void;
   close(): Promise<void>;
@@ -31,7 +31,7 @@ export interface ForwardedAnswer {
   readonly body: Buffer;
 }
 
-// By name, not by import: `oncefetch/testing` is bundled for pages, too.
+// Not imported, because `oncefetch/testing` is bundled for pages, too.
 const http = (): typeof import('node:http') => process.getBuiltinModule('node:http');
 const https = (): typeof import('node:https') => process.getBuiltinModule('node:https');
 
@@ -41,7 +41,7 @@ async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Hands a request on and reads the whole answer; `sent` is called when the request has left. */
+/** Passes a request on and reads the whole answer. `sent` is called when the request has been sent. */
 export function forward(asked: Forwarded, sent?: (socket: Socket | null) => void): Promise<ForwardedAnswer> {
   const { method, url, headers, body } = asked;
   const { request } = url.protocol === 'https:' ? https() : http();
@@ -70,7 +70,7 @@ async function carry(from: IncomingMessage, to: ServerResponse, target: string, 
   to.writeHead(status, headers).end(body);
 }
 
-/** Opens a proxy before whatever server `target` names at the time. */
+/** Opens a proxy. It passes each request on to the origin that `target` gives at that moment. */
 export async function openProxy(target: () => string): Promise<FaultProxy> {
   let fate: Fate | undefined;
   const server = http().createServer((from, to) => {

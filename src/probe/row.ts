@@ -1,30 +1,30 @@
-/** One row of the table, and how it is made. */
+/** The rows of the table. */
 import { statusesOf } from './answers.js';
 import type { Evidence } from './evidence.js';
 import { FINDINGS, type ProbeFinding, type ProbeSeverity } from './findings.js';
 import type { Came } from './request.js';
 import { type ProbeRowName, ROWS } from './rows.js';
 
-/** What one row tried, what came back, and what it means. */
+/** One row of the table: what was tried, what came back, and what that means. */
 export interface ProbeRow {
   readonly row: ProbeRowName;
   readonly tried: string;
-  /** The statuses in the order in which they came, such as `201, 409 ×9`; `none` where no answer came. */
+  /** The statuses in the order in which they came, such as `201, 409 ×9`; `none` for an answer that did not come. */
   readonly cameBack: string;
-  /** Effects of this row; `undefined` where nobody counts. */
+  /** How many effects this row had; `undefined` if effects are not counted. */
   readonly effects: number | undefined;
   readonly finding: ProbeFinding;
   readonly severity: ProbeSeverity;
-  /** What the finding means, in a sentence. */
+  /** The meaning of the finding, as a sentence. */
   readonly means: string;
 }
 
-/** What a row found, before it is written down. */
+/** What playing a row found. */
 export interface Found {
   readonly answers: readonly (Came | undefined)[];
   readonly effects: number | undefined;
   readonly finding: ProbeFinding;
-  /** Answers of which the row knows what they must mean. */
+  /** Answers whose true meaning the row knows. */
   readonly evidence?: readonly Evidence[];
 }
 

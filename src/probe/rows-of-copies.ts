@@ -1,4 +1,4 @@
-/** Rows that send copies of one request: however it goes, they must have one effect. */
+/** Rows that send copies of one request. Whatever happens, the copies must have one effect. */
 import { isRefusal, isSuccess } from './answers.js';
 import { type Bench, sleep } from './bench.js';
 import type { Evidence } from './evidence.js';
@@ -49,12 +49,12 @@ export async function atOnce(bench: Bench): Promise<Found> {
   const last = later.at(-1);
   const { key } = operation;
   const finding = last ? judgeTogether(bench, answers, { key, last, effects }) : 'no-answer';
-  // Of what is refused for good, nothing says that anything was at work.
+  // Refusals while copies were under way mean work in progress, unless the operation was refused in the end.
   const busy = last && isSuccess(last) ? answers.filter((came) => came !== undefined && (isRefusal(came) || (came.status === 202 && last.status !== 202))) : [];
   return { answers: [...answers, ...later], effects, finding, evidence: busy.map((came) => ({ key, came: came as Came, means: 'in-progress' })) };
 }
 
-/** The same key again, after `breaking` took the answer of the first copy away. */
+/** Sends the same key again after `breaking`, which sends the first copy and loses its answer. */
 async function afterBreak(bench: Bench, breaking: (operation: ReturnType<Bench['operation']>) => Promise<Came | undefined>): Promise<Found> {
   const operation = bench.operation();
   const { value, effects } = await bench.counting(async () => [await breaking(operation), ...(await bench.insist(operation))]);
@@ -93,7 +93,7 @@ export async function afterWait(bench: Bench): Promise<Found> {
   return { answers: value, effects, finding: judgeWait(bench, operation.key, value, effects) };
 }
 
-/** `answers`: the first is from before the wait. */
+/** Judges the row that waits. `answers`: the first one is from before the wait. */
 export function judgeWait(bench: Bench, key: string, answers: readonly (Came | undefined)[], effects: number | undefined): Found['finding'] {
   const finding = judge(bench, { key, first: answers[0], last: answers.at(-1), effects });
   if (finding === 'doubles') return 'forgets';

@@ -1,4 +1,4 @@
-/** Rows in which one key comes with something else: another payload, a refusal, another login or path, another origin. */
+/** Rows in which the same key comes with something else: another payload, a refused payload, another login, another path. */
 import { isRefusal, isSuccess } from './answers.js';
 import type { Bench } from './bench.js';
 import { isMarked, judge } from './judge.js';
@@ -70,7 +70,7 @@ export async function refusedLogin(bench: Bench): Promise<Found> {
   return { answers, effects, finding: last && isSuccess(last) ? 'login-first' : 'login-burns' };
 }
 
-/** Whether the second request got the answer of the first. Two effects have two answers, even where these have the same words. */
+/** Whether the second request got the first one's answer. After two effects there are two answers, even if their texts are equal. */
 const sameAnswer = (bench: Bench, key: string, effects: number | undefined, one: Came, other: Came): boolean =>
   isSuccess(other) && (isMarked(bench, other, key) || (effects !== 2 && one.text !== '' && one.text === other.text));
 
@@ -78,7 +78,7 @@ const sameAnswer = (bench: Bench, key: string, effects: number | undefined, one:
 export async function otherPath(bench: Bench): Promise<Found> {
   const operation = bench.operation();
   const { value: answers, effects } = await bench.counting(async () => {
-    // Where there is none, nothing is sent at all.
+    // Without another path, send nothing at all.
     if (!bench.target.elsewhere) throw new NotTried('no other path was given');
     return [await bench.send(operation), await bench.send(operation, { elsewhere: true })];
   });

@@ -1,4 +1,4 @@
-/** The rows of the probe: what is tried, in this order. */
+/** The rows of the probe, and what each tries. */
 
 /** A row of the probe. */
 export type ProbeRowName =
@@ -34,10 +34,10 @@ export const ROWS: Readonly<Record<ProbeRowName, string>> = {
   preflight: 'a page of another origin that asks to send the key',
 };
 
-/** In the order in which they are played. */
+/** The rows in the order in which they are played. */
 export const ROW_NAMES = Object.keys(ROWS) as readonly ProbeRowName[];
 
-/** At most so many effects can come of each row if keys mean nothing to the server. */
+/** How many effects each row can have at most if the server ignores keys. */
 export const EFFECTS_MAX: Readonly<Record<ProbeRowName, number>> = {
   first: 1,
   again: 2,

@@ -1,15 +1,15 @@
-/** The table in a sentence, and as an exit status. */
+/** Sums up the table in a sentence, and as an exit status. */
 import { FINDINGS, type ProbeSeverity } from './findings.js';
 import type { ProbeRow } from './row.js';
 
-/** Worst first. */
+/** Severities, the worst first. */
 const RANKS: readonly ProbeSeverity[] = ['double', 'wrong', 'weak', 'note'];
 
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 const isBlind = ({ finding }: ProbeRow): boolean => finding === 'no-effect';
 
-/** Whether one key ever had two effects: `shown` only where effects were counted and the rows that show it were played. */
+/** Whether one key never had two effects. `broken`: one had. `shown`: none had, effects were counted, and the rows that matter were played. */
 export function keptItsWord(rows: readonly ProbeRow[]): 'shown' | 'broken' | 'not shown' {
   if (rows.some(({ severity }) => severity === 'double')) return 'broken';
   const played = rows.filter(({ severity }) => severity !== 'not-tried');
@@ -18,7 +18,7 @@ export function keptItsWord(rows: readonly ProbeRow[]): 'shown' | 'broken' | 'no
   return counted && copies && !played.some(isBlind) ? 'shown' : 'not shown';
 }
 
-/** One sentence: whether it doubles, where, and the worst of the rest. */
+/** One sentence: whether the server doubles effects, in which rows, and the worst other finding. */
 export function verdictOf(rows: readonly ProbeRow[]): string {
   const doubles = rows.filter(({ severity }) => severity === 'double');
   if (doubles.length > 0) return `Doubles: ${doubles.map(({ tried }) => tried).join('; ')}.`;
@@ -30,7 +30,7 @@ export function verdictOf(rows: readonly ProbeRow[]): string {
   return first ? `${head}; but ${lower(first.tried)}: ${lower(first.means)}` : `${head}.`;
 }
 
-/** For a shell. 0: one key never had two effects, and nothing false was said. 1: something of that did happen. 3: nobody counted. */
+/** The exit status. 0: one key never had two effects, and no answer was false. 1: one of these happened. 3: effects were not counted. */
 export function exitStatusOf(rows: readonly ProbeRow[]): 0 | 1 | 3 {
   if (rows.some(({ severity }) => severity === 'double' || severity === 'wrong')) return 1;
   return keptItsWord(rows) === 'shown' ? 0 : 3;

@@ -1,16 +1,16 @@
-/** Faults by name: what may happen to a copy of a request between a client and a server, and who decides when. */
+/** Faults by name: what may happen to a copy of a request between client and server; and the class that decides when. */
 import type { Clock } from '../ports.js';
 import { type ModelAnswer, outstanding, problem } from './model-server.js';
 import { seededRandom } from './seeded-random.js';
 
-/** What the client gets. `cutAt`: the body breaks off after so many characters although its full length was announced. */
+/** What the client gets. `cutAt`: the body breaks off after this many characters, although its full length was announced. */
 export type Delivery =
   | { readonly kind: 'answer'; readonly answer: ModelAnswer; readonly cutAt?: number | undefined }
   | { readonly kind: 'network-error' }
   /** Nothing, until the client gives up. */
   | { readonly kind: 'silence' };
 
-/** A fault with its numbers; each has a default. */
+/** A fault with its parameters, each of which has a default. */
 export interface Fault {
   readonly name: FaultName;
   /** `delay`, `delay-request`: how long, ms. @default 100 */
@@ -19,12 +19,12 @@ export interface Fault {
   readonly retryAfter?: number | undefined;
   /** `unavailable`, `unavailable-after-commit`: the status. @default 503 */
   readonly status?: number | undefined;
-  /** `duplicate`: copies on the wire in all, up to 10. @default 2 */
+  /** `duplicate`: how many copies are sent in all, up to 10. @default 2 */
   readonly copies?: number | undefined;
 }
 
 interface Wire {
-  /** Puts one copy on the server; the effect is committed (or refused) when it resolves. */
+  /** Delivers one copy to the server. When it resolves, the effect is committed or refused. */
   readonly pass: () => Promise<ModelAnswer>;
   readonly clock: Clock;
   readonly fault: Fault;
@@ -38,33 +38,33 @@ const retryAfter = ({ retryAfter: seconds }: Fault): Record<string, string> => (
 const unavailable = ({ fault }: Wire): Delivery => answered(problem(fault.status ?? 503, { title: 'Unavailable' }, retryAfter(fault)));
 
 const FAULTS = {
-  /** Never reaches the server; the client sees a network error. */
+  /** The request never reaches the server. The client gets a network error. */
   'lose-request': async () => networkError,
-  /** The effect is committed; the client sees a network error. */
+  /** The effect is committed, but the client gets a network error. */
   'lose-response': (wire: Wire) => wire.pass().then(() => networkError),
-  /** The effect is committed; the answer's body breaks off half-way. */
+  /** The effect is committed, but the answer's body breaks off half-way. */
   truncate: async (wire: Wire): Promise<Delivery> => {
     const answer = await wire.pass();
-    // What has no body breaks off before its head is whole.
+    // An answer without a body breaks off within its head.
     return answer.body === '' ? networkError : { kind: 'answer', answer, cutAt: answer.body.length >> 1 };
   },
-  /** Never reaches the server; the client waits until it gives up. */
+  /** The request never reaches the server. The client waits until it gives up. */
   hang: async () => silence,
-  /** The effect is committed; the client waits until it gives up. */
+  /** The effect is committed, but no answer comes. The client waits until it gives up. */
   'hang-after-commit': (wire: Wire) => wire.pass().then(() => silence),
   /** `409` with `Retry-After`, as if another copy were being worked on. No effect. */
   'in-progress': async ({ fault }: Wire) => answered(outstanding(fault.retryAfter ?? 1)),
   /** `503`. No effect. */
   unavailable: async (wire: Wire) => unavailable(wire),
-  /** The effect is committed, and a gateway makes `503` of the answer. */
+  /** The effect is committed, but a gateway answers `503`. */
   'unavailable-after-commit': (wire: Wire) => wire.pass().then(() => unavailable(wire)),
   /** `401` from in front of the key layer. No effect, nothing stored under the key. */
   unauthorized: async () => answered(problem(401, { title: 'Sign in again' })),
   /** `429` from in front of the key layer. No effect, nothing stored under the key. */
   'rate-limited': async ({ fault }: Wire) => answered(problem(429, { title: 'Too many requests' }, retryAfter(fault))),
   /**
-   * The network puts more copies on the server, as Chromium does when a kept-alive connection breaks under a POST.
-   * All are worked on at once; the client gets the answer to the last, and the others are lost.
+   * More copies of the request reach the server, as when Chromium sends a POST again because a kept-alive connection broke. The server
+   * works on all of them at once. The client gets the answer to the last copy; the other answers are lost.
    */
   duplicate: async (wire: Wire) => {
     const copies = await Promise.all(Array.from({ length: Math.min(wire.fault.copies ?? 2, 10) }, () => wire.pass()));
@@ -76,29 +76,29 @@ const FAULTS = {
     await pause(wire);
     return answered(answer);
   },
-  /** The request arrives late: its effect may come after the client gave up. */
+  /** The request arrives late, so its effect may come after the client has given up. */
   'delay-request': async (wire: Wire) => {
     await pause(wire);
     return answered(await wire.pass());
   },
 } satisfies Record<string, (wire: Wire) => Promise<Delivery>>;
 
-/** A fault that `idempotentServer` can be told to meet. */
+/** A fault that `idempotentServer` can simulate. */
 export type FaultName = keyof typeof FAULTS;
 
-/** Every {@link FaultName}, for a test of each. */
+/** Every {@link FaultName}, for a test that tries each. */
 export const faultNames = Object.keys(FAULTS) as readonly FaultName[];
 
-/** Lets one copy meet its fault. */
+/** Applies a fault to a request. */
 export const suffer = (wire: Wire): Promise<Delivery> => FAULTS[wire.fault.name](wire);
 
-/** Decides which copy meets which fault: first what was scripted, then what was drawn. */
+/** Decides which request meets which fault: first by the script, then by chance. */
 export class Faults {
   readonly #script: (Fault | undefined)[] = [];
   readonly #rates: { readonly fault: Fault; readonly probability: number; readonly random: () => number }[] = [];
 
   /**
-   * Scripts the fate of the next requests, one each, in this order; `'none'` lets one through.
+   * Scripts the faults of the next requests, one each, in this order. `'none'` lets a request through.
    *
    * @example
    * server.faults.next('lose-response', 'none', { name: 'unavailable', retryAfter: 2 });
@@ -108,8 +108,8 @@ export class Faults {
   }
 
   /**
-   * Lets every request that has no scripted fate meet this fault with this probability. Several rates are drawn in the
-   * order in which they were given; the first hit counts.
+   * Gives every request that is not scripted this fault with this probability. If several rates are set, they are drawn in the order in
+   * which they were given, and the first hit counts.
    *
    * @param random - uniform in [0, 1). @default `seededRandom(1)`, so that a run can be repeated
    */
@@ -118,13 +118,13 @@ export class Faults {
     this.#rates.push({ fault: checked(fault), probability, random });
   }
 
-  /** No more faults. */
+  /** Removes all faults, scripted and by chance. */
   clear(): void {
     this.#script.length = 0;
     this.#rates.length = 0;
   }
 
-  /** The fate of the next request. @internal */
+  /** The fault of the next request, if any. @internal */
   draw(): Fault | undefined {
     if (this.#script.length > 0) return this.#script.shift();
     return this.#rates.find(({ probability, random }) => random() < probability)?.fault;

@@ -1,50 +1,50 @@
-/** A store with troubles on demand. */
+/** A store that fails on demand. */
 import type { Changed, Clock, Store, Stored } from '../ports.js';
 import { StoreFault } from '../stores/fault.js';
 import { seededRandom } from './seeded-random.js';
 
 type Call = 'update' | 'read' | 'scan';
 
-/** Which calls a trouble can befall. */
+/** The calls that each trouble can affect. */
 const BEFALLS = {
-  /** The write is refused: `change` has seen the record, nothing is stored. */
+  /** The write is refused: `change` was called with the record, but nothing is stored. */
   'fail-before-commit': ['update'],
-  /** The write is stored, and the answer lost: rejects. */
+  /** The write is stored, but the answer is lost, so the call rejects. */
   'fail-after-commit': ['update'],
-  /** Never answers; nothing is stored. */
+  /** The call never ends, and nothing is stored. */
   hang: ['update', 'read', 'scan'],
-  /** The write is stored, and never answered. */
+  /** The write is stored, but the call never ends. */
   'hang-after-commit': ['update'],
-  /** Begins only after `ms`. */
+  /** The call begins only after `ms`. */
   slow: ['update', 'read', 'scan'],
-  /** Cannot be looked at: rejects before `change` sees anything. */
+  /** The store can't be read: the call rejects before `change` is called. */
   'look-fails': ['update', 'read', 'scan'],
-  /** No room: a write that makes its record longer rejects with `quota`; others go through. */
+  /** The store is full: a write that makes its record longer rejects with `quota`; others succeed. */
   full: ['update'],
-  /** Before the call, all records vanish, as when a browser clears an origin. */
+  /** All records vanish before the call, as when a browser clears an origin's data. */
   evict: ['update', 'read', 'scan'],
-  /** Before the call, the record loses its second half for good, as when a disk did not finish. */
+  /** The record loses its second half before the call, and stays so, as after a write that a disk did not finish. */
   tear: ['update', 'read'],
-  /** Before the call, one field of the record changes for good, as when a bit flips. */
+  /** One field of the record changes before the call, and stays so, as when a bit flips. */
   corrupt: ['update', 'read'],
 } as const satisfies Record<string, readonly Call[]>;
 
-/** A trouble that `faultyStore` can be told to have. */
+/** A trouble that `faultyStore` can simulate. */
 export type StoreFaultName = keyof typeof BEFALLS;
 
 const SLOW_MS = 1000;
 const EVICTED_PAGES_MAX = 10_000;
 
-/** A trouble with its length. `ms`: how long `slow` waits. @default 1_000 */
+/** A trouble with its parameters. `ms`: how long `slow` waits. @default 1_000 */
 export interface StoreTrouble {
   readonly name: StoreFaultName;
   readonly ms?: number | undefined;
 }
 
-/** Every {@link StoreFaultName}, for a test of each. */
+/** Every {@link StoreFaultName}, for a test that tries each. */
 export const storeFaultNames = Object.keys(BEFALLS) as readonly StoreFaultName[];
 
-/** Decides which call meets which trouble: first what was scripted, then what is drawn. */
+/** Decides which call meets which trouble: first by the script, then by chance. */
 export class StoreFaults {
   /** How often each trouble made a difference. */
   readonly fired: Readonly<Record<StoreFaultName, number>> = Object.fromEntries(storeFaultNames.map((name) => [name, 0])) as Record<StoreFaultName, number>;
@@ -52,8 +52,8 @@ export class StoreFaults {
   readonly #rates: { readonly trouble: StoreTrouble; readonly probability: number; readonly random: () => number }[] = [];
 
   /**
-   * Scripts the fate of the next calls, one each; `'none'` lets one through. A call that the trouble cannot befall passes,
-   * and leaves it to the next.
+   * Scripts the troubles of the next calls, one each. `'none'` lets a call through. If a trouble can't affect a call, that call passes,
+   * and the trouble waits for the next one.
    *
    * @example
    * store.faults.next('none', 'fail-after-commit', { name: 'slow', ms: 20_000 });
@@ -63,8 +63,8 @@ export class StoreFaults {
   }
 
   /**
-   * Lets every call that has no scripted fate meet this trouble with this probability. Each rate draws once per call that
-   * it can befall, in the order in which rates were given; the first hit counts.
+   * Gives every call that is not scripted this trouble with this probability. For each call, all rates that can affect it are drawn, in
+   * the order in which they were given, and the first hit counts.
    *
    * @param random - uniform in [0, 1). @default seededRandom(1), so that a run can be repeated
    * @throws RangeError on a probability outside 0 to 1
@@ -74,13 +74,13 @@ export class StoreFaults {
     this.#rates.push({ trouble: checked(fault), probability, random });
   }
 
-  /** No more troubles; what hangs goes on hanging. */
+  /** Removes all troubles. Calls that hang go on hanging. */
   clear(): void {
     this.#script.length = 0;
     this.#rates.length = 0;
   }
 
-  /** The trouble of this call. @internal */
+  /** The trouble of this call, if any. @internal */
   draw(call: Call): StoreTrouble | undefined {
     const befalls = ({ name }: StoreTrouble) => (BEFALLS[name] as readonly Call[]).includes(call);
     const [scripted] = this.#script;
@@ -88,14 +88,14 @@ export class StoreFaults {
     if (this.#script.length) {
       if (!scripted || befalls(scripted)) trouble = this.#script.shift();
     } else {
-      // All of them draw, so that a hit of one does not shift the luck of the others.
+      // All rates draw each time, so that a hit of one does not shift the random numbers of the others.
       const hits = this.#rates.filter(({ trouble, probability, random }) => befalls(trouble) && random() < probability);
       trouble = hits[0]?.trouble;
     }
     return trouble;
   }
 
-  /** It took effect. @internal */
+  /** Counts a trouble that made a difference. @internal */
   hit(name: StoreFaultName): void {
     (this.fired as Record<StoreFaultName, number>)[name]++;
   }
@@ -110,14 +110,14 @@ function checked(fault: StoreFaultName | StoreTrouble): StoreTrouble {
 
 /** Options of `faultyStore`. */
 export interface FaultyStoreOptions {
-  /** One script may be shared by several stores. @default a new one, without troubles */
+  /** The troubles; several stores may share them. @default a new one, without troubles */
   readonly faults?: StoreFaults | undefined;
-  /** For `slow`. @default the real time */
+  /** The clock for `slow`. @default the real time */
   readonly clock?: Pick<Clock, 'timer'> | undefined;
 }
 
 /**
- * Wraps a store so that a test, or chance, can make it fail.
+ * Wraps a store so that a test can make it fail, by a script or by chance.
  *
  * @example
  * const store = faultyStore(memoryStore());
@@ -125,7 +125,7 @@ export interface FaultyStoreOptions {
  * store.faults.next('fail-after-commit');
  */
 export function faultyStore(store: Store, { faults = new StoreFaults(), clock = realTime }: FaultyStoreOptions = {}): Store & { readonly faults: StoreFaults } {
-  /** What comes before the call itself. */
+  /** The part of a trouble that comes before the call itself. */
   const meet = async (trouble: StoreTrouble | undefined, id = ''): Promise<void> => {
     const { name, ms = SLOW_MS } = trouble ?? {};
     if (name === 'hang' || name === 'slow' || name === 'look-fails') faults.hit(name);
@@ -206,7 +206,7 @@ async function evictAll(store: Store): Promise<boolean> {
   throw new RangeError(`faultyStore: there are still records after ${EVICTED_PAGES_MAX} pages of them were removed`);
 }
 
-/** A store hands on what it finds, so damage is stored like anything else, under the record's id. */
+/** Damages a record. A store passes on whatever it finds, so the damaged value is stored like any other, under the record's id. */
 function damage(store: Store, id: string, how: 'tear' | 'corrupt'): Promise<boolean> {
   return store.update<boolean>(id, (current) => {
     if (typeof current !== 'object' || !current) return { value: false };
@@ -215,7 +215,7 @@ function damage(store: Store, id: string, how: 'tear' | 'corrupt'): Promise<bool
   });
 }
 
-/** The longest text loses its first letter: most likely a key, a digest or a name. */
+/** The record with the first letter of its longest text removed, which is most likely a key, a digest or a name. */
 function flipped(current: object): unknown {
   const texts = Object.entries(current).filter((field): field is [string, string] => typeof field[1] === 'string');
   const [name, text] = texts.reduce((longest, field) => (field[1].length > longest[1].length ? field : longest), ['', '']);

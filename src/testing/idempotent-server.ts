@@ -1,12 +1,12 @@
-/** An idempotent server for tests, for MSW or instead of `fetch`: it loses, delays and refuses on demand, and counts what really happened. */
+/** An idempotent server for tests, for MSW or in place of `fetch`. It loses, delays and refuses requests on demand, and counts real effects. */
 import type { Clock } from '../ports.js';
 import type { Faults } from './faults.js';
 import { ModelNetwork, type SentCopy } from './model-network.js';
 import { type Effect, type ModelAnswer, type ModelRequest, ModelServer } from './model-server.js';
 
-/** `Body`: the JSON of a request, as your `refuse` and `effect` declare it. */
+/** Options of `idempotentServer`. `Body`: the type of a request's JSON, as your `refuse` and `effect` declare it. */
 export interface IdempotentServerOptions<Body = unknown> {
-  /** Where it answers: a path (on every origin) or a full URL, in MSW's notation (`/api/orders/:id`). POST, PUT, PATCH and DELETE. */
+  /** Where the server answers POST, PUT, PATCH and DELETE: a path (on every origin) or a full URL, in MSW's notation (`/api/orders/:id`). */
   url: string;
   /** How long an answered key is remembered, ms. @default 24 hours */
   window?: number | undefined;
@@ -16,17 +16,20 @@ export interface IdempotentServerOptions<Body = unknown> {
   keyHeader?: string | undefined;
   /** @default 'Idempotent-Replayed' */
   replayHeader?: string | undefined;
-  /** `Retry-After` of a real `409`, seconds: a second copy arrived while the first was worked on. @default 1 */
+  /** The `Retry-After` of the `409` for a second copy that arrives while the first is being worked on, seconds. @default 1 */
   retryAfter?: number | undefined;
-  /** Time from taking the key to the effect, ms. @default 0 */
+  /** The time from taking the key to the effect, ms. @default 0 */
   workMs?: number | undefined;
-  /** Answer 400 to a request without a key, instead of executing it each time. @default false */
+  /** Answer requests without a key by a 400, instead of executing each of them. @default false */
   requireKey?: boolean | undefined;
-  /** A Response here means: refused, no effect. */
+  /** If it returns a Response, the request is refused with that, and has no effect. */
   refuse?: ((body: Body, key: string | undefined) => Response | undefined | Promise<Response | undefined>) | undefined;
-  /** Whether a refusal is stored under its key and replayed, or gives the key free again. @default true */
+  /** Whether a refusal is stored under its key and replayed. If not, it releases the key. @default true */
   rememberRefusals?: boolean | undefined;
-  /** What happens, and the answer to it: a Response, or JSON for a 201. If it throws, nothing happened (500). @default `{ id: 'effect-1' }`, counted */
+  /**
+   * Makes the effect, and returns the answer: a Response, or JSON for a 201. If it throws, nothing happened, and the answer is a 500.
+   * @default returns `{ id: 'effect-1' }`, with the number of the effect
+   */
   effect?: ((body: Body, key: string | undefined) => unknown) | undefined;
 }
 
@@ -41,22 +44,22 @@ export type MswHttp<Handler> = Readonly<
 export interface IdempotentServer {
   /** For `setupServer(...server.handlers(http))` and `setupWorker(...server.handlers(http))`, with the `http` of `msw`. */
   handlers<Handler>(http: MswHttp<Handler>): Handler[];
-  /** The same server without MSW: for `createOnce({ fetch: server.fetch })`. It answers whatever URL and method it is asked: a GET is an effect, too. */
+  /** The same server without MSW: for `createOnce({ fetch: server.fetch })`. It answers every URL and method, so even a GET has an effect. */
   readonly fetch: typeof globalThis.fetch;
   /** Every effect, in the order in which it was committed. */
   readonly effects: readonly Effect[];
   effectsOf(key: string): readonly Effect[];
-  /** Every copy that was put on the wire, those included that never arrived. */
+  /** Every copy of a request that was sent, including those that never arrived. */
   readonly requests: readonly SentCopy[];
   readonly faults: Faults;
-  /** Killed and started again: work without its effect is lost, keys and answers are kept. */
+  /** Simulates that the server is killed and started again: work under way is lost, keys and answers are kept. */
   restart(): void;
-  /** Forgets effects, keys, requests and faults; what is under way has no effect any more. For `afterEach`. */
+  /** Forgets effects, keys, requests and faults. Requests under way will have no effect. For `afterEach`. */
   reset(): void;
 }
 
 /**
- * An idempotent server for tests that counts effects: the proof that one click is one charge.
+ * An idempotent server for tests, which counts effects, so that a test can prove that one click is one charge.
  *
  * @throws TypeError on a misspelled option
  * @example
@@ -74,7 +77,7 @@ export interface IdempotentServer {
  * ```
  */
 export function idempotentServer<Body = unknown>(options: IdempotentServerOptions<Body>): IdempotentServer {
-  // A misspelled one would make another server of it, and a test pass that says nothing.
+  // A misspelled option would make a different server, and a test against it might pass without a meaning.
   for (const name of Object.keys(options)) if (!KNOWN.includes(name)) throw new TypeError(`idempotentServer: there is no option ${name}`);
   const { clock = realClock, keyHeader = 'Idempotency-Key' } = options;
   const model = new ModelServer({
@@ -96,11 +99,11 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
     },
   });
   const network = new ModelNetwork(model, { clock, keyHeader });
-  // What still hangs is let go on a reset: it would else outlive the test that made it.
+  // Requests that hang are released at a reset. Otherwise they would outlive the test that made them.
   const hanging = new Set<() => void>();
   const serve = async (request: Request): Promise<Response | undefined> => {
     const bytes = new Uint8Array(await request.arrayBuffer());
-    // As text, two bodies that are no UTF-8 may look alike.
+    // Bytes, not text, identify the body: as text, two bodies that are not UTF-8 may look alike.
     const delivery = await network.deliver(modelOf(request, bytes), bytes.join());
     if (delivery.kind === 'answer') return asResponse(delivery.answer, delivery.cutAt);
     if (delivery.kind === 'silence') await new Promise<void>((letGo) => hanging.add(letGo));
@@ -142,7 +145,7 @@ const realClock: Clock = {
 const modelOf = (request: Request, bytes: Uint8Array): ModelRequest => ({
   method: request.method,
   url: request.url,
-  // happy-dom keeps the case of a header's name.
+  // happy-dom does not convert header names to lower case.
   headers: Object.fromEntries([...request.headers].map(([name, value]) => [name.toLowerCase(), value])),
   body: new TextDecoder().decode(bytes),
 });
@@ -153,7 +156,7 @@ async function recorded(response: Response): Promise<ModelAnswer> {
   return { status, headers: Object.fromEntries(headers), body: new TextDecoder().decode(bytes), bytes };
 }
 
-/** Rejects once the caller gives up, as fetch does, whatever the server is still doing. */
+/** Rejects as soon as the caller aborts, as fetch does, even while the server goes on. */
 const aborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => {
     const give = () => reject(signal.reason);
@@ -161,7 +164,7 @@ const aborted = (signal: AbortSignal) =>
     else signal.addEventListener('abort', give, { once: true });
   });
 
-// The Fetch standard's null body statuses: a Response with one of these and a body cannot be made.
+// The Fetch standard's "null body statuses", with which a Response can't have a body.
 const BODILESS = new Set([204, 205, 304]);
 
 function asResponse({ status, headers, body, bytes = new TextEncoder().encode(body) }: ModelAnswer, cutAt: number | undefined): Response {
@@ -175,14 +178,14 @@ const brokenOff = (start: Uint8Array): ReadableStream<Uint8Array> => {
   return new ReadableStream({
     async pull(controller) {
       if (!sent) controller.enqueue(start);
-      // An error discards what was sent and not yet read, so head and first half get a turn of the event loop to arrive.
+      // An error discards data that was not read yet, so give the head and the first half a turn of the event loop to arrive.
       else await nextTurn().then(() => controller.error(new TypeError('terminated')));
       sent = true;
     },
   });
 };
 
-/** Not by setTimeout: a test with fake timers would never see the break. */
+/** Waits for the next turn of the event loop. Not by setTimeout, because in a test with fake timers that might never fire. */
 const nextTurn = () =>
   new Promise<void>((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -1,15 +1,15 @@
-/** The wire between a client and a {@link ModelServer}: every copy of a request passes here, meets its fault and is noted. */
+/** The network between a client and a {@link ModelServer}: every copy of a request passes here, meets its fault, and is recorded. */
 import type { Clock } from '../ports.js';
 import { type Delivery, type FaultName, Faults, suffer } from './faults.js';
 import { type ModelAnswer, type ModelRequest, type ModelServer, ServerKilled } from './model-server.js';
 
-/** One copy of a request as it was put on the wire. */
+/** One copy of a request as it was sent. */
 export interface SentCopy extends ModelRequest {
   readonly key: string | undefined;
   readonly at: number;
-  /** The fault it met, or `none`. */
+  /** The fault that it met, or `none`. */
   readonly fate: FaultName | 'none';
-  /** What the server answered to it, seen by the client or not. Absent while it is worked on, and where it never arrived. */
+  /** The status of the server's answer, whether the client saw it or not; absent while the server works on it, and if it never arrived. */
   readonly status: number | undefined;
 }
 
@@ -27,14 +27,14 @@ export class ModelNetwork {
     this.#keyHeader = options.keyHeader.toLowerCase();
   }
 
-  /** Carries one request; never rejects. `payload`: as {@link ModelServer.handle} takes it. */
+  /** Delivers one request. Never rejects. `payload`: as for {@link ModelServer.handle}. */
   async deliver(request: ModelRequest, payload?: string): Promise<Delivery> {
     const fault = this.faults.draw();
     const life = this.#life;
     let noted: Noted | undefined = this.#note(request, fault?.name ?? 'none');
     const pass = async (): Promise<ModelAnswer> => {
       if (life !== this.#life) throw new ServerKilled();
-      // A fault that passes more than once has put more copies on the wire.
+      // The first copy is recorded above. A fault that passes the request on more than once has sent more copies.
       const copy = noted ?? this.#note(request, fault?.name ?? 'none');
       noted = undefined;
       const answer = await this.#server.handle(request, payload);
@@ -49,7 +49,7 @@ export class ModelNetwork {
     }
   }
 
-  /** Forgets requests and faults; what is still on the wire never arrives. */
+  /** Forgets requests and faults. Requests that are still under way never arrive. */
   reset(): void {
     this.#life++;
     this.requests.length = 0;

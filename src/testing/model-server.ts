@@ -1,6 +1,6 @@
 /**
- * A server that honours idempotency keys, as a model: it has no transport, and its effect log is the truth that a test
- * or a simulation compares with what a client believes.
+ * A model of a server that honours idempotency keys. It has no transport. Its log of effects is the truth with which a test or a
+ * simulation compares what a client believes.
  */
 import type { Clock } from '../ports.js';
 
@@ -16,14 +16,14 @@ export interface ModelAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The body, where it may be no text. */
+  /** The body as bytes, if it may not be text. */
   readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** One thing that really happened. */
+/** One effect that really happened. */
 export interface Effect {
   readonly key: string | undefined;
-  /** Parsed where it is JSON, else the text. */
+  /** The parsed body if it is JSON, otherwise the text. */
   readonly body: unknown;
   readonly at: number;
 }
@@ -32,22 +32,22 @@ export interface ModelServerOptions {
   readonly clock: Clock;
   readonly keyHeader: string;
   readonly replayHeader: string;
-  /** How long an answered key is remembered, ms. Then it executes anew, as on nearly every server. */
+  /** How long an answered key is remembered, ms. After that, a request with it is executed again, as on nearly every server. */
   readonly window: number;
-  /** What `409` announces in `Retry-After`, seconds. */
+  /** The `Retry-After` of a `409`, seconds. */
   readonly retryAfter: number;
-  /** Time between taking the key and the effect, ms. A second copy that arrives meanwhile gets the 409. */
+  /** The time between taking the key and the effect, ms. A second copy that arrives meanwhile gets a 409. */
   readonly workMs: number;
   readonly requireKey: boolean;
-  /** Whether a refusal is stored under its key, and replayed, or gives the key free again. */
+  /** Whether a refusal is stored under its key and replayed. If not, it releases the key. */
   readonly rememberRefusals: boolean;
-  /** An answer here means: refused, no effect. */
+  /** If it gives an answer, the request is refused with that, and has no effect. */
   readonly refuse: (body: unknown, key: string | undefined) => Promise<ModelAnswer | undefined>;
-  /** Its answer is the first one and every replay. If it throws, nothing happened: 500, and the key is free again. */
+  /** Makes the effect. Its answer is the first answer and every replay. If it throws, nothing happened: the answer is a 500, and the key is released. */
   readonly effect: (body: unknown, key: string | undefined, count: number) => Promise<ModelAnswer>;
 }
 
-/** What {@link ModelServer.handle} rejects with when the server was killed under the request: no answer, no effect. */
+/** What {@link ModelServer.handle} rejects with if the server was killed during the request: there is no answer and no effect. */
 export class ServerKilled extends Error {
   override readonly name = 'ServerKilled';
 }
@@ -55,7 +55,7 @@ export class ServerKilled extends Error {
 interface KeyRecord {
   readonly fingerprint: string;
   readonly at: number;
-  /** Which life of the server took the key. Work of an earlier life is dead, hence the next copy takes it over. */
+  /** Since which start of the server the key is taken. If the server was restarted since then, its work is dead, and the next copy takes the key over. */
   readonly boot: number;
   answer: ModelAnswer | undefined;
 }
@@ -70,19 +70,19 @@ export class ModelServer {
     this.#options = options;
   }
 
-  /** Answers one copy of a request as it came off the wire. `payload`: what tells its body from others, where the text of it does not. */
+  /** Answers one copy of a request. `payload`: identifies the body, if its text does not, because it is not UTF-8. */
   async handle(request: ModelRequest, payload = request.body): Promise<ModelAnswer> {
     const key = request.headers[this.#options.keyHeader.toLowerCase()];
     if (key === undefined || key === '') {
       return this.#options.requireKey ? keyProblem(400, 'Idempotency-Key is missing') : this.#execute(request, undefined, undefined);
     }
-    // The body as it came, because that is what most servers compare: the same JSON in another order is another payload.
+    // The exact body, because that is what most servers compare: the same JSON with another order of members is another payload.
     const fingerprint = `${request.method} ${request.url}\n${payload}`;
     const found = this.#find(key);
     if (found && found.fingerprint !== fingerprint) return keyProblem(422, 'Idempotency-Key is already used');
     if (found?.answer) return { ...found.answer, headers: { ...found.answer.headers, [this.#options.replayHeader.toLowerCase()]: 'true' } };
     if (found && found.boot === this.#boot) return outstanding(this.#options.retryAfter);
-    // The key is taken before anything else happens, and without a pause since the look: this is the unique constraint.
+    // Take the key before anything else, and synchronously after the check above: this models a unique constraint.
     const record: KeyRecord = { fingerprint, at: this.#options.clock.now(), boot: this.#boot, answer: undefined };
     this.#records.set(key, record);
     return this.#execute(request, key, record);
@@ -92,12 +92,12 @@ export class ModelServer {
     return this.effects.filter((effect) => effect.key === key);
   }
 
-  /** Killed and started again: work without its effect is lost, keys and answers are kept, the next copy takes over. */
+  /** Simulates that the server is killed and started again: work under way is lost, keys and answers are kept, and the next copy takes over. */
   restart(): void {
     this.#boot++;
   }
 
-  /** Forgets everything; work under way has no effect any more. */
+  /** Forgets everything. Work under way will have no effect. */
   reset(): void {
     this.#boot++;
     this.#records.clear();
@@ -127,7 +127,7 @@ export class ModelServer {
 
   #find(key: string): KeyRecord | undefined {
     const record = this.#records.get(key);
-    // Work under way holds its key however long it takes.
+    // While work is under way, the key stays taken, however long that takes.
     if (!record?.answer || this.#options.clock.now() - record.at < this.#options.window) return record;
     this.#records.delete(key);
     return undefined;
@@ -145,11 +145,11 @@ export const problem = (status: number, detail: Readonly<Record<string, unknown>
   body: JSON.stringify({ status, ...detail }),
 });
 
-// draft-ietf-httpapi-idempotency-key-header, section 2.7: one type for all three, the title tells them apart.
+// draft-ietf-httpapi-idempotency-key-header, section 2.7: all three problems have one type, and differ in the title.
 const keyProblem = (status: number, title: string, headers?: Readonly<Record<string, string>>): ModelAnswer =>
   problem(status, { type: 'https://developer.example.com/idempotency', title }, headers);
 
-/** `409`: another copy is being worked on. */
+/** The `409` for a copy that comes while another one is being worked on. */
 export const outstanding = (retryAfterSeconds: number): ModelAnswer =>
   keyProblem(409, 'A request is outstanding for this Idempotency-Key', { 'retry-after': String(retryAfterSeconds) });
 

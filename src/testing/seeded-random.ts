@@ -1,8 +1,8 @@
 /**
- * A repeatable stand-in for `Math.random`: the same seed gives the same numbers, so that a failure can be run again.
+ * A repeatable replacement for `Math.random`: the same seed gives the same numbers, so that a failing test can be repeated.
  *
  * mulberry32 by Tommy Ettinger, in the public-domain JavaScript form of https://github.com/bryc/code (jshash/PRNGs.md).
- * pure-rand would do as well, but here a dependency of every user would buy six lines of test support. Not for keys.
+ * pure-rand would do as well, but a dependency for every user is too much for six lines of test support. Do not use this for keys.
  *
  * @example
  * server.faults.rate('lose-response', 0.2, seededRandom(42));

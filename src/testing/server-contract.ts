@@ -1,4 +1,4 @@
-/** The contract of a server as tests that any runner can run. */
+/** The contract of a server, as tests for any test runner. */
 import type { Dialect } from '../core/dialect.js';
 import { generic } from '../dialects/generic.js';
 import type { Learnt } from '../probe/bench.js';
@@ -8,42 +8,43 @@ import { type ProbeRowName, ROW_NAMES, ROWS } from '../probe/rows.js';
 
 /** Options of `serverContract`. */
 export interface ServerContractOptions {
-  /** Stands before every title. */
+  /** Comes before the title of every test. */
   readonly name: string;
   /** Your runner's `test`. */
   readonly test: (title: string, run: () => Promise<void>) => unknown;
-  /** The endpoint that takes effect. Asked before each request: a server that was started again may have another port. */
+  /** The endpoint whose requests take effect. Called before each request, because a restarted server may have another port. */
   readonly url: () => string;
-  /** Sends one request to `request.url`, which leads to your endpoint; `undefined` where there is no such request, and its test is left out. */
+  /** Sends one request to `request.url`, which leads to your endpoint. Return `undefined` if your server has no such request; then its test is left out. */
   readonly send: (request: ProbeRequest) => Promise<Response> | undefined;
-  /** How many effects there are by now, whoever made them. */
+  /** How many effects there are so far, whoever made them. */
   readonly count: () => number | Promise<number>;
-  /** Another endpoint of the same origin that takes the same request. Its test is left out without it. */
+  /** Another endpoint of the same origin that takes the same request. Without it, its test is left out. */
   readonly elsewhere?: (() => string) | undefined;
-  /** Kills the server, as a crash would, and starts it again. Its test is left out without it. */
+  /** Kills the server, as a crash would, and starts it again. Without it, its test is left out. */
   readonly restart?: (() => void | Promise<void>) | undefined;
   /** Where the key goes, and how answers are read. @default `generic()`: the header `Idempotency-Key` */
   readonly dialect?: Dialect | undefined;
-  /** Whether a later copy gets the first answer again; `false` of a server that can only refuse it. @default true */
+  /** Whether a later copy gets the first answer again; `false` if the server can only refuse it. @default true */
   readonly replays?: boolean | undefined;
-  /** How long work in progress is asked for, ms: longer than work whose process died keeps its key. @default 5_000 */
+  /** How long to ask again while work is in progress, ms. It must be longer than a key stays taken after its process has died. @default 5_000 */
   readonly patienceMs?: number | undefined;
   /** How long after an answer its effect may still appear, ms. @default 50 */
   readonly settleMs?: number | undefined;
-  /** How long the server must at least know a key, ms, as far as a test can wait. Its test is left out without it. */
+  /** How long a test waits to see that the server still knows a key, ms. Without it, its test is left out. */
   readonly afterMs?: number | undefined;
 }
 
-/** Which tests there were; complete when all have run. */
+/** Which tests ran. It is complete when all have run. */
 export interface ServerContractReport {
   readonly rows: readonly ProbeRow[];
   readonly left: readonly { readonly title: string; readonly because: string }[];
 }
 
 /**
- * Runs the contract of a server that honours idempotency keys: one key has one effect, whatever happens on the way, and what the server says of it is true.
+ * Runs the contract of a server that honours idempotency keys: one key has one effect, whatever happens on the way, and the server's
+ * answers are true.
  *
- * It speaks real HTTP through a proxy of its own, which loses answers and resets connections; it needs Node.
+ * The tests use real HTTP through a proxy of their own, which loses answers and resets connections. They need Node.
  *
  * @returns what each test saw, and which were left out
  * @throws in a test: an Error that says what the server did wrong
@@ -67,7 +68,7 @@ export function serverContract(options: ServerContractOptions): ServerContractRe
   const left: { title: string; because: string }[] = [];
   const learnt: Learnt = { workMs: 100, accepts: false };
   const play = async (row: ProbeRowName): Promise<ProbeRow> => {
-    // Only where it runs: the probe is for Node, and this entry is also for pages.
+    // Imported only when a test runs, because the probe needs Node, and this entry is also for pages.
     const { openProbe } = await import('../probe/probe.js');
     const times = { patienceMs: options.patienceMs ?? 5_000, settleMs: options.settleMs ?? 50, afterMs: options.afterMs };
     const probe = await openProbe(options, times, dialect, learnt);
@@ -77,7 +78,7 @@ export function serverContract(options: ServerContractOptions): ServerContractRe
       await probe.close();
     }
   };
-  // Every row counts on what the first one learns, also when it runs alone.
+  // Every row needs what the first one learns, even if its test runs alone.
   let first: Promise<ProbeRow> | undefined;
   const playFirst = (): Promise<ProbeRow> => (first ??= play('first'));
 

@@ -1,4 +1,4 @@
-/** The contract of a store as tests that any runner can run. */
+/** The contract of a store, as tests for any test runner. */
 import type { Store } from '../ports.js';
 import type { Need } from './contract/bench.js';
 import { recordCases } from './contract/record-cases.js';
@@ -7,31 +7,31 @@ import { togetherCases } from './contract/together-cases.js';
 
 /** Options of `storeContract`. */
 export interface StoreContractOptions {
-  /** Stands before every title. */
+  /** Comes before the title of every test. */
   readonly name: string;
   /** Your runner's `test`. */
   readonly test: (title: string, run: () => Promise<void>) => unknown;
   /**
-   * Opens a store on the medium of this name: a database, a prefix, a file. Every case has a medium of its own (small letters,
-   * digits and hyphens), which is empty when it is first opened.
+   * Opens a store on the medium with this name: a database, a prefix, a file. Every case uses its own medium (lower-case letters, digits
+   * and hyphens), which must be empty when it is first opened.
    */
   readonly open: (medium: string) => Store | Promise<Store>;
-  /** Whether a second opening of a medium reaches the same records. @default true */
+  /** Whether a medium that is opened a second time has the same records. @default true */
   readonly shared?: boolean | undefined;
-  /** Writes `value` beneath the store, as damage would: where the record `id` is. Cases about damage are left out without it. */
+  /** Writes `value` in place of the record `id`, without using the store, to simulate damage. Without it, the cases about damage are left out. */
   readonly plant?: ((medium: string, id: string, value: unknown) => void | Promise<void>) | undefined;
-  /** Work done on the medium so far, in any unit that does not depend on time, such as calls. The case about cost is left out without it. */
+  /** How much work the medium has done so far, in any unit that does not depend on time, such as calls. Without it, the case about cost is left out. */
   readonly work?: (() => number) | undefined;
 }
 
-/** Which optional cases there were; complete when all have run. */
+/** Which optional cases ran. It is complete when all tests have run. */
 export interface StoreContractReport {
   readonly ran: readonly string[];
   readonly left: readonly { readonly title: string; readonly because: string }[];
 }
 
 /**
- * Runs the contract of a store: that it keeps what it is given, one whole step at a time, and says so only when it has.
+ * Runs the contract of a store: it keeps what it is given, makes each change in one atomic step, and resolves only when that is done.
  *
  * @returns which optional cases ran, and why others did not
  * @example

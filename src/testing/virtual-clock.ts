@@ -3,30 +3,30 @@ import type { Clock } from '../ports.js';
 
 /** Options of `virtualClock`. */
 export interface VirtualClockOptions {
-  /** Wall clock at the beginning, ms since 1970. @default 1_700_000_000_000 */
+  /** The wall clock at the beginning, ms since 1970. @default 1_700_000_000_000 */
   readonly start?: number | undefined;
   /**
-   * Lets what a timer set off come to rest before the next one fires. Give your own where promises wait for something slow
-   * (a disk, a thread). @default four turns of the event loop
+   * Waits until everything that a timer has started is done, before the next timer fires. Give your own if promises wait for something
+   * slow (a disk, a thread). @default four turns of the event loop
    */
   readonly settle?: (() => Promise<void>) | undefined;
 }
 
-/** A clock whose time only a test moves. */
+/** A clock that only a test moves. */
 export interface VirtualClock extends Clock {
-  /** Moves on by `ms`, firing every timer that is due on the way, at its own time and in the order of these times. */
+  /** Moves the clock on by `ms`. Every timer that becomes due fires at its own time, in the order of these times. */
   advance(ms: number): Promise<void>;
-  /** As {@link VirtualClock.advance}, until the wall clock shows `time`, ms since 1970. */
+  /** Like {@link VirtualClock.advance}, until the wall clock shows `time`, ms since 1970. */
   advanceTo(time: number): Promise<void>;
-  /** Moves on to the next timer and fires it; `false` if there is none. */
+  /** Moves the clock on to the next timer and fires it; `false` if there is none. */
   next(): Promise<boolean>;
-  /** Fires timers until none is left. @throws RangeError after `limit` of them: something sets timers for ever */
+  /** Fires timers until none is left. @throws RangeError after `limit` timers, because something sets timers for ever */
   runAll(limit?: number): Promise<void>;
-  /** Changes the wall clock by `ms`, as a user, a time server or the sleep of a laptop does: no timer gets nearer. */
+  /** Changes the wall clock by `ms`, as a user, a time server or the sleep of a laptop does. Timers do not become due earlier by this. */
   jump(ms: number): void;
-  /** Timers that have yet to fire. */
+  /** The number of timers that have not fired yet. */
   readonly pending: number;
-  /** The time that the test has let pass, ms: {@link VirtualClock.jump} does not change it. */
+  /** The time that the test has let pass, ms. {@link VirtualClock.jump} does not change it. */
   monotonic(): number;
 }
 
@@ -39,8 +39,8 @@ const TIMERS_MAX = 10_000;
 const TURNS = 4;
 
 /**
- * A clock for tests: no test waits, and every run is the same. Timers due at one time fire in the order in which they were
- * set. What `fire` throws rejects the call that moved the clock.
+ * A clock for tests, with which no test really waits, and every run is the same. Timers that are due at the same time fire in the order in
+ * which they were set. If a timer's `fire` throws, the call that moved the clock rejects.
  *
  * @example
  * const clock = virtualClock();
@@ -55,7 +55,7 @@ export function virtualClock({ start = 1_700_000_000_000, settle = someTurns }: 
 
   const earliest = (): Timer | undefined => {
     let first: Timer | undefined;
-    // A Set keeps the order of insertion, so the first of equals was set first.
+    // A Set keeps the order of insertion, so of timers that are due at the same time this finds the one that was set first.
     for (const timer of timers) if (!first || timer.dueMs < first.dueMs) first = timer;
     return first;
   };
@@ -72,9 +72,9 @@ export function virtualClock({ start = 1_700_000_000_000, settle = someTurns }: 
     await settle();
     return true;
   };
-  /** Two calls that move the clock at once would pass each other. */
+  /** Runs calls that move the clock one after the other. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    // What was begun before the call may be about to set a timer.
+    // Settle first, because something that has begun already may be about to set a timer.
     const done = moving.then(settle).then(work);
     moving = done.catch(() => {});
     return done;
@@ -114,7 +114,7 @@ export function virtualClock({ start = 1_700_000_000_000, settle = someTurns }: 
   };
 }
 
-/** A turn ends when all microtasks have run. A channel, because browsers hold nested zero timers back by 4 ms. */
+/** Waits for some turns of the event loop, each of which ends when all microtasks have run. By a channel, because browsers delay nested timers by 4 ms. */
 async function someTurns(): Promise<void> {
   const { port1, port2 } = new MessageChannel();
   for (let turn = 0; turn < TURNS; turn++) {

@@ -6,15 +6,15 @@ import type { Outcome } from '../core/outcome.js';
 export interface Explanation {
   /** What is known of the effect, and why. */
   readonly summary: string;
-  /** The facts behind it, in the order in which they came about. */
+  /** The facts that led to it, in order of time. */
   readonly steps: readonly string[];
   /** What to do now. */
   readonly next: string;
-  /** The part of the guide that has more; the path is that of the package and of the repository. */
+  /** The part of the guide that says more. The path is the same in the package and in the repository. */
   readonly guide: string;
 }
 
-/** Why nobody knows; and what to do, where that is not to call again. */
+/** Why nobody knows, and what to do, unless that is to call again. */
 const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: string]>> = {
   'no-answer': ['no attempt was answered within the limits'],
   unavailable: ['the last answers were 5xx or 408, and the work may be done behind them'],
@@ -44,7 +44,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   aborted: ['the call was aborted, or its client closed'],
 };
 
-/** A mismatch of which the server has not heard: the call was refused here. */
+/** The texts for a mismatch that was found here, before anything was sent to the server. */
 const CHANGED: (typeof UNKNOWN)[UnknownReason] = [
   'an earlier call of this name is pending with another payload or key',
   'Resume that one, or ask your server and settle it.',
@@ -66,7 +66,7 @@ const REPLAYED: Readonly<Record<Extract<Outcome, { type: 'replayed' }>['from'], 
   elsewhere: 'The server says that it was done already, under another key or in another way',
 };
 
-/** For an outcome that is one; `explain` checks what an app gives. */
+/** Explains an outcome, which must be a valid one: `explain` checks what the app gives. */
 export function explained(outcome: Outcome): Explanation {
   const [summary, next] = ended(outcome);
   return { summary, steps: [...stepsOf(outcome)], next, guide: `docs/outcomes.md#${GUIDES[outcome.type]}` };
@@ -120,7 +120,7 @@ function* stepsOf(outcome: Outcome): Generator<string> {
     yield `Its record is ${storedIn === 'memory' ? 'in memory: a reload or a restart forgets it' : 'in the session: a crash of the browser, or of the server that holds it, may lose it'}.`;
 }
 
-/** What a record or a server gives for a time need not be one. */
+/** A time as text. The number from a record or a server may be no valid time. */
 const time = (ms: number): string => {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();

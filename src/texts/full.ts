@@ -1,6 +1,6 @@
 /**
- * What errors and diagnostics say, at length: while developing, and on servers. Pages in production get `lean.ts` in its
- * place, by the build (docs/decisions/0030-texts-and-builds.md). docs/errors.md has the same texts for them.
+ * The full texts of errors and diagnostics, for development and for servers. In builds for production pages, `lean.ts` replaces this file
+ * (docs/decisions/0030-texts-and-builds.md); docs/errors.md has the same texts for those.
  */
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import type { Outcome } from '../core/outcome.js';
@@ -22,7 +22,7 @@ export const CODES: Readonly<Record<OnceErrorCode, string>> = {
   ERR_ONCE_RECORD: 'what is stored under this name is damaged; nothing was sent. Find out what happened, then forget() it with evenIfUnknown: true',
 };
 
-/** Where the reason says more than the code. */
+/** Texts for reasons that say more than the code of the error. */
 export const REASONS: { readonly [reason in UnknownReason | 'store-write' | 'nothing-stored']?: string } = {
   mismatch: 'the server holds another payload under this key, and nobody can tell what became of it',
   bytes: 'the server holds other bytes under this key, and nobody can tell what became of them',
@@ -34,10 +34,10 @@ export const REASONS: { readonly [reason in UnknownReason | 'store-write' | 'not
   'nothing-stored': 'nothing is stored under this name',
 };
 
-/** What the outcome says better: of which reason, and what to do after that. */
+/** Codes for which the outcome itself says more: its reason, and what to do. */
 const GENERAL: readonly OnceErrorCode[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'];
 
-/** What an error of this code says: what is wrong and what to do, and how it came about. `says`: what is known better than by the code. */
+/** The message of an error: what is wrong, what to do, and how it came about. `says`: a more precise text than that of the code, if there is one. */
 export function errorText(code: OnceErrorCode, outcome: Outcome, says?: string): string {
   const { summary, steps, next, guide } = explained(outcome);
   const known = [summary, ...steps];
@@ -63,7 +63,7 @@ export const DIAGNOSTICS = {
 
 export type DiagnosticCode = keyof typeof DIAGNOSTICS;
 
-/** What a diagnostic of this code says; `where`: the place that it is about. */
+/** The message of a diagnostic. `where`: the place that it is about. */
 export const diagnosticText = (code: DiagnosticCode, where?: string): string =>
   `${DIAGNOSTICS[code]} (docs/diagnostics.md#${code}${where === undefined ? '' : `; ${where}`})`;
 
@@ -78,7 +78,7 @@ const listed = (types: string): string =>
 export const wanted = (spec: string | readonly unknown[]): string =>
   typeof spec === 'string' ? listed(spec) : spec.map((one) => JSON.stringify(one)).join(' or ');
 
-/** What is wrong with what a developer wrote, by the name that docs/errors.md lists it under. */
+/** Texts for mistakes of the developer, by the names under which docs/errors.md lists them. */
 export const MISTAKES = {
   name: 'must be a non-empty array',
   'name-part': 'must be a non-empty string, a number that is exact (below 2^53) or a bigint',
@@ -126,9 +126,9 @@ export const MISTAKES = {
 
 export type Mistake = keyof typeof MISTAKES;
 
-/** The message of a TypeError or RangeError. `where`: the option, field or function; `got`: the type or text that stood there. */
+/** The message of a TypeError or RangeError. `where`: the option, field or function; `got`: the type or text that was given. */
 export const wrong = (where: string, mistake: Mistake, got?: string): string => `once: ${where} ${MISTAKES[mistake]}${got === undefined ? '' : `, got ${got}`}`;
 
-/** The message of a TypeError where a client was made without the feature that `what` needs. */
+/** The message of the TypeError if the client was made without the feature that `what` needs. */
 export const needs = (what: string, feature: string): string =>
   `once: ${what} needs ${feature === 'unnamed' ? "one, such as once: ['pay', cart.id]; or else " : ''}${feature}(): import it from 'oncefetch' and give createOnce({ use: [${feature}()] })`;

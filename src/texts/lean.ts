@@ -1,12 +1,12 @@
 /**
- * What stands in for `full.ts` in pages in production: the code or the name of what is wrong, where it is wrong, and the
- * page that explains it. `import type` keeps the two alike.
+ * Replaces `full.ts` in production pages: a message has the code or name of the mistake, where it is, and the page that explains
+ * it. `import type` makes the compiler check that both files export the same.
  */
 import type * as full from './full.js';
 
 export const REASONS: typeof full.REASONS = {};
 
-/** An operation's outcome knows the reason, which tells the cases of a code apart. */
+/** The message of an error. It contains the outcome's reason, which tells the cases of a code apart. */
 export const errorText: typeof full.errorText = (code, outcome, says) =>
   `${says ?? `${code}${'reason' in outcome ? `, ${outcome.reason}` : ''} (docs/errors.md#${code.toLowerCase()})`}.`;
 

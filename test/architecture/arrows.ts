@@ -51,9 +51,7 @@ const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** A feature uses no other feature. These are parts of one, in a file of their own. */
-const PARTS: Readonly<Record<string, string>> = {
-  'src/features/result-schema.ts': 'src/features/run.ts',
-};
+const PARTS: Readonly<Record<string, string>> = { 'src/features/result-schema.ts': 'src/features/run.ts' };
 
 const layerOf = (path: string): string => path.replace(/^src\//, '').replace(/\/.*|\.tsx?$/, '');
 

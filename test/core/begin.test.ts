@@ -2,7 +2,6 @@
  * Goal: the edges of the table of `begin`, which random records seldom meet: equal times, full lists, what older
  * versions left out. Method: one record, one caller, one field changed at a time.
  */
-
 import { describe, expect, test } from 'vitest';
 import { type Begun, begin, type Claimant, lifeOf } from '../../src/core/begin.js';
 import { type OnceRecord, RECORD_VERSION } from '../../src/core/record.js';

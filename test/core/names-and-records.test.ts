@@ -2,7 +2,6 @@
  * Goal: no two names meet, and no damaged record is read as a sound one. Method: properties over generated names and
  * records, and every single changed character of a stored one.
  */
-
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeName, encodeName, NAME_UNITS_MAX, namePrefix, type OperationName } from '../../src/core/name.js';

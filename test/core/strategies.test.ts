@@ -2,7 +2,6 @@
  * Goal: keys and fingerprints that are worked out are the same where they must be, and different everywhere else. Method:
  * properties over generated names and bodies, and known values that must never change.
  */
-
 import canonicalize from 'canonicalize';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';

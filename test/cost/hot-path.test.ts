@@ -2,7 +2,6 @@
  * Goal: what a call costs, as far as it can be counted: one store commit between the call and the first byte, a relaxed one
  * before the answer, nothing listed, nothing left behind. Method: stores and a transport that note their calls, in one list.
  */
-
 import { getEventListeners } from 'node:events';
 import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

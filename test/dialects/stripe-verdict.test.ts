@@ -2,7 +2,6 @@
  * Goal: what stripe-node gives or throws is read as its HTTP answer would be. Method: objects with the fields of its errors
  * (src/Error.ts), through `run` on the real engine.
  */
-
 import { describe, expect, test } from 'vitest';
 import { stripe, stripeVerdict } from '../../src/entries/dialects.js';
 import { run } from '../../src/entries/index.js';

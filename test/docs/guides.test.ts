@@ -1,5 +1,4 @@
 /** Goal: the tables of the guides list what the code has, all of it. Method: each is compared with a union, a list or a stored record. */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';

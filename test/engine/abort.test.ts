@@ -2,7 +2,6 @@
  * Goal: an abort ends a call, and nothing else: not the operation, not another caller, not another tab's claim. Method: a
  * real engine on a scripted world; the abort comes before the send, during it, in every wait, and with joined callers.
  */
-
 import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
@@ -117,17 +116,13 @@ describe('an abort after the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
   });
 
-  test('in the wait that a server asked for prevents the next attempt', async ({ world, tab, once, controller }) => {
-    world.server.plays(answers(503, '', { 'retry-after': '60' }));
-    const call = pay(once, { signal: controller.signal });
-    world.clock.timer(SECOND, () => controller.abort(REASON));
-    expect((await world.end(tab, call)).error).toBe(REASON);
-    await world.clock.runAll();
-    expect(world.server.arrivals).toHaveLength(1);
-  });
+  const WAITS: [string, Entry][] = [
+    ['that a server asked for', answers(503, '', { 'retry-after': '60' })],
+    ['for work in progress', answers(409, '', { 'retry-after': '50' })],
+  ];
 
-  test('in a wait for work in progress prevents the next attempt', async ({ world, tab, once, controller }) => {
-    world.server.plays(answers(409, '', { 'retry-after': '5' }));
+  test.for(WAITS)('in a wait %s prevents the next attempt', async ([_, entry], { world, tab, once, controller }) => {
+    world.server.plays(entry);
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -136,10 +131,7 @@ describe('an abort after the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
   });
 
-  test.for<[string, Entry]>([
-    ['that a server asked for', answers(503, '', { 'retry-after': '60' })],
-    ['for work in progress', answers(409, '', { 'retry-after': '50' })],
-  ])('in a wait %s frees the name at once', async ([_, entry], { world, tab, once, controller }) => {
+  test.for(WAITS)('in a wait %s frees the name at once', async ([_, entry], { world, tab, once, controller }) => {
     world.server.plays(charged(entry), replays());
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));

@@ -3,7 +3,6 @@
  * user settles nothing. Method: Bob logs in at every moment of Ann's payment, for each kind of payment that asks a hook or a server
  * more than once; then Ann logs in again and presses the button.
  */
-
 import { describe, expect } from 'vitest';
 import { extend, namespace, type Once, type OnceOptions, pending, refresh, resume, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';

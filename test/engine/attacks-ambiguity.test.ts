@@ -2,12 +2,11 @@
  * Goal: nothing that may have charged the customer is ever given another key, or called "none" (attacks 1 to 4, 25).
  * Method: the sequences that broke earlier drafts, played step by step against the real engine.
  */
-
 import { describe, expect } from 'vitest';
 import { pending } from '../../src/entries/index.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { answers, charged, cut, hangs, lost, replays, stalls, unreachable } from '../support/server.js';
-import { CART, NAME, newWorld, pay, saying, test } from '../support/world.js';
+import { CART, NAME, pay, saying, test } from '../support/world.js';
 
 /** What may hide a charge, with its answer where there is one. */
 const UNSURE = {
@@ -30,9 +29,7 @@ const UNSURE = {
 const REFUSALS = [400, 401, 402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 416, 417, 418, 422, 424, 426, 428, 431, 451, 501, 505];
 
 describe('A1: after what may have charged, a refusal keeps the key', () => {
-  test.each(Object.entries(UNSURE))('A1: %s, then a 401, keeps the key', async (_, unsure) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(Object.entries(UNSURE))('A1: %s, then a 401, keeps the key', async ([_, unsure], { world, tab, once }) => {
     const refused = await world.end(tab, pay(once), charged(unsure), answers(401));
     expect(refused).toMatchObject({ status: 401, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused-after-ambiguity', sent: 'yes' } });
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
@@ -41,9 +38,7 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test.each(REFUSALS)('A1: a 504, then a %i, keeps the key', async (status) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(REFUSALS)('A1: a 504, then a %i, keeps the key', async (status, { world, tab, once }) => {
     const end = await world.end(tab, pay(once), charged(answers(504)), answers(status));
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });

@@ -3,7 +3,6 @@
  * said not to have happened does not happen later (attacks 8, 9, 12, 13, 20, 30, 31, 35, 38). Method: the sequences that
  * broke earlier drafts, with people who log in and out between two awaits.
  */
-
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, forget, move as moveFrom, operation as operationOf, pending, resumeOne, settle } from '../../src/entries/index.js';

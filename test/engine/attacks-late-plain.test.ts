@@ -2,10 +2,10 @@
  * Goal: what is sent again without a key undoes nothing that was written since (decision 1).
  * Method: a call that waits for its next attempt, and another one to the same address meanwhile, however that is written.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { OnceRequestInit } from '../../src/once.js';
 import { answers } from '../support/server.js';
-import { newWorld, rest, URL_, watched } from '../support/world.js';
+import { rest, test, URL_, watched } from '../support/world.js';
 
 const LATER: Readonly<Record<string, readonly [string | URL, OnceRequestInit]>> = {
   'a PUT': [URL_, { method: 'PUT', body: 'new' }],
@@ -17,9 +17,7 @@ const LATER: Readonly<Record<string, readonly [string | URL, OnceRequestInit]>> 
 };
 
 describe.each([{ method: 'PUT', body: 'old' }, { method: 'DELETE' }])('a $method without a name', (init) => {
-  test.each(Object.entries(LATER))('is not sent again after %s', async (_, [url, later]) => {
-    const world = newWorld();
-    const tab = world.tab();
+  test.for(Object.entries(LATER))('is not sent again after %s', async ([_, [url, later]], { world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
     world.server.plays(answers(503), answers(200));
     const first = watched(once.fetch(URL_, init));

@@ -2,7 +2,6 @@
  * Goal: the rarer sequences hold as well: functions that run once, servers that know no keys, devices that lie about their
  * connection, forms, names and limits (attacks 23, 24, 27, 29, 36, 41 to 45, 48, 51, 53). Method: as the other attack tests.
  */
-
 import { createHash } from 'node:crypto';
 import { describe, expect, vi } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';

@@ -2,7 +2,6 @@
  * Goal: no trouble of storage, wire form or clock mints a second key (attacks 5, 6, 7, 10, 21, 22, 28, 34, 54). Method: the
  * sequences that broke earlier drafts, over reloads, on a store that fails on demand and clocks that jump.
  */
-
 import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';

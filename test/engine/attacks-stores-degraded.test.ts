@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { clear, forget, move, pending, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
-import { answers, charged, lost, replays, unreachable } from '../support/server.js';
+import { answers, charged, type Entry, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { type End, NAME, ONE, pay, test, type World } from '../support/world.js';
 
@@ -18,22 +18,16 @@ async function degraded(world: World, tab: Tab, once: Once, options: Parameters<
 }
 
 describe('move', () => {
-  test("a guest's operation in memory does not hide the user's own on the disk, which may have charged", async ({ world, tab }) => {
-    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(lost()));
+  test.for<[string, Entry, Entry[]]>([
+    ['may have charged', charged(lost()), [replays()]],
+    ['is done', charged(answers(201)), []],
+  ])("a guest's operation in memory does not hide the user's own on the disk, which %s", async ([_, before, after], { world, tab }) => {
+    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), before);
     world.server.plays(lost());
     await degraded(world, tab, tab.once({ namespace: 'guest' }));
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
-    expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
-  });
-
-  test('nor one that is done', async ({ world, tab }) => {
-    const own = await world.end(tab, pay(tab.once({ namespace: 'ann' }), ONE), charged(answers(201)));
-    world.server.plays(lost());
-    await degraded(world, tab, tab.once({ namespace: 'guest' }));
-    const ann = tab.once({ namespace: 'ann' });
-    await world.run(move(ann, 'guest'));
-    expect((await world.end(tab, pay(ann))).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
+    expect((await world.end(tab, pay(ann), ...after)).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
   });
 
   test("what the user has in memory, and came to nothing, does not hide a guest's payment on the disk that may have charged", async ({ world, tab }) => {

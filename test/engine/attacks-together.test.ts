@@ -2,7 +2,6 @@
  * Goal: two clicks, two tabs, two payloads and two drivers end in one effect, and each caller is told what is true of its
  * own (attacks 11, 14, 15, 32, 33). Method: the sequences that broke earlier drafts; tabs that freeze, die and reload.
  */
-
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, extend, forget, type Once, type OnceError, resumeOne, settle } from '../../src/entries/index.js';

@@ -148,8 +148,7 @@ describe('a call', () => {
   const wrong = [...SHARED.filter(([, given]) => typeof given === 'object'), ...CALL]
     .filter(looked)
     .map(([field, given, kind]) => [field, kind.name, given, kind] as const);
-  test.each(wrong)('rejects with %s: %s; nothing is sent or stored', async (field, _, given, kind) => {
-    const world = newWorld();
+  test.for(wrong)('rejects with %s: %s; nothing is sent or stored', async ([field, _, given, kind], { world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     const end = await world.end(tab, pay(once, given as OperationOptions));
     named(end.error, field, kind);
@@ -216,9 +215,7 @@ describe('keys', () => {
     }
   });
 
-  test.each([5, null, undefined, {}, ['k']])('a strategy that gives %j is refused', async (said) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for([5, null, undefined, {}, ['k']])('a strategy that gives %j is refused', async (said, { world, tab, once }) => {
     named((await world.end(tab, pay(once, { key: (() => said) as never }))).error, 'key', TypeError);
     expect(world.records).toEqual([]);
   });

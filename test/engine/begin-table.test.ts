@@ -3,7 +3,6 @@
  * brought about by the engine itself, then a page that was reloaded, or a second tab, calls; the expectation of each cell
  * is worked out here from the words of the table, not from the code.
  */
-
 import { describe, expect } from 'vitest';
 import { type KeyStrategy, type OperationOptions, settle } from '../../src/entries/index.js';
 import { answers, charged, lost } from '../support/server.js';
@@ -89,8 +88,7 @@ describe('the record found, and what a call does with it', () => {
     (cell) =>
       [`${cell.state}, ${cell.payload} payload, repeat ${cell.repeat}, ${cell.whenChanged}, ${cell.key} key, ${cell.page}`, expected(cell), cell] as const,
   );
-  test.each(titled)('%s: %s', async (_, should, cell) => {
-    const world = newWorld();
+  test.for(titled)('%s: %s', async ([_, should, cell], { world }) => {
     const { repeat, whenChanged, state, payload } = cell;
     const options = { repeat, whenChanged, key: KEYS[cell.key] };
     const { tab: before, key } = await bring(world, state, options);

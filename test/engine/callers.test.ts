@@ -2,7 +2,6 @@
  * Goal: every caller of one operation gets its own end, whatever the effect throws or gives, whenever it came and however it left.
  * Method: callers who join, come late, leave for odd reasons, and bodies that can't be read.
  */
-
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
 import { openAsBlob } from 'node:fs';

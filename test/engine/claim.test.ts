@@ -3,7 +3,6 @@
  * under one key, and says what it could not do. Method: two tabs over one store and one table of locks; store calls that fail
  * one at a time; what is stored is changed between them.
  */
-
 import { getEventListeners } from 'node:events';
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';

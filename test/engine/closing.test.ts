@@ -2,7 +2,6 @@
  * Goal: a store is closed by the client that it was given to, when nobody works in it any more, and by no other. Method: clients
  * that are extended from one another, closed in every order, with requests on the wire.
  */
-
 import { describe, expect, test } from 'vitest';
 import { close, extend } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';

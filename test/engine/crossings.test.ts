@@ -1,5 +1,4 @@
 /** Goal: where two rules meet, neither makes a second effect, a wrong word or a customer who is stuck. Each sequence was found by an attack. */
-
 import { describe, expect } from 'vitest';
 import { fresh, replayed } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -325,8 +324,7 @@ describe('a press that waits for another tab, whose record goes meanwhile, and i
     'moved by a log-in': ({ ann }) => move(ann, 'guest'),
     'cleared by a log-out': ({ guest }) => clear(guest),
   };
-  test.each(Object.entries(ways))('%s: nobody is told none', async (_, goes) => {
-    const world = newWorld();
+  test.for(Object.entries(ways))('%s: nobody is told none', async ([_, goes], { world }) => {
     const opened = (namespace: string) => world.open({ namespace }, { locks: false });
     const [one, two, ann] = [opened('guest'), opened('guest'), opened('ann')];
     world.server.plays(delayed(20 * SECOND, charged(answers(201))));

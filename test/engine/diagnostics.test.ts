@@ -1,5 +1,4 @@
 /** Goal: each sign of wrong set-up is told, with its code, a sentence and a link. Here are those of records; those of servers and browsers stand in `test/browser/engine`. */
-
 import { describe, expect } from 'vitest';
 import { registry } from '../../src/engine/registry.js';
 import { createOnce, memoryStore, move, type Once, type OnceEvent, pending, subscribe } from '../../src/entries/index.js';

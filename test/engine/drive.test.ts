@@ -2,7 +2,6 @@
  * Goal: between two attempts a driver waits for what it was told to, notices what became of its record, and says of an end no more
  * than it saw. Method: one record that changes between two attempts, one reason to wait, one way to stop at a time.
  */
-
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { keyless } from '../../src/dialects/generic.js';

@@ -4,7 +4,6 @@
  * is frozen, its caller aborts, its user logs out, a store call fails in one of many ways). Then the same button is pressed
  * again on a calm page. The server honours keys, and its effects are counted.
  */
-
 import { describe, expect, test } from 'vitest';
 import { clear, close, pending, settle } from '../../src/entries/index.js';
 import type { StoreFaultName } from '../../src/testing/faulty-store.js';

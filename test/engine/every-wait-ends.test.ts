@@ -2,7 +2,6 @@
  * Goal: no hook, body, store, lock or server can hold up a call beyond `limits.totalMs`, beyond `close()`, or beyond its caller's abort.
  * Method: one of them never answers, for each that the engine waits for; the clock is the test's.
  */
-
 import { describe, expect, test } from 'vitest';
 import { defineDialect } from '../../src/dialects/define.js';
 import { inBody } from '../../src/dialects/key-location.js';
@@ -163,11 +162,7 @@ const HANGS: Record<string, Hang> = {
     closing: 2 * STORE,
     grace: GRACE,
   },
-  'a store that is to settle': {
-    script: [during(hangStore, answers(201))],
-    closing: STORE,
-    grace: GRACE,
-  },
+  'a store that is to settle': { script: [during(hangStore, answers(201))], closing: STORE, grace: GRACE },
   'a store that is to be searched for a call without a name': { before: (tab) => tab.faults.rate('hang', 1), act: unnamed, closing: 2 * STORE, grace: GRACE },
   'the body of another call of the name': {
     act: (once, signal, options) => {

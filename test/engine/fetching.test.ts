@@ -2,7 +2,6 @@
  * Goal: a request goes out with its key where the record says, its answer is read by its caller's word first, and what is put to
  * rest comes back as it was. Method: one payload at a time, its parts by themselves and in a world with a server.
  */
-
 import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';

@@ -2,7 +2,6 @@
  * Goal: how a call ends is stored, told and remembered as it was, for every way to end, and `reconcile` is asked what is not known,
  * never more, and is waited for no longer than its caller waits. Method: one way to end at a time, with all that it leaves.
  */
-
 import { getEventListeners } from 'node:events';
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';

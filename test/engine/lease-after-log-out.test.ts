@@ -2,7 +2,6 @@
  * Goal: whatever takes a record from its driver, nobody settles it by hand or forgets it while an attempt is on the wire.
  * Method: processes without shared locks and pages with them; one has a request on the wire, another one logs out or moves.
  */
-
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { clear, forget, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';

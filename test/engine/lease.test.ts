@@ -2,7 +2,6 @@
  * Goal: processes that share no lock manager exclude one another by a lease in the record: it saves work, it never blocks,
  * and it is never what safety rests on. Method: several servers over one store, which die, freeze and have wrong clocks.
  */
-
 import { describe, expect } from 'vitest';
 import { forget, operation as operationOf, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';

@@ -1,5 +1,4 @@
 /** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
-
 import { describe, expect } from 'vitest';
 import { clear, close, derived, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, honest, lost, replays } from '../support/server.js';

@@ -47,8 +47,7 @@ describe('the same form, made again', () => {
     ['as a FormData', () => [URL_, { method: 'POST', body: awkward() }]],
     ['as a Request', () => [new Request(URL_, { method: 'POST', body: awkward() }), {}]],
   ];
-  test.each(made)('%s, has the same bytes and type after a reload', async (_, call) => {
-    const world = newWorld();
+  test.for(made)('%s, has the same bytes and type after a reload', async ([_, call], { world }) => {
     const before = world.open();
     world.server.plays(charged(lost()), replays());
     await world.end(before.tab, watched(before.once.fetch(call()[0], { ...call()[1], once: { operation: ['upload', 1], limits: { attempts: 1 } } })));

@@ -2,7 +2,6 @@
  * Goal: screens and logs are told what is true, when it becomes true, and nothing secret. Method: a real engine on a
  * scripted world; every state and event of whole stories is compared.
  */
-
 import { describe, expect } from 'vitest';
 import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';

@@ -2,7 +2,6 @@
  * Goal: a customer whose device is offline hears so within seconds, no attempt is used up in a tunnel, and the operation goes on
  * under its key when the network is back. Method: the network goes at each moment of a payment, for a short and for a long time.
  */
-
 import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, unreachable } from '../support/server.js';

@@ -2,7 +2,6 @@
  * Goal: what `reconcile` gives is believed only where it proves something; anything else leaves the operation unknown and is told to
  * the developer. Method: every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
  */
-
 import { describe, expect } from 'vitest';
 import { type Once, type OnceEvent, resume, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
@@ -52,8 +51,7 @@ const diagnostics = (once: Once): OnceEvent[] => {
 };
 
 describe('reconcile that gives', () => {
-  test.each(Object.entries(PROVES_NOTHING))('%s settles nothing, and a diagnostic says so', async (_, said) => {
-    const world = newWorld();
+  test.for(Object.entries(PROVES_NOTHING))('%s settles nothing, and a diagnostic says so', async ([_, said], { world }) => {
     const { tab, once } = world.open({ reconcile: (async () => said()) as never });
     const told = diagnostics(once);
     const end = await world.end(tab, pay(once), charged(lost()), answers(401));

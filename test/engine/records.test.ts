@@ -2,7 +2,6 @@
  * Goal: what is asked of and done to stored operations by hand leaves in store, memory and on screens exactly what it says, and
  * nothing else changes. Method: records of every state, alone and by the hundred, and others that change while they are looked at.
  */
-
 import { describe, expect } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';

@@ -2,7 +2,6 @@
  * Goal: only the application uses up a key. A refusal that may come from in front of it (a login, a proxy, a rate limit) leaves
  * the key in use, and where the platform sends requests again unseen it is no proof that nothing happened.
  */
-
 import { describe, expect } from 'vitest';
 import { pending, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
@@ -92,8 +91,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
 });
 
 describe('where nothing is sent unseen', () => {
-  test.each([...IN_FRONT, ...OF_THE_APPLICATION])('a %i is none, and the next call sends the same key', async (status) => {
-    const world = newWorld();
+  test.for([...IN_FRONT, ...OF_THE_APPLICATION])('a %i is none, and the next call sends the same key', async (status, { world }) => {
     const { tab, once } = world.open(ONE);
     const refused = await world.end(tab, pay(once), code(status));
     expect(refused).toMatchObject({ status, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });

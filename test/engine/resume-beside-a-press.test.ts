@@ -2,11 +2,11 @@
  * Goal: a call without a name that goes on with an equal one which was lost, while `resume` goes on with that one, too: one
  * key, and neither waits for a lock that the other one has. Method: `resume` begins at every moment of the press.
  */
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Once, resume, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { charged, honest, lost } from '../support/server.js';
-import { newWorld, SECOND, URL_, watched } from '../support/world.js';
+import { SECOND, test, URL_, watched } from '../support/world.js';
 
 const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}' }));
 
@@ -16,8 +16,7 @@ async function resumed(once: Once): Promise<(string | undefined)[]> {
   return ends;
 }
 
-test.each(Array.from({ length: 12 }, (_, index) => index + 1))('resume begins at crossing %i of the press', async (at) => {
-  const world = newWorld();
+test.for(Array.from({ length: 12 }, (_, index) => index + 1))('resume begins at crossing %i of the press', async (at, { world }) => {
   const options = { namespace: 'ann', keep: { request: true }, use: [...everything(), unnamed()] } as const;
   const before = world.open({ ...options, limits: { attempts: 1 } });
   await world.end(before.tab, send(before.once), charged(lost()));

@@ -2,7 +2,6 @@
  * Goal: `resume()` drives what is pending as far as it goes and tells how, and `move()` brings a guest's operations along with
  * their keys, whatever is there already. Method: records of every kind on both sides, and callers who leave.
  */
-
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';

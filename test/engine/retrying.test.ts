@@ -2,7 +2,6 @@
  * Goal: what HTTP allows to be sent again is, as often and as long as it may; everything else goes out once, and its caller gets
  * what fetch would give. Method: tables of calls and answers, on a clock that only the test moves.
  */
-
 import { describe, expect, test, vi } from 'vitest';
 import type { Client } from '../../src/engine/client.js';
 import { Closing } from '../../src/engine/closing.js';

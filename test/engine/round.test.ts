@@ -2,7 +2,6 @@
  * Goal: what a call finds under its name is told as it is, an answer that is gone is asked for once more where that is safe, and
  * keys that are used up give way to a few others at most. Method: one thing found at a time.
  */
-
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { type Once, type Outcome, operation, resumeOne, settle } from '../../src/entries/index.js';
@@ -45,6 +44,13 @@ describe('a key strategy that fails when it is asked for the next key, after the
     expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none', sent: 'maybe' } });
     expect((end.error as Error).cause).toBeInstanceOf(Error);
     expect((await world.end(tab, pay(once, { key: ({ generation }) => `key-${generation}` }))).outcome).toMatchObject({ effect: 'done', key: 'key-1' });
+  });
+
+  test('another tab pays meanwhile: it is not told that nothing took effect', async ({ world }) => {
+    const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+    const key = ({ generation }: { generation: number }) => (generation ? world.end(two.tab, pay(two.once)).then(() => 'no key at all') : 'first');
+    world.server.plays(replays(402), answers(201));
+    expect((await world.end(one.tab, pay(one.once, { key }))).outcome).toMatchObject({ effect: 'unknown', reason: 'busy' });
   });
 
   test('its caller leaves meanwhile: nothing of it took effect', async () => {

@@ -2,9 +2,8 @@
  * Goal: `run(() => fetch(...))` is as safe as `fetch`: a Response that the function gives is read by the same table, and comes back
  * as a Response. Method: every kind of answer, given by Responses of this realm, of another one and of a polyfill.
  */
-
 import { createContext, runInContext } from 'node:vm';
-import { describe, expect, test } from 'vitest';
+import { test as anyTest, describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { extend, type RunOptions, run as runOnce, type Verdict } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
@@ -18,6 +17,11 @@ function scene(options: object = {}, of: object = {}) {
   const run = (effect: Effect, more: RunOptions<unknown> = {}) => world.end(tab, watched(runOnce(once, NAME, effect, more)) as Promise<never>);
   return { world, tab, once, run };
 }
+
+const test = anyTest
+  .extend('scene', () => scene())
+  .extend('world', ({ scene }) => scene.world)
+  .extend('run', ({ scene }) => scene.run);
 
 /** Gives these Responses, one at each run; the effect took place if it was not refused. */
 function giving(world: ReturnType<typeof newWorld>, ...given: readonly (Response | Error | (() => unknown))[]): Effect & { runs: number; keys: string[] } {
@@ -41,15 +45,13 @@ function giving(world: ReturnType<typeof newWorld>, ...given: readonly (Response
 const problem = (status: number, title: string, headers = {}) => Response.json({ title }, { status, headers });
 
 describe('a Response that the function gives', () => {
-  test('of 503 is not done: it runs again under the same key, and the end is that of the last one', async () => {
-    const { world, run } = scene();
+  test('of 503 is not done: it runs again under the same key, and the end is that of the last one', async ({ world, run }) => {
     const effect = giving(world, new Response('busy', { status: 503 }), Response.json({ id: 'ch_1' }, { status: 201 }));
     expect(await run(effect)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
     expect(new Set(effect.keys).size).toBe(1);
   });
 
-  test('of 503 to the end is unknown, and given as it is', async () => {
-    const { world, run } = scene();
+  test('of 503 to the end is unknown, and given as it is', async ({ world, run }) => {
     const effect = giving(world, () => new Response('busy', { status: 503 }));
     const end = await run(effect);
     expect(end).toMatchObject({ status: 503, outcome: { effect: 'unknown', reason: 'unavailable' } });
@@ -59,8 +61,7 @@ describe('a Response that the function gives', () => {
     expect((await run(later)).outcome).toMatchObject({ effect: 'done', key: effect.keys[0] });
   });
 
-  test('of 409 in progress is waited for as long as it says', async () => {
-    const { world, run } = scene();
+  test('of 409 in progress is waited for as long as it says', async ({ world, run }) => {
     const busy = problem(409, 'A request is outstanding for this Idempotency-Key', { 'retry-after': '2' });
     const effect = giving(world, busy, Response.json({}, { status: 201 }));
     const begun = world.clock.now();
@@ -68,22 +69,19 @@ describe('a Response that the function gives', () => {
     expect(world.clock.now() - begun).toBe(2000);
   });
 
-  test('of 402 is a refusal: run resolves with it, as fetch does', async () => {
-    const { world, run } = scene();
+  test('of 402 is a refusal: run resolves with it, as fetch does', async ({ world, run }) => {
     const end = await run(giving(world, problem(402, 'Your card was declined')));
     expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
     expect(await end.response?.json()).toEqual({ title: 'Your card was declined' });
     expect(world.record()).toMatchObject({ state: 'retired' });
   });
 
-  test('of 402 after a lost answer proves nothing', async () => {
-    const { world, run } = scene();
+  test('of 402 after a lost answer proves nothing', async ({ world, run }) => {
     const end = await run(giving(world, new TypeError('fetch failed'), problem(402, 'Your card was declined')));
     expect(end).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
   });
 
-  test('that bears the replay marker is one', async () => {
-    const { world, run } = scene();
+  test('that bears the replay marker is one', async ({ world, run }) => {
     const replay = Response.json({ id: 'ch_1' }, { headers: { 'idempotent-replayed': 'true' } });
     expect((await run(giving(world, new TypeError('fetch failed'), replay))).outcome).toMatchObject({ type: 'replayed', from: 'server' });
   });
@@ -96,15 +94,13 @@ describe('a Response that the function gives', () => {
     }
   });
 
-  test('whose body breaks off is no answer', async () => {
-    const { world, run } = scene();
+  test('whose body breaks off is no answer', async ({ world, run }) => {
     const broken = new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError('cut')) }), { status: 201 });
     const effect = giving(world, broken, Response.json({}, { status: 201, headers: { 'idempotent-replayed': 'true' } }));
     expect((await run(effect)).outcome).toMatchObject({ type: 'replayed', attempts: 2 });
   });
 
-  test('whose body the function has read itself is read by its status', async () => {
-    const { world, run } = scene();
+  test('whose body the function has read itself is read by its status', async ({ world, run }) => {
     const read = async (): Promise<Response> => {
       const response = Response.json({ id: 1 }, { status: 201 });
       await response.json();
@@ -242,8 +238,7 @@ describe('a function that makes several calls, each under a key of its own', () 
     },
   );
 
-  test('the first of them under the key itself: its refused fee does not say that nothing was charged', async () => {
-    const { world, run } = scene();
+  test('the first of them under the key itself: its refused fee does not say that nothing was charged', async ({ world, run }) => {
     const keys: string[] = [];
     const chargesUnderItsKey =
       (status: number) =>
@@ -258,8 +253,7 @@ describe('a function that makes several calls, each under a key of its own', () 
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('whose last one finds another payload under its key, where the key was refused before: it is not run anew under another key', async () => {
-    const { run } = scene();
+  test('whose last one finds another payload under its key, where the key was refused before: it is not run anew under another key', async ({ run }) => {
     expect((await run((async () => Response.json({ code: 'card_declined' }, { status: 422 })) as never)).outcome).toMatchObject({ effect: 'none' });
     const keys: string[] = [];
     const mismatch = () => Response.json({ message: 'This Idempotency-Key was used with a different payload' }, { status: 422 });
@@ -267,27 +261,12 @@ describe('a function that makes several calls, each under a key of its own', () 
     expect(keys).toHaveLength(1);
   });
 
-  test('the first one under the key itself, and the last one under a label: the same', async () => {
-    const { run } = scene();
-    const keys: string[] = [];
-    const effect = async ({ key, child }: { key: string; child(label: string): string }) => {
-      keys.push(key);
-      child('fee');
-      return Response.json({ code: 'card_declined' }, { status: 402 });
-    };
-    expect((await run(effect as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
-    await run(effect as never);
-    expect(new Set(keys).size).toBe(1);
-  });
-
-  test('whose last one is turned away to the end (429): unknown', async () => {
-    const { run } = scene();
+  test('whose last one is turned away to the end (429): unknown', async ({ run }) => {
     const end = await run(chargesThen(new Response('slow down', { status: 429 }), []) as never);
     expect(end).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'unavailable' } });
   });
 
-  test('is refused where its verdict says so, and where there was one call only', async () => {
-    const { run } = scene();
+  test('is refused where its verdict says so, and where there was one call only', async ({ run }) => {
     const declined = () => Response.json({ code: 'card_declined' }, { status: 402 });
     expect((await run(chargesThen(declined(), []) as never, { verdict: () => 'rejected' })).outcome).toMatchObject({ effect: 'none' });
     const one = async ({ child }: { child(label: string): string }) => {

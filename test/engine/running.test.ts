@@ -2,7 +2,6 @@
  * Goal: an effect that is a function gets what it needs to take effect once, and its end is read as it was, whatever it throws or
  * gives. Method: one run at a time, every word of its verdict, and hooks that fail.
  */
-
 import { describe, expect, test } from 'vitest';
 import { run as runOnce, type Verdict } from '../../src/entries/index.js';
 import { says } from '../support/texts.js';

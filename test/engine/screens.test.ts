@@ -1,5 +1,4 @@
 /** What a screen is told, and of whom: handles, `watch` and events, while people log in and out. */
-
 import { clear, createOnce, forget, move, namespace as namespaceOf, operation, pending, refresh, settle, subscribe, watch } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
 import { memoryStore, type Once, type OnceEvent } from '../../src/entries/index.js';

@@ -2,7 +2,6 @@
  * Goal: what screens and logs are told is what is stored, no more is kept than is bounded, and no listener can change a payment.
  * Method: records, states and listeners by themselves, without a call around them.
  */
-
 import { describe, expect, test, vi } from 'vitest';
 import type { Label } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';

@@ -2,7 +2,6 @@
  * Goal: a late writer changes nothing, a look that could not be made is no absence, and each store is called what it is. Method:
  * the reads and writes by themselves, over records of every kind.
  */
-
 import { describe, expect, test } from 'vitest';
 import type { Label, OperationKey, RecordId } from '../../src/core/ids.js';
 import type { Client } from '../../src/engine/client.js';

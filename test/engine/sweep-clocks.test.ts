@@ -2,7 +2,6 @@
  * Goal: no clock that is wrong makes anybody lose a key or a tombstone, because each could be a second effect; what nobody needs
  * goes all the same. Method: processes and pages whose clocks are fast, slow, or wrong for one call, over shared records.
  */
-
 import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { subscribe } from '../../src/entries/index.js';

@@ -2,17 +2,18 @@
  * Goal: what nobody needs any more goes, a bit at a time, and nothing else does, however much of it is damaged. Method: the sweep by
  * itself, over records around their time, some of which change while it looks.
  */
-
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { sweepNowAndThen } from '../../src/engine/sweep.js';
+import { extend } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { made } from '../support/made.js';
 import { aRecord, type LooseRecord, NOW, sealed } from '../support/record.js';
-import { HOUR, rest } from '../support/world.js';
+import { answers } from '../support/server.js';
+import { HOUR, pay, rest, test } from '../support/world.js';
 
 const EVERY = 4;
 
@@ -40,20 +41,12 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0) 
 const many = (what: string, count: number): readonly string[] => Array.from({ length: count }, (_, n) => `${what}-${n}`);
 
 describe('a sweep of what is over', () => {
-  test('comes with the first settle, and then after every so many', async () => {
-    const { settle, put, there } = scene();
-    for (const settles of [1, EVERY, EVERY]) {
-      put('a');
-      await settle(settles - 1);
-      expect(there('a')).toEqual(['a']);
-      await settle();
-      expect(there('a')).toEqual([]);
-    }
-  });
-
-  test('after one of every so many by chance, so that processes that begin together do not find the same records', async () => {
-    const { settle, put, there } = scene(undefined, 0.999);
-    for (const settles of [1, 2 * EVERY - 1, EVERY]) {
+  test.each([
+    ['with the first settle, and then after every so many', undefined, [1, EVERY, EVERY]],
+    ['after one of every so many by chance, so that processes that begin together do not find the same records', 0.999, [1, 2 * EVERY - 1, EVERY]],
+  ])('comes %s', async (_, random, rounds) => {
+    const { settle, put, there } = scene(undefined, random);
+    for (const settles of rounds) {
       put('a');
       await settle(settles - 1);
       expect(there('a')).toEqual(['a']);
@@ -138,4 +131,13 @@ describe('a sweep of what is over', () => {
     await settle(EVERY);
     expect(there('a')).toEqual([]);
   });
+});
+
+test('clients that a service extends from one another, one for each request, sweep as one', async ({ world, tab }) => {
+  let scans = 0;
+  const scan: Store['scan'] = (query) => tab.store.scan(query).finally(() => scans++);
+  const once = tab.once({ store: { ...tab.store, scan } });
+  for (let n = 0; n < 10; n++) await world.end(tab, pay(extend(once, { namespace: `user-${n}` })), answers(201));
+  await rest();
+  expect(scans).toBe(1);
 });

@@ -2,7 +2,6 @@
  * Goal: after a restart no kind of operation waits for the backlog of another, each is resumed once, and few are held in
  * memory. Method: a page leaves many behind; the next one resumes one at a time, and the server's arrivals are looked at.
  */
-
 import { describe, expect, test } from 'vitest';
 import { type OperationName, pending, resume } from '../../src/entries/index.js';
 import type { ScanQuery, Store } from '../../src/ports.js';

@@ -2,7 +2,6 @@
  * Goal: what belongs to one store never shows in another one, though namespace and name are equal: a service with a store per
  * tenant makes such pairs all the time. Method: two clients in one process, each with a store of its own, which are full or sound.
  */
-
 import { describe, expect, test } from 'vitest';
 import { clear, pending } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';

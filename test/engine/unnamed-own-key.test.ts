@@ -3,7 +3,6 @@
  * can be read off the id of its record. Method: such calls whose answer is lost, in processes and pages, before and after a
  * log-out and a move.
  */
-
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { clear, move } from '../../src/entries/index.js';
@@ -35,11 +34,7 @@ describe.each(SITES)('%s', (_, of) => {
     const first = open(world);
     await world.end(first.tab, call(first.once), charged(lost()));
     const next = open(world);
-    expect((await world.end(next.tab, call(next.once), replays())).outcome).toMatchObject({
-      type: 'replayed',
-      key: OWN,
-      resumed: true,
-    });
+    expect((await world.end(next.tab, call(next.once), replays())).outcome).toMatchObject({ type: 'replayed', key: OWN, resumed: true });
     expect((await world.end(next.tab, call(next.once, 'order-4712'), charged(answers(201)), charged(answers(201)))).outcome).toMatchObject({
       type: 'fresh',
       resumed: false,

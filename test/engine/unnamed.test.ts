@@ -2,7 +2,6 @@
  * Goal: calls without a name are operations of their own, under a key of their own; what was lost is taken up by the same
  * call again, and nothing else is. Method: a real engine on a scripted world; browsers, servers, tabs that die.
  */
-
 import { describe, expect } from 'vitest';
 import { type OnceRequestInit, pending, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, hangs, honest, lost, replays, textOf } from '../support/server.js';
@@ -36,19 +35,9 @@ describe('a POST or PATCH without a name', () => {
     expect(new Set(world.server.keys).size).toBe(3);
   });
 
-  test('what another tab is driving now is not taken up', async ({ world }) => {
-    const [one, two] = [open(world), open(world)];
-    world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
-    const first = post(one.once);
-    await rest();
-    const second = post(two.once);
-    expect((await world.end(one.tab, first)).outcome).toMatchObject({ type: 'fresh' });
-    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'fresh', resumed: false });
-    expect(world.server.charged.size).toBe(2);
-  });
-
-  test('nor is it where tabs share no locks, as on an origin that is not secure', async ({ world }) => {
-    const [one, two] = [open(world, {}, { locks: false }), open(world, {}, { locks: false })];
+  // Tabs share no locks on an origin that is not secure.
+  test.for([true, false])('what another tab is driving now is not taken up, with locks: %s', async (locks, { world }) => {
+    const [one, two] = [open(world, {}, { locks }), open(world, {}, { locks })];
     world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
     const first = post(one.once);
     await rest();

@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { type Once, operation, refresh, subscribe, watch } from '../../src/entries/index.js';
 import { answers } from '../support/server.js';
-import { NAME, newWorld, pay, rest, test } from '../support/world.js';
+import { NAME, pay, rest, test } from '../support/world.js';
 
 type Listen = (once: Once, heard: () => void) => () => void;
 
@@ -12,9 +12,7 @@ const ways: readonly (readonly [string, Listen])[] = [
   ['a subscriber', (once, heard) => subscribe(once, heard)],
 ];
 
-test.each(ways)('%s that another one has ended', async (_, listen) => {
-  const world = newWorld();
-  const { tab, once } = world.open();
+test.for(ways)('%s that another one has ended', async ([_, listen], { world, tab, once }) => {
   world.server.plays(answers(201));
   let ended = false;
   let late = 0;

@@ -2,8 +2,7 @@
  * Goal: a lease is held while its driver lives and not a moment longer, is only ever one's own, and who waits for it looks often
  * enough, leaves in time, and takes what is free. Method: the lease by itself, over records that change while it is waited for.
  */
-
-import { describe, expect, test } from 'vitest';
+import { test as anyTest, describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { AttemptLoop } from '../../src/engine/attempt-loop.js';
 import type { Client, OperationRun } from '../../src/engine/client.js';
@@ -57,6 +56,7 @@ function scene() {
   const stored = () => medium.get('id') as OnceRecord | undefined;
   return { clock, medium, client, stop, job, looks, stored };
 }
+const test = anyTest.extend('one', () => scene());
 
 describe('a lease', () => {
   const hold = ({ job }: ReturnType<typeof scene>, own = record()) => {
@@ -68,8 +68,7 @@ describe('a lease', () => {
     return { held, end };
   };
 
-  test('is renewed three times in its time, and no more once the work has ended', async () => {
-    const one = scene();
+  test('is renewed three times in its time, and no more once the work has ended', async ({ one }) => {
     const { held, end } = hold(one);
     await one.clock.advance(BEAT_MS - 1);
     expect(one.stored()?.lease?.until).toBe(NOW + LEASE_MS);
@@ -82,8 +81,7 @@ describe('a lease', () => {
     expect(one.clock.pending).toBe(0);
   });
 
-  test('is renewed after a log-out, which only raises the revision', async () => {
-    const one = scene();
+  test('is renewed after a log-out, which only raises the revision', async ({ one }) => {
     const { held, end } = hold(one);
     one.medium.set('id', record({ revision: 2 }));
     await one.clock.advance(BEAT_MS);
@@ -98,8 +96,7 @@ describe('a lease', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('that is not wanted is not held', async () => {
-    const one = scene();
+  test('that is not wanted is not held', async ({ one }) => {
     const { held, end } = hold(one, record({ lease: undefined }));
     expect(one.clock.pending).toBe(0);
     end();
@@ -142,8 +139,7 @@ describe('who waits for one', () => {
     };
   };
 
-  test('looks soon, then less and less often, and goes on when its time is over', async () => {
-    const one = scene();
+  test('looks soon, then less and less often, and goes on when its time is over', async ({ one }) => {
     const over = waiting(one);
     await one.clock.advance(LEASE_MS - 1);
     expect(await over()).toBeUndefined();
@@ -153,8 +149,7 @@ describe('who waits for one', () => {
     expect(one.clock.pending).toBe(0);
   });
 
-  test('is seen to wait', async () => {
-    const one = scene();
+  test('is seen to wait', async ({ one }) => {
     waiting(one);
     expect(one.client.registry.lives.get(made('key'))?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
   });
@@ -197,8 +192,7 @@ describe('who waits for one', () => {
     }
   });
 
-  test('is busy when its own time is over, and at once where it does not want to wait', async () => {
-    const one = scene();
+  test('is busy when its own time is over, and at once where it does not want to wait', async ({ one }) => {
     Object.assign(one.job, { deadline: NOW + 100 });
     const over = waiting(one);
     await one.clock.advance(99);

@@ -2,7 +2,6 @@
  * Goal: every wait is as long as it should be, and every call ends within its limits. Method: a clock that only the test
  * moves, randomness at its bounds, and hooks, bodies and transports that never come back.
  */
-
 import { describe, expect } from 'vitest';
 import { close, extend, type OnceEvent, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, deaf, delayed, type Entry, hangs, lost, replays, stalls } from '../support/server.js';

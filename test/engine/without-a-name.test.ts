@@ -2,7 +2,6 @@
  * Goal: a call without a name gets a key where it needs one and may have one, and takes up only what is certainly its own and
  * nobody's now. Method: tables of requests, and records of every kind to find.
  */
-
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';

@@ -19,23 +19,18 @@ const BUSY = [
 ];
 
 describe.each([409, 423])('a %i that means work in progress', (status) => {
-  test.each(BUSY)('with Retry-After: "%s"', async (message) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(BUSY)('with Retry-After: "%s"', async (message, { world, tab, once }) => {
     world.server.plays(charged(answers(status, { message }, { 'retry-after': '1' })), replays());
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test.each(BUSY)('without: "%s"', async (message) => {
-    const world = newWorld();
-    const { tab, once } = world.open();
+  test.for(BUSY)('without: "%s"', async (message, { world, tab, once }) => {
     world.server.plays(charged(answers(status, { code: 'idempotency_conflict', message })), replays());
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test.each(BUSY)('after another payload: "%s"', async (message) => {
-    const world = newWorld();
+  test.for(BUSY)('after another payload: "%s"', async (message, { world }) => {
     const { tab, once } = world.open(ONE);
     await world.end(tab, pay(once), charged(lost()));
     expect(
@@ -59,8 +54,7 @@ const DUPLICATES = [
   [400, { code: 'x', message: 'The payment was already submitted' }],
 ] as const;
 
-test.each(DUPLICATES)('a %i that speaks of a duplicate proves that there was a request: %j', async (status, body) => {
-  const world = newWorld();
+test.for(DUPLICATES)('a %i that speaks of a duplicate proves that there was a request: %j', async ([status, body], { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 2, inProgressMs: 1000, totalMs: 10_000, attemptMs: 5000 } });
   world.server.otherwise = charged(answers(status, body));
   const first = await world.end(tab, pay(once));

@@ -2,7 +2,6 @@
  * Goal: what a page in production says is short, and still says what is wrong, where, and which page explains it. Method: both
  * modules side by side. Their paths end in `.ts`, which no project leads elsewhere.
  */
-
 import { describe, expect, test } from 'vitest';
 import type { OnceErrorCode } from '../../src/core/codes.js';
 import type { Outcome } from '../../src/core/outcome.js';

@@ -59,6 +59,8 @@ const NOT_BY_HAND: readonly Deed[] = ['crash', 'abort', 'log-out', 'close'];
 const FAMILY = FAMILIES['409-retry-after'] as ServerOptions;
 const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, declined: 0, ...more });
 
+const press = (slot: number, payload: number, more: Omit<Press, 'slot' | 'payload'> = {}): Press => ({ slot, payload, ...more });
+
 /** The same loops, gone through fewer times. */
 const LIMITS: OnceOptions = { dialect: GENERIC, limits: { attempts: 2, inProgressMs: 1500 } };
 
@@ -72,10 +74,7 @@ const TAB: Variant = {
   locks: true,
   atomic: true,
   server: server({}),
-  agenda: [
-    { slot: 0, payload: 1 },
-    { slot: 0, payload: 1 },
-  ],
+  agenda: [press(0, 1), press(0, 1)],
   faults: [...NETWORK, ...STORE],
   deeds: DEEDS,
   client: () => LIMITS,
@@ -83,10 +82,7 @@ const TAB: Variant = {
 
 const two = (more: Partial<Variant>): Partial<Variant> => ({
   contexts: ['tab', 'tab'],
-  agenda: [
-    { slot: 0, payload: 1 },
-    { slot: 1, payload: 1 },
-  ],
+  agenda: [press(0, 1), press(1, 1)],
   ...more,
 });
 
@@ -95,18 +91,11 @@ const of = (name: string, says: string, more: Partial<Variant>): Variant => ({ .
 export const VARIANTS: readonly Variant[] = [
   TAB,
   of('edited', 'one tab; the form is edited before the second press', {
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 2 },
-    ],
+    agenda: [press(0, 1), press(0, 2)],
   }),
   of('edited back', 'a client that tries once; the form is edited, and edited back', {
     client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }),
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 2 },
-      { slot: 0, payload: 1 },
-    ],
+    agenda: [press(0, 1), press(0, 2), press(0, 1)],
   }),
   of('two tabs', 'two tabs with Web Locks', two({})),
   of('two tabs, leases', 'two tabs without Web Locks, so with leases', two({ locks: false, client: () => SHORT_LEASES })),
@@ -127,56 +116,38 @@ export const VARIANTS: readonly Variant[] = [
   of('two processes', 'two processes on one store, with leases', two({ contexts: ['process', 'process'], locks: false, client: () => SHORT_LEASES })),
   of('two processes, edited', 'two processes with leases; the second one brings another payload', {
     ...two({ contexts: ['process', 'process'], locks: false, client: () => SHORT_LEASES }),
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 1, payload: 2 },
-    ],
+    agenda: [press(0, 1), press(1, 2)],
   }),
   of('refusals forgotten', 'a server that keeps no refusals for the key', { server: server({ keepsRefusals: false }) }),
   of('held open', 'a server that lets the second copy wait, and keeps no refusals', { server: server({ busy: 'held-open', keepsRefusals: false }) }),
   of('no marks', 'a server that marks no replays', { server: server({ busy: '409', marker: false }) }),
   of('another card', 'a server that marks no replays; three minutes later another card', {
     server: server({ busy: '409', marker: false }),
-    agenda: [{ slot: 0, payload: 1 }, { waitMs: 180_000 }, { slot: 0, payload: 2 }],
+    agenda: [press(0, 1), { waitMs: 180_000 }, press(0, 2)],
     faults: NETWORK,
     deeds: ['crash', 'freeze'],
   }),
   of('errors kept', 'a server that keeps a 500 for the key', { server: server({ keepsErrors: true, mismatch: 400 }) }),
   of('mismatch replays', 'a server that answers another payload with the first one, edited form', {
     server: server({ mismatch: 'replays', keepsRefusals: false }),
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 2 },
-    ],
+    agenda: [press(0, 1), press(0, 2)],
   }),
   of('endpoints', 'keys count per endpoint; the second press goes to another one', {
     server: server({ scope: ['origin', 'endpoint'] }),
-    agenda: [
-      { slot: 0, payload: 1, path: '/pay/card' },
-      { slot: 0, payload: 1, path: '/pay/paypal' },
-    ],
+    agenda: [press(0, 1, { path: '/pay/card' }), press(0, 1, { path: '/pay/paypal' })],
   }),
   of('two origins', 'keys count per origin; the second press goes to another one', {
     server: server({ scope: ['origin', 'endpoint'] }),
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 1, path: 'https://eu.shop.example/pay' },
-    ],
+    agenda: [press(0, 1), press(0, 1, { path: 'https://eu.shop.example/pay' })],
   }),
   of('unnamed', 'requests without a name, in two tabs', {
     ...two({ deeds: NAMELESS }),
-    agenda: [
-      { slot: 0, name: null, payload: 1 },
-      { slot: 1, name: null, payload: 1 },
-    ],
+    agenda: [press(0, 1, { name: null }), press(1, 1, { name: null })],
   }),
   of('resumes', 'one tab that keeps requests and may resume all that is pending; two operations', {
     deeds: ['crash', 'abort', 'log-out', 'settle', 'clear', 'close', 'freeze', 'resume'],
     client: () => ({ ...LIMITS, keep: { request: true } }),
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 1, name: 'tip' },
-    ],
+    agenda: [press(0, 1), press(0, 1, { name: 'tip' })],
   }),
   of('guest', 'a guest who logs in and brings along what is open, in two tabs; keys count for all accounts', {
     ...two({ deeds: ['crash', 'abort', 'settle', 'clear', 'close', 'freeze', 'log-in'] }),
@@ -187,7 +158,7 @@ export const VARIANTS: readonly Variant[] = [
     deeds: ['crash', 'abort', 'clear', 'close', 'freeze'],
     guest: true,
     server: server({ anyAccount: true }),
-    agenda: [{ slot: 0, payload: 1 }, { logsIn: 0 }, { slot: 0, payload: 1 }],
+    agenda: [press(0, 1), { logsIn: 0 }, press(0, 1)],
   }),
   of('offline', 'a device that goes offline, and a server that is restarted at work', {
     deeds: ['crash', 'abort', 'freeze', 'offline', 'long offline', 'server restart'],
@@ -195,51 +166,36 @@ export const VARIANTS: readonly Variant[] = [
   of('months', 'names that come round again after a month, while another tab removes what is over', {
     ...two({ deeds: ['crash', 'freeze', 'clear'] }),
     faults: ['responseLost', ...STORE],
-    before: [{ slot: 0, payload: 1 }, { waitMs: 40 * DAY_MS }, { slot: 0, payload: 1, name: 'tip' }, { waitMs: 8 * DAY_MS }],
-    agenda: [
-      { slot: 1, payload: 1, name: 'gift' },
-      { slot: 0, payload: 1 },
-    ],
+    before: [press(0, 1), { waitMs: 40 * DAY_MS }, press(0, 1, { name: 'tip' }), { waitMs: 8 * DAY_MS }],
+    agenda: [press(1, 1, { name: 'gift' }), press(0, 1)],
   }),
-  of('one attempt', 'a client that tries once', {
-    client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }),
-  }),
+  of('one attempt', 'a client that tries once', { client: () => ({ ...LIMITS, limits: { ...LIMITS.limits, attempts: 1 } }) }),
   of('login page', 'something in front answers with a page for people, or leads to one', {
     faults: ['loginPage', 'redirected', 'responseLost'],
   }),
   of('polls, edited', 'a server that answers 202 and works later, and gives another payload the first link; edited form', {
     server: server({ accepts: true, mismatch: 'replays', keepsRefusals: false }),
     client: () => ({ ...LIMITS, accepted: 'poll' }),
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 2 },
-    ],
+    agenda: [press(0, 1), press(0, 2)],
   }),
   of('polls, changed', 'the same server, a profile that is saved again after a change', {
     server: server({ accepts: true, mismatch: 'replays', keepsRefusals: false }),
     repeat: 'if-changed',
     client: () => ({ ...LIMITS, accepted: 'poll' }),
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 2 },
-    ],
+    agenda: [press(0, 1), press(0, 2)],
   }),
   of('next day', 'the second press comes when the server may have forgotten the key', {
-    agenda: [{ slot: 0, payload: 1 }, { waitMs: 24 * 3_600_000 }, { slot: 0, payload: 1 }],
+    agenda: [press(0, 1), { waitMs: 24 * 3_600_000 }, press(0, 1)],
   }),
   of('derived', 'a derived key at a server that answers another payload with the first one; three minutes later an edited form', {
     key: derived,
     server: server({ mismatch: 'replays', keepsRefusals: false }),
     deeds: ['crash', 'abort', 'clear', 'settle', 'forget'],
-    agenda: [{ slot: 0, payload: 1 }, { waitMs: 180_000 }, { slot: 0, payload: 2 }],
+    agenda: [press(0, 1), { waitMs: 180_000 }, press(0, 2)],
   }),
   of('if changed', 'a profile that is saved again: as it was, changed, and as it was', {
     repeat: 'if-changed',
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 2 },
-    ],
+    agenda: [press(0, 1), press(0, 1), press(0, 2)],
   }),
   of('always', 'a button that may be pressed again, in two tabs', two({ repeat: 'always' })),
   of('asks', 'a server that lets work wait, and an app that can ask it what became of an operation, as whoever is logged in', {
@@ -250,13 +206,13 @@ export const VARIANTS: readonly Variant[] = [
     contexts: ['tab', 'tab'],
     consentMs: 10_000,
     deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze', 'wake', 'offline'],
-    agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 1 }],
+    agenda: [press(0, 1), { wakes: 1 }, press(0, 1)],
   }),
   of('worker, edited', 'the same; the form is edited before the second press, and the worker is woken once more', {
     contexts: ['tab', 'tab'],
     consentMs: 10_000,
     deeds: ['crash', 'abort', 'log-out', 'clear', 'close', 'wake'],
-    agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 2 }, { wakes: 1 }],
+    agenda: [press(0, 1), { wakes: 1 }, press(0, 2), { wakes: 1 }],
   }),
   of('worker, leases', 'a tab and a worker without Web Locks, edited form; fewer kinds of faults, because who waits for a lease looks often', {
     contexts: ['tab', 'tab'],
@@ -266,12 +222,9 @@ export const VARIANTS: readonly Variant[] = [
     faults: ['responseLost', 'frontRefuses', 'dies'],
     late: false,
     deeds: ['crash', 'wake'],
-    agenda: [{ slot: 0, payload: 1 }, { wakes: 1 }, { slot: 0, payload: 2 }],
+    agenda: [press(0, 1), { wakes: 1 }, press(0, 2)],
   }),
   of('two names', 'one tab, two operations', {
-    agenda: [
-      { slot: 0, payload: 1 },
-      { slot: 0, payload: 1, name: 'tip' },
-    ],
+    agenda: [press(0, 1), press(0, 1, { name: 'tip' })],
   }),
 ];

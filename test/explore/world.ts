@@ -1,5 +1,4 @@
 /** One small world: the simulation's device, store, server, ledger and contexts, in which everything that happens is a step. */
-
 import { hash } from 'node:crypto';
 import type { OnceRecord } from '../../src/core/record.js';
 import { readAnswer } from '../../src/core/verdict.js';

@@ -2,7 +2,6 @@
  * Goal: whatever a server's status line and headers hold, its first caller gets the server's own answer, and everybody else
  * an outcome. Method: Node's own fetch and a server of bare TCP, which writes what no library would.
  */
-
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { createOnce, isOnceError, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch';

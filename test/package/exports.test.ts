@@ -35,10 +35,7 @@ describe('entry points', () => {
     const off = (extension: string) => (entry === PANEL ? { production: at(`off.${extension}`) } : {});
     const files = (extension: string) =>
       LEAN.includes(entry) ? { ...allOf(FULL_FOR, at(extension)), default: at(`lean.${extension}`) } : { ...off(extension), default: at(extension) };
-    expect(others).toEqual({
-      import: { types: at('d.ts'), ...files('js') },
-      require: { types: at('d.cts'), ...files('cjs') },
-    });
+    expect(others).toEqual({ import: { types: at('d.ts'), ...files('js') }, require: { types: at('d.cts'), ...files('cjs') } });
     expect(there).toEqual(IN_REACT_NATIVE.includes(entry) ? { types: at('d.cts'), default: BUNDLE } : undefined);
   });
 

@@ -11,10 +11,7 @@ import { type Answer, answer } from '../servers/support/http.js';
 import { TIMES } from './support/probed.js';
 import { MISMATCH, type Parts, startByParts, WORK_MS } from './support/server-by-parts.js';
 
-const CORS = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-headers': 'content-type, idempotency-key',
-};
+const CORS = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'content-type, idempotency-key' };
 const cors = (exposed: string): Partial<Parts> => ({
   preflight: answer(204, undefined, CORS),
   headers: { ...CORS, 'access-control-expose-headers': exposed },

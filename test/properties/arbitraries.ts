@@ -1,5 +1,4 @@
 /** Records as any version of ours may have left them, and callers that find one. */
-
 import fc from 'fast-check';
 import type { Claimant } from '../../src/core/begin.js';
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from '../../src/core/ids.js';

@@ -2,7 +2,6 @@
  * Goal: no two operations ever share a record, a lock, a slot or a derived key. Method: names built to be mistaken for one
  * another, thousands of them at once in one table, and their nearest neighbours.
  */
-
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { childKey, derived } from '../../src/core/derived.js';

@@ -2,7 +2,6 @@
  * Goal: what a medium changes is noticed, and what a newer version added survives this one. Method: every single bit of
  * stored records turned round, and records of a version to come, driven to their end.
  */
-
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { bare, type OnceRecord, RECORD_VERSION, readRecord, seal } from '../../src/core/record.js';

@@ -1,5 +1,4 @@
 /** The app in a world: it presses buttons, and people react to what they are told. */
-
 import type { Outcome } from '../../src/core/outcome.js';
 import { extend, move, resumeOne, subscribe } from '../../src/entries/index.js';
 import { isOnceError } from '../../src/errors.js';

@@ -1,5 +1,4 @@
 /** A tab, a worker or a process: a realm of its own, which can freeze, thaw and die at any await. */
-
 import { hash } from 'node:crypto';
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';

@@ -2,7 +2,7 @@
  * Goal: a guess never passes for a look, and an answer that was lost never makes one update two. Method: a server in this
  * process that answers, fails or loses its answer as scripted.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { test as anyTest, describe, expect, vi } from 'vitest';
 import type { Stored } from '../../src/ports.js';
 import { type Answer, type Attempt, isDone, revAfter, type Seen } from '../../src/stores/compare-and-set.js';
 import { StoreFault } from '../../src/stores/fault.js';
@@ -48,6 +48,10 @@ const setup = (timeoutMs = 1000) => {
   const server = new Memory();
   return { server, guesses: new OptimisticUpdater(server, timeoutMs) };
 };
+const test = anyTest
+  .extend('setup', () => setup())
+  .extend('server', ({ setup }) => setup.server)
+  .extend('guesses', ({ setup }) => setup.guesses);
 /** Updates, and tells everything that the change saw. */
 async function watched(guesses: OptimisticUpdater, id: string, next: (current: unknown) => Stored | null | undefined) {
   const saw: unknown[] = [];
@@ -69,8 +73,7 @@ const raise = (guesses: OptimisticUpdater) => watched(guesses, 'n', (current) =>
 const countIn = (server: Memory): number => counted(JSON.parse(String(server.records.get('n')?.text ?? '{}')));
 
 describe('a guess is no look', () => {
-  test('A5: "absent" is taken back where the server could not be asked', async () => {
-    const { server, guesses } = setup();
+  test('A5: "absent" is taken back where the server could not be asked', async ({ server, guesses }) => {
     server.fate = () => ({ before: broken });
     const { saw, fault } = await raise(guesses);
     expect(fault?.reason).toBe('io');
@@ -87,8 +90,7 @@ describe('a guess is no look', () => {
     expect(saw).toEqual([undefined, 'could not be looked at']);
   });
 
-  test('a look stays one: the server said "absent", and the write after it failed', async () => {
-    const { server, guesses } = setup();
+  test('a look stays one: the server said "absent", and the write after it failed', async ({ server, guesses }) => {
     server.put('n', { count: 1 });
     await raise(guesses);
     server.records.delete('n');
@@ -110,8 +112,7 @@ describe('a guess is no look', () => {
     expect(saw).toEqual([record('n', { count: 2 }), undefined, 'could not be looked at']);
   });
 
-  test('a store that is full is looked at', async () => {
-    const { server, guesses } = setup();
+  test('a store that is full is looked at', async ({ server, guesses }) => {
     server.fate = () => ({ before: new StoreFault('quota', 'full') });
     expect((await raise(guesses)).saw).toEqual([undefined, undefined]);
     server.put('n', { count: 7 });
@@ -120,8 +121,7 @@ describe('a guess is no look', () => {
     expect((await raise(guesses)).saw.at(-1)).toBe('could not be looked at');
   });
 
-  test('A54: what a change throws at a guess is not passed on before a look', async () => {
-    const { server, guesses } = setup();
+  test('A54: what a change throws at a guess is not passed on before a look', async ({ server, guesses }) => {
     server.put('n', { count: 1 });
     const { saw, fault } = await watched(guesses, 'n', (current) => {
       if (current === undefined) throw new Error('absent');
@@ -138,22 +138,19 @@ describe('a guess is no look', () => {
 });
 
 describe('an answer that was lost', () => {
-  test('before the commit: it is sent again', async () => {
-    const { server, guesses } = setup();
+  test('before the commit: it is sent again', async ({ server, guesses }) => {
     server.fate = (attempt) => (attempt === 1 ? { before: broken } : {});
     expect((await raise(guesses)).fault).toBeUndefined();
     expect(countIn(server)).toBe(1);
   });
 
-  test('after the commit: it is sent again, and recognized', async () => {
-    const { server, guesses } = setup();
+  test('after the commit: it is sent again, and recognized', async ({ server, guesses }) => {
     server.fate = (attempt) => (attempt === 1 ? { after: broken } : {});
     const { saw, fault } = await raise(guesses);
     expect([fault, saw.length, countIn(server)]).toEqual([undefined, 1, 1]);
   });
 
-  test('of a strict one that is recognized: it is written once more, for nobody has said that it is stored as safely as asked', async () => {
-    const { server, guesses } = setup();
+  test('of a strict one that is recognized: it is written once more, for nobody has said that it is stored as safely as asked', async ({ server, guesses }) => {
     server.fate = (attempt) => (attempt === 1 ? { after: broken } : {});
     await guesses.update('n', () => record('n'), 'relaxed');
     expect(server.attempts).toBe(2);
@@ -164,14 +161,12 @@ describe('an answer that was lost', () => {
     expect([fault?.reason, saw.at(-1)]).toEqual(['timeout', 'could not be looked at']);
   });
 
-  test('after the commit, and another one has built on it since: recognized all the same', async () => {
-    const { server, guesses } = setup();
+  test('after the commit, and another one has built on it since: recognized all the same', async ({ server, guesses }) => {
     server.fate = (attempt) => (attempt === 1 ? { after: broken, meanwhile: () => server.put('n', { count: 2 }) } : {});
     expect([(await raise(guesses)).fault, countIn(server)]).toEqual([undefined, 2]);
   });
 
-  test('and many have built on something since: nobody knows, so it says so', async () => {
-    const { server, guesses } = setup();
+  test('and many have built on something since: nobody knows, so it says so', async ({ server, guesses }) => {
     const others = () => {
       for (const count of [2, 3, 4, 5]) server.put('n', { count });
     };
@@ -180,8 +175,7 @@ describe('an answer that was lost', () => {
     expect([fault?.reason, countIn(server)]).toEqual(['io', 5]);
   });
 
-  test('of a removal: nobody knows who removed it', async () => {
-    const { server, guesses } = setup();
+  test('of a removal: nobody knows who removed it', async ({ server, guesses }) => {
     server.put('n');
     await raise(guesses);
     server.fate = (attempt) => (attempt === 3 ? { after: broken } : {});
@@ -189,8 +183,7 @@ describe('an answer that was lost', () => {
     expect(server.records.has('n')).toBe(false);
   });
 
-  test('twice: an error, and no third time', async () => {
-    const { server, guesses } = setup();
+  test('twice: an error, and no third time', async ({ server, guesses }) => {
     server.fate = () => ({ after: broken });
     expect((await raise(guesses)).fault?.reason).toBe('io');
     expect([server.attempts, countIn(server)]).toEqual([2, 1]);
@@ -249,8 +242,7 @@ test('a busy server is asked until the bound, and no longer', async () => {
   expect(performance.now() - start).toBeLessThan(3000);
 });
 
-test('a thousand records are remembered, not all there ever were', async () => {
-  const { server, guesses } = setup();
+test('a thousand records are remembered, not all there ever were', async ({ server, guesses }) => {
   for (let n = 0; n < 1100; n++) await guesses.update(`r${n}`, () => record(`r${n}`), 'strict');
   const cost = async (id: string) => {
     const before = server.attempts;

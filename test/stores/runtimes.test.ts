@@ -7,10 +7,7 @@ import { type DenoKvLike, denoKvStore } from 'oncefetch/deno';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { turnsByLooking, turnsByPromise } from '../../src/stores/turns.js';
 
-const failing = (message: string) => ({
-  prepare: () => ({ bind: () => ({}) as never }),
-  batch: () => Promise.reject(new Error(message)),
-});
+const failing = (message: string) => ({ prepare: () => ({ bind: () => ({}) as never }), batch: () => Promise.reject(new Error(message)) });
 const objectSaying = (version: number | Error): DurableObjectStorageLike => ({
   sql: {
     exec(query) {

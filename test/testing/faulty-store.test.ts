@@ -1,5 +1,5 @@
 /** Goal: each trouble does what its name says, to the calls it says, and nothing else. */
-import { expect, test } from 'vitest';
+import { test as anyTest, expect } from 'vitest';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { put, record, remove } from '../../src/testing/contract/bench.js';
 import { faultyStore, StoreFaults, storeFaultNames } from '../../src/testing/faulty-store.js';
@@ -13,6 +13,11 @@ function bench() {
   const store = faultyStore(inner, { clock });
   return { inner, clock, store, faults: store.faults };
 }
+
+const test = anyTest
+  .extend('parts', () => bench())
+  .extend('store', ({ parts }) => parts.store)
+  .extend('faults', ({ parts }) => parts.faults);
 
 /** What became of a promise by now. */
 async function fate(work: Promise<unknown>): Promise<string> {
@@ -49,8 +54,7 @@ test('where records are, and whether a holder is gone, is said as by the store w
   expect(Object.keys(faultyStore(memoryStore()))).not.toContain('holder');
 });
 
-test('fail-before-commit lets the change look, stores nothing and rejects', async () => {
-  const { store, faults } = bench();
+test('fail-before-commit lets the change look, stores nothing and rejects', async ({ store, faults }) => {
   faults.next('fail-before-commit');
   let seen: unknown = 'nothing';
   const write = store.update('a', (current) => {
@@ -62,8 +66,7 @@ test('fail-before-commit lets the change look, stores nothing and rejects', asyn
   expect(await store.read('a')).toBeUndefined();
 });
 
-test('fail-after-commit stores and rejects', async () => {
-  const { store, faults } = bench();
+test('fail-after-commit stores and rejects', async ({ store, faults }) => {
   faults.next('fail-after-commit');
   await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'io' });
   expect(await store.read('a')).toEqual(record('a'));
@@ -99,8 +102,7 @@ test('slow begins only after its time, by the clock that was handed in', async (
   expect(await look).toEqual(record('a'));
 });
 
-test('look-fails rejects every kind of call, and the change sees nothing', async () => {
-  const { store, faults } = bench();
+test('look-fails rejects every kind of call, and the change sees nothing', async ({ store, faults }) => {
   faults.next('look-fails', 'look-fails', 'look-fails');
   let calls = 0;
   await expect(store.update('a', () => ({ value: calls++ }))).rejects.toMatchObject({ reason: 'io' });
@@ -109,8 +111,7 @@ test('look-fails rejects every kind of call, and the change sees nothing', async
   expect(calls).toBe(0);
 });
 
-test('full refuses what needs more room than it had, and only that', async () => {
-  const { store, faults } = bench();
+test('full refuses what needs more room than it had, and only that', async ({ store, faults }) => {
   await put(store, record('a', { body: 'xxxx' }));
   faults.rate('full', 1);
   await expect(put(store, record('b'))).rejects.toMatchObject({ reason: 'quota' });
@@ -122,8 +123,7 @@ test('full refuses what needs more room than it had, and only that', async () =>
   expect(faults.fired.full).toBe(2);
 });
 
-test('evict empties the store before the call', async () => {
-  const { store, faults } = bench();
+test('evict empties the store before the call', async ({ store, faults }) => {
   for (let n = 0; n < 250; n++) await put(store, record(`r${n}`, { ns: `ns${n % 3}` }));
   faults.next('evict');
   expect(await store.read('r1')).toBeUndefined();
@@ -133,8 +133,7 @@ test('evict empties the store before the call', async () => {
   expect(faults.fired.evict).toBe(1);
 });
 
-test('tear leaves the first half of the record, for good', async () => {
-  const { store, faults } = bench();
+test('tear leaves the first half of the record, for good', async ({ store, faults }) => {
   await put(store, record('a'));
   faults.next('tear');
   const torn = await store.read('a');
@@ -143,8 +142,7 @@ test('tear leaves the first half of the record, for good', async () => {
   expect((await store.scan(query)).records).toEqual([]);
 });
 
-test('corrupt changes one field of the record, for good, and a change sees it', async () => {
-  const { store, faults } = bench();
+test('corrupt changes one field of the record, for good, and a change sees it', async ({ store, faults }) => {
   await put(store, record('a', { key: '8e03978e-40d5-43e8-bc93-6894a57f9324' }));
   faults.next('corrupt');
   const seen = await store.update('a', (current) => ({ value: current }));
@@ -152,15 +150,13 @@ test('corrupt changes one field of the record, for good, and a change sees it', 
   expect(await store.read('a')).toEqual(seen);
 });
 
-test('damage does not make up records', async () => {
-  const { store, faults } = bench();
+test('damage does not make up records', async ({ store, faults }) => {
   faults.next('tear', 'corrupt');
   expect([await store.read('a'), await store.read('a')]).toEqual([undefined, undefined]);
   expect([faults.fired.tear, faults.fired.corrupt]).toEqual([0, 0]);
 });
 
-test('a script is met call by call; a trouble waits for a call that it can befall', async () => {
-  const { store, faults } = bench();
+test('a script is met call by call; a trouble waits for a call that it can befall', async ({ store, faults }) => {
   faults.next('none', 'fail-after-commit', 'look-fails');
   await store.read('a');
   await store.read('a');
@@ -171,8 +167,7 @@ test('a script is met call by call; a trouble waits for a call that it can befal
   expect(faults.fired).toMatchObject({ 'fail-after-commit': 1, 'look-fails': 1, hang: 0 });
 });
 
-test('clear ends all troubles', async () => {
-  const { store, faults } = bench();
+test('clear ends all troubles', async ({ store, faults }) => {
   faults.next('look-fails');
   faults.rate('fail-before-commit', 1);
   faults.clear();

@@ -1,7 +1,9 @@
 /** Goal: the model tells the truth. Method: copies of requests by hand, on a clock by hand. */
-import { beforeEach, describe, expect, test } from 'vitest';
+import { test as anyTest, beforeEach, describe, expect } from 'vitest';
 import { type ModelAnswer, ModelServer, type ModelServerOptions, ServerKilled } from '../../src/testing/model-server.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/virtual-clock.js';
+
+const test = anyTest.extend('server', () => modelServer());
 
 let clock: VirtualClock;
 beforeEach(() => {
@@ -34,8 +36,7 @@ const declined: ModelAnswer = { status: 402, headers: {}, body: '{"code":"declin
 const replayHeader = (answer: ModelAnswer) => answer.headers['idempotent-replayed'];
 
 describe('a key', () => {
-  test('executes once and is answered with the stored answer, status and headers included', async () => {
-    const server = modelServer();
+  test('executes once and is answered with the stored answer, status and headers included', async ({ server }) => {
     const first = await server.handle(pay('k1'));
     const second = await server.handle(pay('k1'));
     expect(first).toEqual({ status: 201, headers: { location: '/charges/1' }, body: '{"id":1}' });
@@ -43,8 +44,7 @@ describe('a key', () => {
     expect(server.effects).toEqual([{ key: 'k1', body: { amount: 42 }, at: 1_000 }]);
   });
 
-  test('executes again without one, each time', async () => {
-    const server = modelServer();
+  test('executes again without one, each time', async ({ server }) => {
     await server.handle(pay());
     await server.handle(pay());
     expect(server.effects.map(({ key }) => key)).toEqual([undefined, undefined]);
@@ -79,16 +79,14 @@ describe('a key', () => {
     expect(server.effects).toHaveLength(1);
   });
 
-  test('is taken in the very step that looks for it: 50 copies at once are one effect', async () => {
-    const server = modelServer();
+  test('is taken in the very step that looks for it: 50 copies at once are one effect', async ({ server }) => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => server.handle(pay('k1'))));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
     expect(server.effects).toHaveLength(1);
   });
 
-  test('is forgotten after its window, to the millisecond, and then executes anew', async () => {
-    const server = modelServer();
+  test('is forgotten after its window, to the millisecond, and then executes anew', async ({ server }) => {
     await server.handle(pay('k1'));
     await clock.advance(9_999);
     expect(replayHeader(await server.handle(pay('k1')))).toBe('true');
@@ -157,8 +155,7 @@ describe('trouble', () => {
     expect(server.effects).toHaveLength(1);
   });
 
-  test('a kill after the effect leaves its answer to be replayed', async () => {
-    const server = modelServer();
+  test('a kill after the effect leaves its answer to be replayed', async ({ server }) => {
     await server.handle(pay('k1'));
     server.restart();
     expect(replayHeader(await server.handle(pay('k1')))).toBe('true');

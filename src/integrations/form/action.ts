@@ -1,40 +1,43 @@
-/** A form's action that takes effect once: for React's `useActionState`, and for actions of Next.js and React Router on a server. */
+/** Makes actions of forms that take effect once: for React's `useActionState`, and for server actions of Next.js and React Router. */
 import { type Attempt, isOnceError, type Once, type OnceOptions, type OperationName, type Outcome, type RunOptions, run } from 'oncefetch';
 import { fingerprintOf } from './fingerprint.js';
 
-/** How the effect of an action ended. `value`: what it gave; `error`: what it threw, or an `OnceError`. */
+/** How the `effect` of an action ended. `value`: what it returned; `error`: what it threw, or an `OnceError`. */
 export interface ActionEnd<T> {
   readonly outcome: Outcome;
   readonly value?: T | undefined;
   readonly error?: unknown;
 }
 
-/** What an action returns, and `useActionState` hands to the page: plain data, if what `tell` gives is. */
+/** What an action returns, and `useActionState` passes to the page. It is plain data if `tell` returns plain data. */
 export interface ActionState<S> {
   readonly outcome: Outcome;
-  /** What `tell` gave. */
+  /** What `tell` returned. */
   readonly said: S;
-  /** What was typed into the fields that `keep` names, for `defaultValue`: React empties a form after its action. */
+  /** The text of the fields that `keep` names, for `defaultValue`, because React empties a form after its action. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
 /** Options of {@link formAction}. */
 export interface FormActionOptions<T, S> {
-  /** Names the operation, from what the server rendered into hidden fields: a cart's id, or a random id for each rendered form. */
+  /** Names the operation, by what the server rendered into hidden fields: a cart's id, or a random id for each rendered form. */
   readonly operation: (form: FormData) => OperationName;
-  /** Does it, as a function given to `run` does: with `attempt.key`. */
+  /** Does the work, like a function given to `run`; use `attempt.key` for it. */
   readonly effect: (attempt: Attempt, form: FormData) => T | PromiseLike<T>;
-  /** What the page shows. Errors may hold more than a customer should read, so nothing of them is passed on by itself. */
+  /** Returns what the page shows. Errors may contain more than a customer should read, so they are not passed on automatically. */
   readonly tell: (end: ActionEnd<T>, form: FormData) => S | PromiseLike<S>;
-  /** Fields whose text is given back, such as `['name', 'street']`. No passwords or card numbers: without script they would be in the page. @default none */
+  /**
+   * Fields whose text is given back to the page, such as `['name', 'street']`. Do not list passwords or card numbers: without script they
+   * would be in the page's HTML. @default none
+   */
   readonly keep?: readonly string[] | undefined;
-  /** Fields that differ in each rendering, such as a token against forgery, and so make no other payload. @default none */
+  /** Fields that are no part of the payload, because they differ in each rendering, such as a CSRF token. @default none */
   readonly ignore?: readonly string[] | undefined;
   /** More options for `run`: `verdict`, `limits`, `repeat`, `meta`. */
   readonly call?: Omit<RunOptions<T>, 'fingerprint' | 'onOutcome'> | undefined;
 }
 
-/** The client, or a function that gives the one of the user who sent the form: from the session, never from a field. */
+/** The client, or a function that gives the client of the user who sent the form. Take the user from the session, never from a field. */
 export type FormActionClient = Once | ((form: FormData) => Once | PromiseLike<Once>);
 
 const FUNCTIONS = ['operation', 'effect', 'tell'] as const;
@@ -57,7 +60,7 @@ function check(once: FormActionClient, options: Readonly<Record<string, unknown>
       throw new TypeError(`once: formAction's option call takes no ${name}, which it sets itself`);
 }
 
-/** The form without the fields that React adds for itself where it is sent without script. */
+/** The form without the fields that React adds when it is sent without script. */
 const countedOf = (form: FormData): FormData => {
   const counted = new FormData();
   for (const [name, value] of form) if (!name.startsWith('$ACTION_')) counted.append(name, value);
@@ -68,20 +71,21 @@ const keptOf = (form: FormData, names: readonly string[]): Readonly<Record<strin
   Object.fromEntries(names.flatMap((name) => ((value) => (typeof value === 'string' ? [[name, value]] : []))(form.get(name))));
 
 /**
- * Makes an action of a form that takes effect once: a second click, a form that is sent again after a lost answer, and the same
- * form in another tab are one operation. On a server it works without script in the page; give it a client for each user there,
- * with a store that outlives the request.
+ * Makes an action for a form that takes effect once: a second click, a form that is sent again after a lost answer, and the same form
+ * in another tab are one operation. On a server it works without script in the page; there, give it a client for each user, with a
+ * store that outlives the request.
  *
- * @param once - the client, or a function that gives the one of the user who sent the form (from the session, never from a field)
- * @returns an action for `useActionState`; elsewhere call it with `undefined` and the `FormData`. It rejects only with what is no
- * outcome: a wrong name, a mistake in `operation` or `tell`. Redirect after it, not in `effect`: a redirect is an error that is thrown.
+ * @param once - the client, or a function that gives the client of the user who sent the form (from the session, never from a field)
+ * @returns an action for `useActionState`; elsewhere, call it with `undefined` and the `FormData`. It rejects only if there is no
+ * outcome: on a wrong name, or a mistake in `operation` or `tell`. Redirect after it, not in `effect`, because frameworks redirect by
+ * throwing an error.
  * @throws TypeError on a wrong option
  * @example
  * const payOnce = formAction(async () => onceFor(await userHere()), {
  *   operation: (form) => ['pay', form.get('cart') as string],
  *   effect: ({ key }, form) => stripe.paymentIntents.create(paramsOf(form), { idempotencyKey: key }),
  *   tell: ({ outcome }) => (outcome.effect === 'done' ? 'Paid.' : outcome.effect === 'none' ? 'Not paid.' : 'Not sure yet. Pay again: you will not be charged twice.'),
- *   call: { verdict: stripeVerdict }, // what it throws for a declined card would count as a lost answer
+ *   call: { verdict: stripeVerdict }, // without it, an error for a declined card would count as a lost answer
  * });
  * @see https://react.dev/reference/react/useActionState
  */
@@ -100,7 +104,7 @@ export function formAction<T, S>(
       fingerprint: () => fingerprintOf(countedOf(form), true, ignore),
       onOutcome: (told) => {
         outcome = told;
-        // What it rejects with is reported by whoever calls this one.
+        // If the app's hook rejects, the caller of this function reports it.
         return (client['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'onOutcome'> }).settings.onOutcome?.(told);
       },
     };
@@ -108,7 +112,7 @@ export function formAction<T, S>(
     try {
       end = { value: await run(client, operation(form), (attempt) => effect(attempt, form), more) };
     } catch (error) {
-      // A call that is refused as busy ends before it is told anything.
+      // A call that is refused as busy rejects without a call of `onOutcome`.
       if (isOnceError(error)) outcome ??= error.outcome;
       if (!outcome) throw error;
       end = { error };

@@ -1,4 +1,4 @@
-/** What the attributes of an element say. A wrong one is a TypeError that names it. */
+/** Reads the attributes of an element. Throws a TypeError that names a wrong one. */
 import type { OperationName } from 'oncefetch';
 import { wrong } from './options.js';
 import { readSubmission } from './submission.js';
@@ -12,13 +12,13 @@ export function nameFrom(attribute: string, said: string | null): OperationName 
   return [first, ...others];
 }
 
-/** The operation of a button that is for another one than its form. */
+/** The operation of a button that has its own. */
 export const nameOfButton = (button: HTMLElement | undefined): OperationName | undefined => {
   const own = button?.dataset['onceOperation'];
   return own === undefined ? undefined : nameFrom('data-once-operation', own);
 };
 
-/** The form that the element stands for. */
+/** The form in the element. Throws a TypeError if there is none, or if code could not send it. */
 export function formIn(element: Element): HTMLFormElement {
   const form = element.querySelector('form');
   if (!form) throw wrong('the element', 'contain a form');
@@ -27,10 +27,10 @@ export function formIn(element: Element): HTMLFormElement {
   return form;
 }
 
-/** Names of fields that differ with every rendering, such as a token against forgery. */
+/** Names of fields that are no part of the payload, because they differ with every rendering, such as a CSRF token. */
 export const ignoredIn = (element: Element): readonly string[] => words(element.getAttribute('ignore'));
 
-/** Where the page goes when it is done; `undefined`: it stays. */
+/** The page to go to when the operation is done; `undefined` to stay. */
 export function nextIn(element: Element): string | undefined {
   const next = element.getAttribute('next');
   if (next === null) return undefined;

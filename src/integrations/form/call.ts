@@ -1,4 +1,4 @@
-/** One call for a form: what is sent, and what became of it. */
+/** Makes the call of a form, and reads what became of it. */
 import { isOnceError, type Once, type OperationName, type OperationRequestInit, type Outcome, operation, outcomeOf, resumeOne } from 'oncefetch';
 import { ignoredIn } from './attributes.js';
 import { fingerprintOf } from './fingerprint.js';
@@ -7,7 +7,7 @@ import type { OnceFormElement, Shared } from './options.js';
 import { bodyOf, fieldsOf, type Submission } from './submission.js';
 import type { FormMoment, FormOutcome } from './words.js';
 
-/** What was sent, so that it can be asked for again. */
+/** What a submit sends. */
 export interface Sent {
   readonly name: OperationName;
   readonly url: string;
@@ -18,40 +18,40 @@ export interface Asked {
   readonly element: OnceFormElement;
   readonly submission: Submission;
   readonly name: OperationName;
-  /** The rendered key belongs to this operation. */
+  /** Whether the rendered key belongs to this operation; not so if a button has its own operation. */
   readonly keyed: boolean;
 }
 
-/** Collects the form as it is now. */
+/** Collects what the form sends, as it is now. */
 export function collect({ element, submission, name, keyed }: Asked, { fingerprints, options: { call }, spent }: Shared): Sent {
   const fields = fieldsOf(submission);
-  // As it is now: by the time that it is asked for, the page may show another operation in the same field.
+  // Read the key now: when it is needed, the page may show another operation's key in the same field.
   const key = keyed ? renderedKey(submission.form)?.value : undefined;
   const once = {
     ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignoredIn(element)) }),
     ...call?.(element, fields),
-    // A function, because what is open may have begun under another key, and because another tab may use this one up meanwhile.
+    // A function, because an unsettled operation may have begun under another key, and because another tab may use this one up meanwhile.
     ...(key !== undefined && { key: () => spent.keyToSend(key) }),
   };
   return { name, url: submission.url, init: { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once } };
 }
 
-/** Sends it, or asks what became of it. */
+/** Sends the form, or goes on with what was sent before. */
 export const send = ({ client, spent }: Shared, { name, url, init }: Sent): Promise<FormOutcome> => told(operation(client, name).fetch(url, init), spent);
 
-/** Asks what became of what an earlier page sent. */
+/** Finds out what became of an operation that was sent before, perhaps by an earlier page. */
 export const ask = ({ client, spent }: Shared, name: OperationName): Promise<FormOutcome> => told(resumeOne(client, name), spent);
 
-/** A mistake of the page's. */
+/** The outcome for a mistake of the page. */
 export const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
 
-/** Whether there is nothing to ask after, as far as this page knows. */
+/** Whether, as far as this page knows, nothing was sent of which it could ask what became. */
 export function isNothing(client: Once, name: OperationName): boolean {
   const { state } = operation(client, name);
   return state.phase === 'idle' || (state.phase === 'settled' && state.outcome.effect === 'none');
 }
 
-/** What is told of an outcome, whoever's it was. */
+/** The moment to show for an outcome. */
 export const momentOf = ({ effect, type }: Outcome): FormMoment => (effect !== 'none' ? effect : type === 'unsent' ? type : 'refused');
 
 async function told(call: Promise<Response>, spent: SpentKeys): Promise<FormOutcome> {
@@ -63,16 +63,16 @@ async function told(call: Promise<Response>, spent: SpentKeys): Promise<FormOutc
   const stale = isOnceError(ended, 'ERR_ONCE_KEY_BURNT');
   const moment = already ? 'already' : stale ? 'stale' : outcome ? momentOf(outcome) : 'failed';
   const answer = response && (await jsonOf(response));
-  // Whatever has become of the form meanwhile: the key is used up.
+  // Even if the form has changed or is gone: the server says that the key is used up.
   const next = moment === 'refused' || moment === 'done' ? nextKey(answer) : undefined;
   if (outcome?.key !== undefined && next !== undefined) spent.replace(outcome.key, next, moment === 'refused');
   return { moment, outcome, response, answer, error };
 }
 
-/** For so long it is waited for the rest of a body that the client has not read: a stream, or a long one. It may never end. */
+/** How long to wait for a body that the client has not read (a stream, or a long one), ms. It may never end. */
 const REST_MS = 2000;
 
-/** The body stays unread for the app. */
+/** The body as JSON, read from a copy, so that the app can still read the response. */
 async function jsonOf(response: Response): Promise<unknown> {
   if (!/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return undefined;
   const json = response

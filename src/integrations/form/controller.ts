@@ -1,4 +1,4 @@
-/** From a submit to what is shown, for one element. */
+/** Controls one element: from a submit to what is shown. */
 import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
 import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
 import { ask, collect, isNothing, mistake, momentOf, send } from './call.js';
@@ -10,7 +10,7 @@ import { busyButton, Status } from './status.js';
 import type { Submitter } from './submission.js';
 import { BUSY, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
 
-/** A tab that dies while it sends says nothing, so what another tab is at is looked at again after this time, ms. */
+/** How often to look again while another tab is sending, ms: it may die without a word. */
 const LOOK_AGAIN_MS = 2000;
 
 export class FormController {
@@ -22,21 +22,21 @@ export class FormController {
   #status: Status | undefined;
   #payment: Operation | undefined;
   #leave: (() => void) | undefined;
-  /** Whose form it is. */
+  /** The user whom the form is shown to. */
   #user: string | undefined;
-  /** The call of this element that is under way, and whose: its own words come at its end. */
+  /** The call of this element that is under way, and its user. When it ends, its own outcome is shown. */
   #call: { readonly user: string | undefined } | undefined;
-  /** Takes the pressed button back to rest. */
+  /** Makes the pressed button look idle again. */
   #rests = (): void => {};
   #begun = false;
-  /** The attribute that it began with. */
+  /** The attribute `operation` as it was at the last `#begin`. */
   #named: string | null | undefined;
-  /** The press that the call is for, and those since then that are for something else. */
+  /** The press that the call is for. `#next`: later presses for something else, which wait. */
   #pressed: Press | undefined;
   #next: readonly Press[] = [];
-  /** What was sent last, and may have taken effect. */
+  /** The operation that was sent last, while it may have taken effect. */
   #open: OperationName | undefined;
-  /** The state of the form's operation does not show it: it is of a button's own, or could not be stored. */
+  /** Keep showing `unknown` although the state of the form's operation does not: a button has its own operation, or the record could not be stored. */
   #kept = false;
   #turn = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -46,7 +46,7 @@ export class FormController {
     this.#shared = shared;
   }
 
-  /** A TypeError of the page's author is thrown to the console; the form is the browser's then. */
+  /** If the page has a mistake, this throws a TypeError, which appears in the console, and the form is left to the browser. */
   connect(): void {
     if (document.readyState === 'loading')
       document.addEventListener('DOMContentLoaded', () => this.#element.isConnected && !this.#leave && this.#begin(), { once: true });
@@ -60,7 +60,7 @@ export class FormController {
     clearTimeout(this.#timer);
   }
 
-  /** Its operation may have another name, or the server knows more of it. */
+  /** An attribute has changed: the operation has another name, or the server has rendered `known`. */
   changed(): void {
     if (!this.#begun || !this.#element.isConnected) return;
     this.disconnect();
@@ -69,24 +69,24 @@ export class FormController {
 
   submitted(event: SubmitEvent): void {
     const form = this.#form;
-    // A listener of the app's has taken it; or it is another form.
+    // Leave it if a listener of the app handles it, or if it is another form.
     if (event.defaultPrevented || !this.#leave || !form || event.target !== form) return;
     this.#shared.spent.renew(form);
     const press = pressOf(this.#element, form, (event.submitter as Submitter | null) ?? undefined, (this.#payment as Operation).name);
-    // Nobody is logged in, as far as the page knows: the server knows better, and says so.
+    // If nobody is logged in as far as the page knows, leave the submit to the browser: the server will say so.
     if (!press || this.#whoIsHere() === undefined) return;
     event.preventDefault();
-    // One click more changes nothing. What is for another operation, or was edited, has its turn when the call has ended.
+    // Another click on the same changes nothing. A press for another operation, or with edited fields, waits until the call has ended.
     if (!this.#busy) void this.#send(press);
     else if (!this.#pressed || !isSamePress(this.#pressed, press)) this.#next = queued(this.#next, press);
   }
 
-  /** As it is now: a framework may put another one in its place. */
+  /** The present form: a framework may replace it at any time. */
   get #form(): HTMLFormElement | null {
     return this.#element.querySelector('form');
   }
 
-  /** Whoever corrects a field need not read on what was wrong with it. */
+  /** The user has edited a field: remove its error. */
   edited(target: EventTarget | null): void {
     if (target instanceof Element && 'name' in target) this.#errors.clear(String(target.name));
   }
@@ -98,7 +98,7 @@ export class FormController {
     await this.#ask(name, () => ask(this.#shared, name));
   }
 
-  /** Its call is under way, and of whoever is here: who logs in meanwhile need not wait for it. */
+  /** Whether a call of the present user is under way. A user who logs in meanwhile need not wait for another user's call. */
   get #busy(): boolean {
     return this.#call !== undefined && this.#call.user === namespace(this.#shared.client);
   }
@@ -106,7 +106,7 @@ export class FormController {
   #begin(): void {
     this.#begun = true;
     const named = this.#element.getAttribute('operation');
-    // What is under way goes on, for the operation that it was sent for.
+    // The element is for another operation now. A call under way goes on, but is not shown here any more.
     if (named !== this.#named) {
       [this.#call, this.#named] = [undefined, named];
       this.#forget();
@@ -138,9 +138,9 @@ export class FormController {
     if (this.#call !== mine) return;
     this.#call = undefined;
     this.#rests();
-    // Of somebody who has logged out nothing is shown, and nobody is led anywhere.
+    // If the user has changed, show nothing of the call, and do not go to the next page.
     if (mine.user !== this.#whoIsHere()) return this.#draw();
-    // Whoever edits on will press again.
+    // Drop waiting presses whose form was edited since: the user will press again.
     this.#next = this.#next.filter(({ submission: { form }, typed }) => typed === typedInto(form, ignoredIn(this.#element)));
     if (told.moment === 'failed') report(told.error);
     [this.#open, this.#kept] = [told.moment === 'unknown' ? name : undefined, this.#payment?.state.phase !== 'unsettled'];
@@ -153,7 +153,7 @@ export class FormController {
     if (this.#form) this.#shared.spent.renew(this.#form);
     const named = this.#named;
     const shows = this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }));
-    // A listener may have turned the element to another operation.
+    // A listener may have changed the element's operation.
     if (named !== this.#named) return;
     if (shows) this.#display(told);
     else this.#markOnly(told.moment);
@@ -171,11 +171,11 @@ export class FormController {
   #goOn(): void {
     const next = nextIn(this.#element);
     if (next !== undefined) location.assign(next);
-    // The button that had the focus may be gone.
+    // The button that had the focus may have been removed.
     else if (document.activeElement === document.body) this.#status?.focus();
   }
 
-  /** What is known of the operation, whoever is at it: this page, another tab, or the one before a reload. */
+  /** Shows what is known of the operation, whoever drives it: this page, another tab, or the page before a reload. */
   #draw(): void {
     const state = this.#payment?.state;
     this.#whoIsHere();
@@ -184,7 +184,7 @@ export class FormController {
     else if (state && !this.#busy) this.#rest(state);
   }
 
-  /** Nothing of the user before is left on the screen. */
+  /** The present user. If that is another one than before, removes from the screen what was shown of the previous user. */
   #whoIsHere(): string | undefined {
     const user = namespace(this.#shared.client);
     if (this.#user !== user) this.#forget();
@@ -192,20 +192,20 @@ export class FormController {
     return user;
   }
 
-  /** Nobody is at it now. */
+  /** Shows the state of the operation while no call of this page is under way. */
   #rest(state: OperationState): void {
     const ended = state.phase === 'settled' ? momentOf(state.outcome) : '';
     if (this.known.isDone(this.#element, this.#user, state, this.moment)) {
-      // The server has rendered what is so: what was open here is not any more.
+      // The server has rendered that it is done, so settle what was unsettled here.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#markOnly('done');
     } else if (state.phase === 'unsettled') void this.#lookAround(state.pending.name);
     else if (ended === 'done') this.moment === 'already' || this.#show(ended);
-    // Whoever saw it being sent is told its end, also where a framework has put this element in the place of the one that was pressed.
+    // If "sending" was shown, show the end too, even if a framework has replaced the element that was pressed by this one.
     else if (!LAST_WORDS.has(this.moment) && !(this.#kept && this.moment === 'unknown')) this.#show(BUSY.has(this.moment) ? ended : '');
   }
 
-  /** Whether another tab is at it, whose customer need not hear "not sure" yet. */
+  /** For an unsettled operation: shows `unknown`, or `sending` if another tab is driving it, because its end may still come. */
   async #lookAround(name: OperationName): Promise<void> {
     const turn = ++this.#turn;
     const open = await pending(this.#shared.client, { prefix: name }).catch(() => []);
@@ -225,16 +225,16 @@ export class FormController {
     this.#show('');
   }
 
-  /** `asks`: it can be asked after. */
+  /** `asks`: whether the button to ask again is offered. */
   #show(moment: FormMoment | '', told?: FormOutcome, asks = this.#open !== undefined, rest: readonly string[] = []): void {
     const { says = {} } = this.#shared.options;
-    // What this very submit was told says more than what is stored.
+    // `told` is the outcome of this very submit, which is more precise than the stored state.
     if (told || moment !== this.moment) this.#status?.say(moment && [wordsFor(this.#element, says, moment, told, this.#payment?.state), ...rest].join(' '));
     this.#mark(moment);
     this.#status?.offer(asks && moment === 'unknown' ? wordsFor(this.#element, says, 'check') : undefined);
   }
 
-  /** Says nothing of it; what was said before goes. */
+  /** Sets the moment without a text, and removes the text before. */
   #markOnly(moment: FormMoment): void {
     this.#show('');
     this.#mark(moment);

@@ -1,4 +1,4 @@
-/** `<once-form>`: a plain form inside it takes effect once. */
+/** Defines `<once-form>`: a plain form in it takes effect once. */
 import { namespace, type Once } from 'oncefetch';
 import { FormController } from './controller.js';
 import { clientForForms, SpentKeys } from './key.js';
@@ -8,10 +8,10 @@ import type { FormMoment } from './words.js';
 const TAG = 'once-form';
 
 /**
- * Defines the element `<once-form operation="pay c-42">`. The form in it is sent by the client, so that it takes effect once;
- * without script the browser sends it, with the key that the server rendered. On a server it does nothing.
+ * Defines the element `<once-form operation="pay c-42">`. The client sends the form in it, so that it takes effect once. Without script
+ * the browser sends it, with the key that the server rendered. On a server this function does nothing.
  *
- * @throws TypeError on a wrong option, or where the element's name is taken
+ * @throws TypeError on a wrong option, or if the element's name is taken
  * @example
  * defineOnceForm(createOnce({ namespace: customer }));
  */
@@ -23,7 +23,7 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
   customElements.define(tag, elementFor(once, options));
 }
 
-/** Made where there is a page: elsewhere there is no HTMLElement. */
+/** Makes the class of the element. In a function, because outside of pages there is no HTMLElement. */
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const spent = new SpentKeys();
   const { client, fingerprints } = clientForForms(once, spent);

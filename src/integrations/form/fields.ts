@@ -1,6 +1,6 @@
-/** What a server says of single fields, shown at them: `aria-invalid`, and a text that describes the field. */
+/** Shows a server's errors at their fields, by `aria-invalid` and a text that describes the field. */
 
-/** On what the element has written, while it stands: a copy of it takes that back. */
+/** Marks what the element has written, so that a copy of the element can remove it. */
 export const SAID = 'data-once-said';
 
 type Control = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
@@ -39,7 +39,7 @@ function controlOf(form: HTMLFormElement, name: string): Control | undefined {
 
 let ids = 0;
 
-/** The app's place for the field's errors, or one of ours behind the field: not in its label, whose text is the field's name. */
+/** The app's own element for the field's errors, or a new one after the field; not inside of a label, because its text names the field. */
 function placeFor(form: HTMLFormElement, control: Control): { readonly place: HTMLElement; readonly made: boolean } {
   const own = [...form.querySelectorAll<HTMLElement>('[data-error-for]')].find(({ dataset }) => dataset['errorFor'] === control.name);
   if (own) return { place: own, made: false };
@@ -55,7 +55,7 @@ const described = (control: Element): readonly string[] => (control.getAttribute
 export class FieldErrors {
   readonly #shown = new Map<string, () => void>();
 
-  /** Shows what has a field, and gives the first of these; `rest`: the texts for which there is none. */
+  /** Shows the errors whose fields exist. `first`: the first of these fields; `rest`: the texts of the other errors. */
   show(form: HTMLFormElement, answer: unknown): { readonly first: Control | undefined; readonly rest: readonly string[] } {
     const rest: string[] = [];
     const controls: Control[] = [];
@@ -71,7 +71,7 @@ export class FieldErrors {
     return { first, rest };
   }
 
-  /** Takes the error of one field away, or all of them. */
+  /** Removes the error of one field, or all errors. */
   clear(name?: string): void {
     for (const [of, detach] of [...this.#shown]) {
       if (name !== undefined && of !== name) continue;
@@ -81,7 +81,7 @@ export class FieldErrors {
   }
 }
 
-/** Takes away the errors of the element that this one is a copy of. */
+/** Removes from a copied element the errors that were shown in the original. */
 export function takeBackErrors(host: HTMLElement): void {
   for (const place of host.querySelectorAll<HTMLElement>(`[data-error-for][${SAID}]`)) {
     for (const control of host.querySelectorAll(`[aria-describedby~="${place.id}"]`)) detach(control, place, null);
@@ -100,7 +100,7 @@ function attach(form: HTMLFormElement, control: Control, message: string): () =>
   return () => detach(control, place, before);
 }
 
-/** `before`: what `aria-invalid` said before. */
+/** Removes an error. `before`: the earlier value of `aria-invalid`. */
 function detach(control: Element, place: HTMLElement, before: string | null): void {
   if (place.getAttribute(SAID) === 'made') place.remove();
   else place.textContent = '';

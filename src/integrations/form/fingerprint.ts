@@ -1,16 +1,16 @@
-/** What makes two submits the same one: the fields, without those that differ with every rendering of a page. */
+/** The fingerprint of a submit: its fields, without those that differ with every rendering of a page. */
 import { KEY_FIELD } from './key.js';
 
 const hex = (bytes: ArrayBuffer): string => Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** A file by its content. Pages on http:// have no digest, and give the content itself, which the client digests. */
+/** The digest of a file's content. Pages on http:// have no Web Crypto, so there it is the content itself, which the client digests. */
 async function printOf(file: File): Promise<string> {
   const bytes = await file.arrayBuffer();
   const { subtle } = crypto as { readonly subtle?: SubtleCrypto };
   return subtle ? hex(await subtle.digest('SHA-256', bytes)) : Array.from(new Uint8Array(bytes), (byte) => String.fromCharCode(byte)).join('');
 }
 
-/** The fields that count, in an order of their own; the order of those with one name counts. `ignored`: names that don't. */
+/** The fields as texts, sorted by name; fields of the same name keep their order, which counts. `ignored`: names that do not count. */
 export async function fingerprintOf(fields: FormData, multipart: boolean, ignored: readonly string[]): Promise<readonly string[]> {
   const counted = [...fields]
     .filter(([name]) => name !== KEY_FIELD && !ignored.includes(name))

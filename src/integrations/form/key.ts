@@ -1,16 +1,16 @@
-/** The key that the server renders into a form, and the next one, which a refusal brings. */
+/** The key that the server renders into a form, and the next key, which an answer may bring. */
 import { type Evidence, extend, type Once, type OnceOptions } from 'oncefetch';
 
-/** The hidden field with the key, and the member of a refusal's JSON with the next one. */
+/** The name of the hidden field with the key, and of the member of an answer's JSON with the next one. */
 export const KEY_FIELD = 'idempotency-key';
 
-/** What the server rendered; `undefined` where it rendered none. */
+/** The field with the key that the server rendered; `undefined` if there is none. */
 export function renderedKey(form: HTMLFormElement): HTMLInputElement | undefined {
-  // As the server reads the fields: the first of this name, whatever has it as its id.
+  // The first field with this name, as the server would read it. `elements.namedItem` would also find one with this id.
   return [...form.elements].find((one): one is HTMLInputElement => one instanceof HTMLInputElement && one.name === KEY_FIELD && one.value !== '');
 }
 
-/** Where pages of an origin find the keys that were refused: keys alone, of nobody's name. */
+/** Where the pages of an origin store keys that were refused: only keys, without names of users or operations. */
 const STORED = 'once-form/refused-keys';
 const STORED_MAX = 50;
 
@@ -22,15 +22,15 @@ function storedKeys(): Map<string, string> {
   }
 }
 
-/** Keys that are used up, each with the one that counts now: a framework, the browser's cache or another tab may show the first one. */
+/** Keys that are used up, each with the key that replaces it: a framework, the browser's cache or another tab may still show the old one. */
 export class SpentKeys {
-  /** Keys that something of this page goes out under: a server that names such a one says of what it speaks, and brings no next one. */
+  /** Keys under which this page has sent something. If a refusal names one of these, it says which request it is about, and brings no next key. */
   readonly sent = new Set<string>();
   readonly #here = new Map<string, string>();
 
   /**
-   * From now on the form goes out under `next`, and in other tabs too if the key before it was refused. One that has done
-   * something stays theirs: where they share no store with this page, only the server can tell them so.
+   * From now on the form is sent under `next` instead of `spent`. If `spent` was refused, the same holds in other tabs. If it has taken
+   * effect, other tabs keep it: if they share no store with this page, only the server's answer to that key can tell them that it is done.
    */
   replace(spent: string, next: string, refused: boolean): void {
     if (spent === next) return;
@@ -41,11 +41,11 @@ export class SpentKeys {
     try {
       localStorage.setItem(STORED, JSON.stringify([...stored].slice(-STORED_MAX)));
     } catch {
-      // Full, or closed to this page: whoever presses in another tab is told to load it again.
+      // The storage is full or not allowed. Then another tab that sends the old key will say that its page must be loaded again.
     }
   }
 
-  /** The key that counts in place of this one. */
+  /** The key that replaces this one; the same if none does. */
   current(rendered: string): string {
     const all = new Map([...storedKeys(), ...this.#here]);
     let key = rendered;
@@ -53,21 +53,21 @@ export class SpentKeys {
     return key;
   }
 
-  /** The key that counts in place of this one, for something that goes out now. */
+  /** The same for a request that is sent now. */
   keyToSend(rendered: string): string {
     const key = this.current(rendered);
     this.sent.add(key);
     return key;
   }
 
-  /** Puts the key that counts into a form that bears a spent one. */
+  /** Replaces a used-up key in a form. */
   renew(form: HTMLFormElement): void {
     const field = renderedKey(form);
     if (field) field.value = this.current(field.value);
   }
 }
 
-/** The key for the corrected form. A server that gives one says that the key before it is used up. */
+/** The next key in an answer, if any. By giving one, the server says that the key before it is used up. */
 export function nextKey(answer: unknown): string | undefined {
   const next = typeof answer === 'object' && answer !== null ? (answer as Record<string, unknown>)[KEY_FIELD] : undefined;
   return typeof next === 'string' && next !== '' ? next : undefined;
@@ -75,7 +75,7 @@ export function nextKey(answer: unknown): string | undefined {
 
 /**
  * The client for forms. A rendered key may have been sent before, without script, so a refusal proves nothing by itself
- * (docs/decisions/0007-only-random-keys-are-clean.md); one that brings the next key is the last word on the key before it.
+ * (docs/decisions/0007-only-random-keys-are-clean.md). But a refusal that brings the next key is final for the key before it.
  */
 export function clientForForms(once: Once, { sent }: SpentKeys): { readonly client: Once; readonly fingerprints: boolean } {
   const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'verdict' | 'fingerprint'> };

@@ -1,8 +1,8 @@
-/** What the server has rendered as done: for whom, and until when. A page can outlive its user's session, and be pressed again. */
+/** Whether the server's `known="done"` still holds. It was rendered for one user, whose session the page may outlive, and before any later submit. */
 import type { OperationState } from 'oncefetch';
 import { type FormMoment, LAST_WORDS } from './words.js';
 
-/** Whether the browser had this page stored, as it may on the way back: nobody knows when it was rendered. */
+/** Whether the browser showed this page from its cache, as it may after "back". Then it is not known when the page was rendered. */
 const isOldPage = (): boolean => (performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined)?.transferSize === 0;
 
 export class Known {
@@ -10,21 +10,21 @@ export class Known {
   #at: number | undefined;
   #pressed = false;
 
-  /** It was rendered anew, for this user; `inPage`: it may have come with the page, and was not made by a script. */
+  /** The attribute was rendered, for this user. `inPage`: it may have come with the page's HTML, and not from a script. */
   rendered(user: string | undefined, inPage: boolean): void {
     this.#for = user;
     this.#at = this.#at === undefined && inPage && isOldPage() ? 0 : Date.now();
     this.#pressed = false;
   }
 
-  /** The form has been sent since. */
+  /** The form was sent since then. */
   pressed(): void {
     this.#pressed = true;
   }
 
   /**
-   * Whether it is said of this user's operation, and of none that began later, as `repeat` allows. Where the page learns only
-   * later who its user is, the first one is meant.
+   * Whether "done" holds for this user's present operation, and not only for one before it (with `repeat`, a name may have several). If
+   * the page did not know its user when it was rendered, the first user that it gets to know is meant.
    */
   isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | ''): boolean {
     this.#for ??= user;

@@ -1,4 +1,4 @@
-/** What an app says of its forms. */
+/** The options of an app for its forms. */
 import type { Once, OperationOptions } from 'oncefetch';
 import type { SpentKeys } from './key.js';
 import { type FormMoment, type FormWords, WORDS } from './words.js';
@@ -7,21 +7,21 @@ import { type FormMoment, type FormWords, WORDS } from './words.js';
 export interface FormOptions {
   /** The element's name. @default 'once-form' */
   tag?: string | undefined;
-  /** What people are told. The attributes `says-done`, `says-unknown` … of an element come first; what the server says of a refusal, before those. */
+  /** Texts for the user. The attributes `says-done`, `says-unknown` … of an element take precedence, and the server's text for a refusal over those. */
   says?: FormWords | undefined;
-  /** More options for the call of one submit: `meta` for a banner, `repeat`, `keep`, `limits`. Called when a form is submitted. */
+  /** Called when a form is submitted. Returns more options for its call: `meta` for a banner, `repeat`, `keep`, `limits`. */
   call?: ((element: OnceFormElement, fields: FormData) => Omit<OperationOptions, 'operation' | 'key' | 'verdict'>) | undefined;
 }
 
 /** The element that `defineOnceForm` defines. */
 export interface OnceFormElement extends HTMLElement {
-  /** Where the form is; `''` before anything was sent. Also the attribute `state`, for styles. */
+  /** The state of the form; `''` before anything was sent. It is also in the attribute `state`, for styles. */
   readonly state: FormMoment | '';
-  /** Asks what became of what was sent last, under the same key. What has not been sent it does not send. */
+  /** Asks, under the same key, what became of what was sent last. It sends nothing that was not sent before. */
   check(): Promise<void>;
 }
 
-/** What all elements of one definition share. */
+/** What all elements of one `defineOnceForm` share. */
 export interface Shared {
   readonly client: Once;
   readonly fingerprints: boolean;
@@ -31,7 +31,7 @@ export interface Shared {
 
 const TYPES = { tag: 'string', says: 'object', call: 'function' } as const;
 
-/** What is wrong with how an app uses the element. */
+/** The error for a mistake in how an app uses the element. */
 export const wrong = (what: string, must: string, got?: unknown): TypeError =>
   new TypeError(`once-form: ${what} must ${must}${got === undefined ? '' : `, got ${JSON.stringify(got)}`}`);
 

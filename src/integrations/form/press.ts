@@ -1,11 +1,11 @@
-/** One press of a form: what it asks for, and whether another one asks for the same. */
+/** One press of a form's button: what it asks for, and whether another press asks for the same. */
 import type { OperationName } from 'oncefetch';
 import { ignoredIn, nameOfButton } from './attributes.js';
 import { KEY_FIELD } from './key.js';
 import { readSubmission, type Submission, type Submitter } from './submission.js';
 import { report } from './words.js';
 
-/** What was asked for, of which operation, and what stood in the form then. */
+/** What was pressed, the operation's name, and what had been typed into the form. */
 export interface Press {
   readonly submission: Submission;
   readonly name: OperationName;
@@ -15,8 +15,8 @@ export interface Press {
 const unheard = (event: Event): void => event.stopImmediatePropagation();
 
 /**
- * What would be sent of the form as it stands, but for the key and what is ignored, which nobody types. Its `formdata` listeners
- * are left alone: they may add something else each time.
+ * The fields of the form as it is now, as text, without the key and ignored fields, which nobody types. The form's `formdata` listeners
+ * are not called, because they may add something different each time.
  */
 export function typedInto(form: HTMLFormElement, ignored: readonly string[]): string {
   const root = form.getRootNode();
@@ -28,19 +28,19 @@ export function typedInto(form: HTMLFormElement, ignored: readonly string[]): st
 
 export const isSameName = (one: OperationName, other: OperationName | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether both are sent alike. Code that submits a form presses no button, and means whichever was pressed. */
+/** Whether both presses send the same. Code that submits a form presses no button; that counts as the same button as the other press. */
 function isSameButton({ submitter: one, url }: Submission, { submitter: other, url: otherUrl }: Submission): boolean {
   return !one || !other || (url === otherUrl && one.name === other.name && (one.name === '' || one.value === other.value));
 }
 
-/** Whether operation and button are the same, and nobody has edited anything between the two. */
+/** Whether operation and button are the same and nothing was edited between the two presses. */
 export const isSamePress = (before: Press, now: Press): boolean =>
   before.typed === now.typed && isSameName(before.name, now.name) && isSameButton(before.submission, now.submission);
 
-/** The presses that wait, with one more: of each operation the last one counts. */
+/** Adds a press to those that wait. For each operation only the last press is kept. */
 export const queued = (waiting: readonly Press[], press: Press): readonly Press[] => [...waiting.filter(({ name }) => !isSameName(name, press.name)), press];
 
-/** Reads a press; `undefined`: it is left to the browser. */
+/** Reads a press; `undefined` if it is left to the browser. */
 export function pressOf(element: Element, form: HTMLFormElement, submitter: Submitter | undefined, own: OperationName): Press | undefined {
   const submission = readSubmission(form, submitter);
   try {

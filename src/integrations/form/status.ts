@@ -1,4 +1,4 @@
-/** Where a form speaks: a line that screen readers read out by themselves, a button to ask again, and the button that was pressed. */
+/** Where a form shows its state: a line that screen readers announce, a button to ask again, and the button that was pressed. */
 import { SAID, takeBackErrors } from './fields.js';
 import type { Submitter } from './submission.js';
 
@@ -9,7 +9,7 @@ export class Status {
   #check: HTMLButtonElement | undefined;
   #said = '';
 
-  /** Takes the app's own elements where it has placed them: `role="status"`, and a button with `data-once-check`. */
+  /** Uses the app's own elements if there are any: one with `role="status"`, and a button with `data-once-check`. */
   constructor(host: HTMLElement, onCheck: () => void) {
     this.#host = host;
     this.#onCheck = onCheck;
@@ -17,13 +17,13 @@ export class Status {
     this.#find();
   }
 
-  /** A page may put others in their place at any time. */
+  /** The two elements. They are looked up each time, because a page may replace them at any time. */
   #find(): { readonly line: HTMLElement; readonly check: HTMLButtonElement } {
     const host = this.#host;
     if (!this.#line || !host.contains(this.#line)) {
       this.#line = host.querySelector<HTMLElement>('[role=status]') ?? madeLine(host);
       this.#said = '';
-      // A copy of an element (a row of a list, a framework's snapshot of the page) bears what was said in the first one.
+      // The element may be a copy (a row of a list, a framework's snapshot of the page) that still has the original's text.
       if (this.#line.hasAttribute(SAID)) this.#write(this.#line, '');
     }
     if (!this.#check || !host.contains(this.#check)) {
@@ -34,7 +34,7 @@ export class Status {
     return { line: this.#line, check: this.#check };
   }
 
-  /** Each thing is said once. `''` takes back what was said here, and leaves the server's own text. */
+  /** Shows a text, unless it is shown already, so that it is announced only once. `''` removes a text of ours, but not one that the server rendered. */
   say(words: string): void {
     const { line } = this.#find();
     if (words === '' ? line.textContent === this.#said : line.textContent !== words) this.#write(line, words);
@@ -46,13 +46,13 @@ export class Status {
     this.#said = words;
   }
 
-  /** Offers the button under this text; `undefined`: not at all. */
+  /** Shows the button with this text; `undefined` hides it. */
   offer(words: string | undefined): void {
     const { check } = this.#find();
     const focused = document.activeElement === check;
     check.hidden = words === undefined;
     if (words !== undefined && !check.childElementCount) check.textContent = words;
-    // Who pressed it must not fall back to the top of the page.
+    // If the hidden button had the focus, move that to the line, so that it does not fall back to the top of the page.
     if (focused && words === undefined) this.focus();
   }
 
@@ -79,8 +79,8 @@ function madeCheck(host: HTMLElement): HTMLButtonElement {
 }
 
 /**
- * Lets the pressed button show that it is at work: `aria-busy`, and the text of its `data-once-busy`. It is not disabled:
- * who uses a keyboard would lose their place. The result takes it back.
+ * Makes the pressed button show that its call is under way, by `aria-busy` and the text of its `data-once-busy`. It is not disabled,
+ * because keyboard users would lose the focus. The result undoes this.
  */
 export function busyButton(button: Submitter | undefined): () => void {
   if (!button) return () => {};
@@ -96,14 +96,14 @@ export function busyButton(button: Submitter | undefined): () => void {
   };
 }
 
-/** What a copy of the button puts back. */
+/** The button's content in a template, from which a copy of the button can restore it. */
 function templateOf(children: readonly Node[]): HTMLTemplateElement {
   const template = document.createElement('template');
   template.content.append(...children.map((child) => child.cloneNode(true)));
   return template;
 }
 
-/** A copy of an element bears what was shown in the first one: nobody is at work here, and nothing was refused. */
+/** If the element is a copy, removes what was shown in the original: busy buttons and errors, which are not true of the copy. */
 function takeBackCopied(host: HTMLElement): void {
   for (const button of host.querySelectorAll(`:is(button, input)[${SAID}]`)) {
     button.removeAttribute('aria-busy');

@@ -1,4 +1,4 @@
-/** What one submit asks for, read as the browser would (HTML standard, "form submission algorithm"). */
+/** Reads what one submit asks for, as the browser would (HTML standard, "form submission algorithm"). */
 import { wrong } from './options.js';
 
 export type Submitter = HTMLButtonElement | HTMLInputElement;
@@ -10,18 +10,18 @@ export interface Submission {
   readonly multipart: boolean;
 }
 
-/** `left`: it is the browser's. `mistake`: what a developer should know about it. */
+/** `left`: the submit is left to the browser. `mistake`: what the developer should be told. */
 export type Read = Submission | { readonly left: true; readonly mistake?: TypeError | undefined };
 
 const left = (mistake?: TypeError): Read => ({ left: true, mistake });
 
-/** The attribute of the button that was pressed, else of the form. */
+/** The value of an attribute of the pressed button or else of the form, and the attribute's name. */
 function said(form: HTMLFormElement, submitter: Submitter | undefined, name: 'action' | 'method' | 'enctype' | 'target'): [string, string] {
   const own = submitter?.getAttribute(`form${name}`);
   return own === null || own === undefined ? [form.getAttribute(name) ?? '', name] : [own, `form${name}`];
 }
 
-/** Whether code can send this, or only the browser. */
+/** Reads a submit. It is left to the browser if code can't send it. */
 export function readSubmission(form: HTMLFormElement, submitter: Submitter | undefined): Read {
   const [method, methodFrom] = said(form, submitter, 'method');
   if (method.toLowerCase() !== 'post') return left(methodFrom === 'method' ? wrong('method', 'be post', method) : undefined);
@@ -29,7 +29,7 @@ export function readSubmission(form: HTMLFormElement, submitter: Submitter | und
   if (target !== '' && target !== '_self') return left(wrong(targetFrom, 'be absent: the answer comes to this page', target));
   const [action, actionFrom] = said(form, submitter, 'action');
   const url = new URL(action, action === '' ? document.URL : document.baseURI);
-  // A framework's own action, such as React's, is that framework's.
+  // An action of a framework, such as React's, is left to the framework.
   if (!/^https?:$/.test(url.protocol)) return left();
   if (url.origin !== location.origin) return left(wrong(actionFrom, 'be of this origin', action));
   const [enctype, enctypeFrom] = said(form, submitter, 'enctype');
@@ -38,7 +38,7 @@ export function readSubmission(form: HTMLFormElement, submitter: Submitter | und
   return { form, submitter, url: url.href, multipart: enctype.toLowerCase() === 'multipart/form-data' };
 }
 
-/** Browsers before 2023 ignore the second argument of FormData, and know what is no button all the same. */
+/** Whether FormData takes a button as its second argument. Browsers before 2023 ignore it, and so do not throw on a wrong one. */
 function takesSubmitter(): boolean {
   try {
     new FormData(document.createElement('form'), document.createElement('p'));
@@ -51,7 +51,7 @@ function takesSubmitter(): boolean {
 /** The fields as the browser would send them, with the button that was pressed. The form's `formdata` listeners run. */
 export function fieldsOf({ form, submitter }: Submission): FormData {
   if (!submitter) return new FormData(form);
-  // A framework may have put another button in its place since it was pressed.
+  // A framework may have replaced the button since it was pressed.
   if (submitter.form === form && takesSubmitter()) return new FormData(form, submitter);
   const fields = new FormData(form);
   if (submitter.name) fields.append(submitter.name, submitter.value);
@@ -60,7 +60,7 @@ export function fieldsOf({ form, submitter }: Submission): FormData {
 
 const lines = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 
-/** The body as the browser would send it. A file in a form that is not `multipart/form-data` is its name. */
+/** The body as the browser would send it. In a form that is not `multipart/form-data`, a file is sent as its name. */
 export function bodyOf({ multipart }: Submission, fields: FormData): FormData | URLSearchParams {
   if (multipart) return fields;
   return new URLSearchParams([...fields].map(([name, value]) => [lines(name), lines(typeof value === 'string' ? value : value.name)]));

@@ -1,20 +1,20 @@
-/** What a form tells people, and when. */
+/** What a form tells its user, and when. */
 import type { OperationState, Outcome } from 'oncefetch';
 
 /**
- * Where a form is: `sending`; `waiting`, the server is still working on it; `done`; `already`, it was done before, by this
- * form or with other values, and was not sent again; `refused`; `stale`, the page's key is used up, and nothing was sent; `unsent`, nothing has
- * left; `unknown`, it may have taken effect; `failed`, a mistake of the page's.
+ * The state of a form: `sending`; `waiting` (the server is still working on it); `done`; `already` (it was done before, by this form or
+ * with other values, and was not sent again); `refused`; `stale` (the page's key is used up, and nothing was sent); `unsent` (nothing was
+ * sent); `unknown` (it may have taken effect); `failed` (the page has a mistake).
  */
 export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' | 'stale' | 'unsent' | 'unknown' | 'failed';
 
-/** Somebody is at it. */
+/** States while a call is under way. */
 export const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
 
-/** Said of a submit; it stays until the next one, whatever the store says. */
+/** States that are about the last submit. They stay until the next one, whatever the store says. */
 export const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'stale', 'unsent', 'failed']);
 
-/** What became of a submit: the detail of the event `once-outcome`. */
+/** What became of a submit; the detail of the event `once-outcome`. */
 export interface FormOutcome {
   readonly moment: FormMoment;
   /** `undefined` for `failed`. */
@@ -27,8 +27,8 @@ export interface FormOutcome {
 }
 
 /**
- * Texts by moment; `expired`: of what is `unknown`, and too old to be sent again; `check` is on the button that asks again. A function
- * gets what became of the submit, where there was one.
+ * Texts by moment; `expired` is for `unknown` when it is too late to send again, `check` is the text of the button that asks again. A
+ * function gets what became of the submit, if there was one.
  */
 export type FormWords = { readonly [moment in FormMoment | 'expired' | 'check']?: string | ((told: FormOutcome | undefined) => string) | undefined };
 
@@ -46,20 +46,20 @@ export const WORDS: Readonly<Record<keyof FormWords, string>> = {
   check: 'Check',
 };
 
-/** Errors of an app's texts and functions are reported as if nobody had caught them; the form goes on. */
+/** Reports an error of the app's code as uncaught, while the form goes on. */
 export function report(error: unknown): void {
   setTimeout(() => {
     throw error;
   });
 }
 
-/** Whether a press would send it no more, because the server may have forgotten the key. */
+/** Whether a press would not send it again, because the server may have forgotten the key. */
 function isExpired(told: FormOutcome | undefined, state: OperationState | undefined): boolean {
   if (told?.outcome) return 'reason' in told.outcome && told.outcome.reason === 'key-expired';
   return state?.phase === 'unsettled' && state.pending.expiresAt <= Date.now();
 }
 
-/** The server's own words (RFC 9457) for a refusal. */
+/** The server's own text for a refusal (RFC 9457). */
 function problemOf({ moment, answer }: FormOutcome): string | undefined {
   if (moment !== 'refused' || typeof answer !== 'object' || answer === null) return undefined;
   const { detail, title } = answer as { readonly detail?: unknown; readonly title?: unknown };
@@ -67,8 +67,9 @@ function problemOf({ moment, answer }: FormOutcome): string | undefined {
 }
 
 /**
- * The text for a moment: the attribute `says-…`, but for a refusal of which the server has words; else a function of the app's, those words, the app's text,
- * ours. `state`: of the form's operation. Who has a text of their own for `unknown`, and none for `expired`, keeps to the first.
+ * The text for a moment. In this order: the attribute `says-…`, unless the server gave a text for a refusal; the app's function; the
+ * server's text; the app's text; ours. `state`: that of the form's operation. An app that has its own text for `unknown`, but none for
+ * `expired`, gets its own text for both.
  */
 export function wordsFor(element: Element, words: FormWords, of: keyof FormWords, told?: FormOutcome, state?: OperationState): string {
   const owns = (word: keyof FormWords): boolean => element.hasAttribute(`says-${word}`) || words[word] !== undefined;

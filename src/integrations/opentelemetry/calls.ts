@@ -1,4 +1,4 @@
-/** Follows each call to its end: it drives an operation, joins one, or waits for one and then drives. */
+/** Follows each call to its end, whether it drives an operation, joins one, or first waits for one and then drives. */
 import { context } from '@opentelemetry/api';
 import { isOnceError, type OnceError, type Outcome } from 'oncefetch';
 import type { Call, OperationRun } from '../../engine/client.js';
@@ -9,19 +9,19 @@ import { OperationSpan, type Telling } from './operation-span.js';
 type Operate = (call: Call) => Promise<unknown>;
 type Flight = ReturnType<Call['client']['registry']['flights']['get']>;
 
-/** The spans of operations under way, of all clients of this realm: a call may join what another client drives. */
+/** The spans of operations under way, of all clients in this realm, because a call may join an operation that another client drives. */
 const underWay = new WeakMap<object, OperationSpan>();
 
 const flightOf = ({ client, address }: Call): Flight => client.registry.flights.get(address.operationKey);
 
-/** Notes that this span is of the operation under way: what a call drives that waited for another one first. */
+/** Notes that this span belongs to the operation under way. Needed for a call that waited for another operation before it drove its own. */
 export function drives(span: OperationSpan, { client, operationKey }: OperationRun): void {
   const flight = client.registry.flights.get(operationKey);
   span.landed ??= flight?.landed;
   if (flight && !underWay.has(flight)) underWay.set(flight, span);
 }
 
-/** `mark`: the name under which attempts and events find the span in the settings of their call. */
+/** Makes the call with a span. `mark`: the symbol under which attempts and events find the span in the settings of their call. */
 export function follow(call: Call, operate: Operate, mark: symbol, telling: Telling, metrics: Metrics): Promise<unknown> {
   const { clock } = call.client.platform;
   const followed = new Followed(call, new OperationSpan(telling), metrics, () => clock.now());
@@ -36,11 +36,11 @@ class Followed {
   readonly #startedAt: number;
   readonly #wallStartedAt = Date.now();
   readonly #caller = context.active();
-  /** What was under way when this call came. */
+  /** The operation that was under way when this call came, if any. */
   readonly #met: Flight;
   #flight: Flight;
   #outcome: Outcome | undefined;
-  /** The caller has its answer, or its error with this code. */
+  /** Set once the caller has its answer, or its error with this code. */
   #left: { readonly code: string | undefined } | undefined;
 
   constructor(call: Call, span: OperationSpan, metrics: Metrics, now: () => number) {
@@ -57,7 +57,7 @@ class Followed {
     const own = settings.onOutcome;
     const onOutcome = (outcome: Outcome) => {
       this.#told(outcome);
-      // Its rejection is reported by whoever calls this one.
+      // If the app's hook rejects, the caller of this function reports it.
       return own?.(outcome);
     };
     if (!this.#met) this.#span.start();
@@ -74,7 +74,7 @@ class Followed {
     }
   }
 
-  /** The outcome comes before the caller's answer, or after it where the caller has left. */
+  /** Called with the outcome: before the caller gets its answer, or after the caller has left. */
   #told(outcome: Outcome): void {
     this.#metrics.ended(outcome, this.#startedAt, this.#now());
     if (outcome.joined) {
@@ -101,9 +101,9 @@ class Followed {
     else this.#span.fail(error);
   }
 
-  /** No operation came of it, because another one was in the way. */
+  /** The call was refused because another one was in the way. */
   #refuse({ code, outcome }: OnceError): void {
-    // It shared the operation of another call, whose span tells the end.
+    // If it had joined another call's operation, that one's span tells the end.
     if (outcome.joined) return;
     if (code === 'ERR_ONCE_BUSY') this.#metrics.conflict('busy');
     this.#span.end(outcome, code);
@@ -114,7 +114,7 @@ class Followed {
     this.#span.event(EVENTS.claimLost);
   }
 
-  /** The caller gave up. What it began ends by itself, and its outcome is still told, unless it broke. */
+  /** The caller gave up. The operation still ends, and its outcome ends the span; `fail` is for the case that there is none. */
   #abandon(error: unknown): void {
     if (!this.#span.started) return;
     const landed = this.#flight?.landed ?? this.#span.landed;

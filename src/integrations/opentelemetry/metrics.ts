@@ -1,4 +1,4 @@
-/** What an operator counts. No operation's name and no key is an attribute: there are as many as there are orders. */
+/** Metrics. Operation names and keys are no attributes, because there are as many of them as there are orders. */
 import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
 import type { Once, Outcome, UnknownReason } from 'oncefetch';
 import { namespace, pending } from 'oncefetch';
@@ -6,11 +6,11 @@ import type { Client } from '../../engine/client.js';
 import { ATTRIBUTES, METRICS } from './names.js';
 import { safely } from './safely.js';
 
-/** Unsettled operations of one store and namespace that are looked at for each report, and namespaces of one store. */
+/** For each report: how many unsettled operations of a store and namespace are read at most, and how many namespaces of a store. */
 const PENDING_MAX = 1000;
 const NAMESPACES_MAX = 20;
 
-/** The bounds that the conventions give to requests, in seconds, and on to a day: an operation may outlive its page. */
+/** The bucket bounds of the conventions for requests, in seconds, and more up to a day, because an operation may outlive its page. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300, 3600, 86_400];
 const COUNTS = [1, 2, 3, 4, 5, 10];
 
@@ -19,7 +19,7 @@ export type Conflict = (typeof CONFLICTS)[number];
 
 type ReplayedFrom = Extract<Outcome, { type: 'replayed' }>['from'];
 
-/** Every word, so that none is missing. */
+/** All reasons. As a record, so that the compiler reports a missing one. */
 const REASONS: Readonly<Record<UnknownReason, 0>> = {
   'no-answer': 0,
   'refused-after-ambiguity': 0,
@@ -41,14 +41,14 @@ const REASONS: Readonly<Record<UnknownReason, 0>> = {
 };
 const FROM: Readonly<Record<ReplayedFrom, 0>> = { server: 0, store: 0, memory: 0, reconcile: 0, elsewhere: 0 };
 
-/** How it ended, as attributes. */
+/** Attributes for how an operation ended. */
 export const endingOf = (outcome: Outcome): Attributes => ({
   [ATTRIBUTES.effect]: outcome.effect,
   [ATTRIBUTES.type]: outcome.type,
   ...('reason' in outcome && { [ATTRIBUTES.reason]: outcome.reason }),
 });
 
-/** The answer was known before this call, so the call made nothing certain. */
+/** Whether the answer was known before this call. Then the call did not make anything certain. */
 const wasKnown = (outcome: Outcome): boolean => outcome.type === 'replayed' && outcome.attempts === 0 && /^(store|memory)$/.test(outcome.from);
 
 export function metricsOf(meter: Meter) {
@@ -73,7 +73,7 @@ export function metricsOf(meter: Meter) {
   });
   const suppressed = (by: 1 | 0, kind: 'joined' | 'replayed', from?: string): void =>
     duplicates.add(by, { [ATTRIBUTES.duplicate]: kind, ...(from !== undefined && { [ATTRIBUTES.replayedFrom]: from }) });
-  // A counter that appears with its first event has no rate: what wakes somebody would be missed once for each process.
+  // Start each counter at 0. A counter that appears only with its first event has no rate then, so an alert would miss that event in each process.
   safely(() => {
     for (const kind of CONFLICTS) conflicts.add(0, { [ATTRIBUTES.conflict]: kind });
     for (const reason of Object.keys(REASONS)) operations.add(0, { [ATTRIBUTES.effect]: 'unknown', [ATTRIBUTES.type]: 'unknown', [ATTRIBUTES.reason]: reason });
@@ -100,10 +100,10 @@ export function metricsOf(meter: Meter) {
 
 export type Metrics = ReturnType<typeof metricsOf>;
 
-/** From this many on, those that are gone are removed. */
+/** When the set has this many clients, those that are gone are removed from it. */
 const LOOK_AT_MIN = 64;
 
-/** Clients over stores that are looked at through another one. Held weakly: a server may make one for each request, and forget it. */
+/** Clients whose stores are already observed through another client. Held weakly, because a server may make one for each request and drop it. */
 class Others {
   readonly #clients = new Set<WeakRef<Client>>();
   #lookAt = LOOK_AT_MIN;
@@ -116,7 +116,7 @@ class Others {
     this.#lookAt = Math.max(LOOK_AT_MIN, this.#clients.size * 2);
   }
 
-  /** Those that are over this store, and open. */
+  /** The open clients with this store. */
   over(store: Client['store']): Client[] {
     return [...this.#clients].map(this.#living).filter((client) => client?.store === store) as Client[];
   }
@@ -129,7 +129,7 @@ class Others {
 
 const watchers = new WeakMap<Meter, ReturnType<typeof watchUnsettled>>();
 
-/** One for all features on this meter: a gauge has one value, and each would tell that of its own clients. */
+/** One watcher for all features on a meter: a gauge has one value, and each feature would report only its own clients. */
 function watcherOf(meter: Meter): ReturnType<typeof watchUnsettled> {
   const watcher = watchers.get(meter) ?? watchUnsettled(meter);
   watchers.set(meter, watcher);
@@ -139,19 +139,19 @@ function watcherOf(meter: Meter): ReturnType<typeof watchUnsettled> {
 /** What functions of a client take. */
 const face = (client: Client): Once => ({ '~oncefetch': () => client }) as Once;
 
-/** Of clients over one store, those that see something else than the ones before them. */
+/** Of clients with the same store, one for each namespace. */
 const eachNamespace = (clients: readonly Client[]): Client[] =>
   [...new Map([...clients].reverse().map((client) => [namespace(face(client)), client] as const)).values()].slice(-NAMESPACES_MAX);
 
-/** Reports what the stores of all clients hold unsettled; a store is watched until its clients are closed. */
+/** Reports the unsettled operations of all clients' stores. A store is observed until its clients are closed. */
 function watchUnsettled(meter: Meter): (client: Client) => void {
   const count = meter.createObservableGauge(METRICS.unsettled, { unit: '{operation}', description: 'Operations that nobody has settled.' });
   const age = meter.createObservableGauge(METRICS.age, { unit: 's', description: 'Age of the oldest operation that nobody has settled.' });
-  // Clients over one store see the same, if they have one namespace.
+  // One client for each store. Others with the same store would report the same, unless they have another namespace.
   const clients = new Map<Client['store'], Client>();
   const others = new Others();
   const observe = async (report: { observe(gauge: ObservableGauge, value: number): void }): Promise<void> => {
-    // A store that can't be read, or a page that nobody has logged in to, has nothing to report.
+    // If a store can't be read, or nobody is logged in, there is nothing to report.
     const watched = [...clients.values()].flatMap((client) => eachNamespace([client, ...others.over(client.store)]));
     const looks = await Promise.all(watched.map((client) => look(client).catch(() => undefined)));
     const seen = looks.filter((one) => one !== undefined);

@@ -15,7 +15,7 @@ export const HTTP = {
   errorType: 'error.type',
 } as const;
 
-/** Of spans, and the first five of metrics too. */
+/** Attributes of spans; metrics have some of them, too. */
 export const ATTRIBUTES = {
   effect: 'oncefetch.effect',
   type: 'oncefetch.type',

@@ -7,7 +7,7 @@ import { metricsOf } from './metrics.js';
 import { ATTRIBUTES, EVENTS } from './names.js';
 import type { OperationSpan, Telling } from './operation-span.js';
 
-/** What spans tell only if it is listed: the parts of an operation's name, its idempotency key, and the query in `url.full`. */
+/** What spans contain only if it is listed: the parts of an operation's name, its idempotency key, and the query in `url.full`. */
 export type OpenTelemetryAttribute = 'oncefetch.operation.name' | 'oncefetch.key' | 'url.query';
 
 /** Options of `openTelemetry`. */
@@ -16,17 +16,17 @@ export interface OpenTelemetryOptions {
   tracerProvider?: TracerProvider | undefined;
   /** @default the global one, as it is when `openTelemetry` is called */
   meterProvider?: MeterProvider | undefined;
-  /** What spans tell besides: `['oncefetch.operation.name']`. Metrics never do. @default [] */
+  /** What spans may contain in addition: `['oncefetch.operation.name']`. Metrics never contain it. @default [] */
   attributes?: readonly OpenTelemetryAttribute[] | undefined;
 }
 
 const LISTABLE: readonly unknown[] = [ATTRIBUTES.name, ATTRIBUTES.key, 'url.query'] satisfies OpenTelemetryAttribute[];
 
 /**
- * Tells OpenTelemetry of each operation: a span with its attempts as children, by the stable conventions for HTTP clients, and
- * metrics. Last in `use`, so that the transport is called right inside of the attempt's span.
+ * Reports each operation to OpenTelemetry: as a span with its attempts as children, by the stable conventions for HTTP clients, and as
+ * metrics. Put it last in `use`, so that the transport is called directly inside of the attempt's span.
  *
- * @param options - providers, and what spans may tell besides
+ * @param options - providers, and what spans may contain in addition
  * @throws TypeError that names a wrong option
  * @see https://opentelemetry.io/docs/specs/semconv/http/http-spans/
  * @example
@@ -36,7 +36,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Feature {
   const { tracerProvider = trace, meterProvider = metrics, attributes = [] } = checked(options);
   const tracer = tracerProvider.getTracer('oncefetch');
   const counted = metricsOf(meterProvider.getMeter('oncefetch'));
-  // Each of its own, so that two of them on one client do not tell each other's spans.
+  // Each feature has its own symbol, so that two of them on one client do not use each other's spans.
   const mark = Symbol('oncefetch.opentelemetry');
   const spanOf = (of: object): OperationSpan | undefined => (of as { settings?: { [mark]?: OperationSpan } }).settings?.[mark];
   const spanOfAttempt = ({ job }: AttemptRequest): OperationSpan | undefined => {
@@ -62,7 +62,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Feature {
     if (event.type === 'diagnostic') span.event(EVENTS.diagnostic, { [ATTRIBUTES.diagnostic]: event.code });
     if (event.type !== 'wait') return;
     span.event(EVENTS.wait, { [ATTRIBUTES.waitReason]: event.why });
-    // Once for each operation, however often it asks.
+    // Count the conflict once for each operation, however often it has to wait.
     if (event.why === 'in-progress' && !met.has(span)) counted.conflict('in-progress');
     if (event.why === 'in-progress') met.add(span);
   };
@@ -79,7 +79,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Feature {
 
 const nameOf = (name: readonly unknown[]): Attributes => (name.length ? { [ATTRIBUTES.name]: name.map(String) } : {});
 
-/** What a wrong value is, in one word. */
+/** The kind of a wrong value, in one word. */
 const kindOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
 function checked(options: OpenTelemetryOptions): OpenTelemetryOptions {

@@ -7,29 +7,29 @@ import { endingOf } from './metrics.js';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.js';
 import { safely } from './safely.js';
 
-/** What spans may say of an operation, and where they go. */
+/** The tracer, and what spans may contain. */
 export interface Telling {
   readonly tracer: Tracer;
-  /** Attributes of the operation that the app has listed, but for the key, which is known later. */
+  /** Attributes of the operation that the app has listed, without the key, which is known only later. */
   readonly attributes: Attributes;
   readonly key: boolean;
   readonly query: boolean;
 }
 
-/** No method of it throws, whatever the SDK does. */
+/** The span of one operation. None of its methods throws because of telemetry, whatever the SDK does. */
 export class OperationSpan {
-  /** The end of its operation, known from the first attempt on: in Workers no table that calls share has it. */
+  /** Resolves at the end of the operation. Set at the first attempt, because in Workers calls share no table where it could be found. */
   landed: Promise<void> | undefined;
   readonly #telling: Telling;
   readonly #startedAt = Date.now();
-  /** That of the caller, and from the start on that of this span. */
+  /** The caller's context; once the span has started, the span's own. */
   #context = context.active();
   #span: Span | undefined;
   #attempt: Span | undefined;
   #joined = 0;
   #ended = false;
 
-  /** Takes the context that is active now for its parent. */
+  /** The context that is active now is the parent of the span. */
   constructor(telling: Telling) {
     this.#telling = telling;
   }
@@ -42,7 +42,7 @@ export class OperationSpan {
     return this.#ended;
   }
 
-  /** A call that waits for another one first may never become an operation, so its span begins when it does. */
+  /** Starts the span. Not in the constructor, because a call that has to wait for another one may never become an operation. */
   start(): void {
     safely(() => this.#start());
   }
@@ -56,7 +56,7 @@ export class OperationSpan {
     return span;
   }
 
-  /** Does what follows in the context of this span. */
+  /** Runs `work` in the context of this span. */
   within<T>(work: () => T): T {
     return context.with(this.#context, work);
   }
@@ -65,7 +65,7 @@ export class OperationSpan {
     safely(() => this.#start().addEvent(name, attributes));
   }
 
-  /** Another call shares this operation: `at`, ms since 1970, from `caller`. */
+  /** Another call has joined this operation, at the time `at` (ms since 1970), from the context `caller`. */
   join(at: number, caller: Context): void {
     this.#joined++;
     safely(() => {
@@ -75,15 +75,15 @@ export class OperationSpan {
     });
   }
 
-  /** One request, as a CLIENT span that is active while the transport is called. */
+  /** Sends one request, with a CLIENT span that is active while the transport is called. */
   send(a: AttemptRequest, request: AroundAttempt, send: SendAttempt): Promise<Response> {
-    // Of a call before this one it is known that it sent the request, not how often.
+    // That an earlier call sent the request is known, but not how often: count it as once.
     const resends = a.number - 1 + (a.resumed ? 1 : 0);
     const how = () => ({ kind: SpanKind.CLIENT, attributes: requestAttributes(request, resends, this.#telling.query) });
     return this.#during(a, spanNameOf(request.method), how, () => send(), setAnswer);
   }
 
-  /** One call of a function that `run` was given. */
+  /** Calls the function given to `run`, with a span. */
   act(a: AttemptRequest, act: () => unknown): Promise<unknown> {
     const how = () => ({ kind: SpanKind.INTERNAL, attributes: { [ATTRIBUTES.attempt]: a.number } });
     return this.#during(a, SPANS.effect, how, act);
@@ -119,7 +119,7 @@ export class OperationSpan {
     return this.#attempt;
   }
 
-  /** An attempt whose transport hears no abort is over when the next step begins. */
+  /** Ends the span of an attempt that timed out but whose transport ignores the abort. Called when the next step begins. */
   #endAttempt(): void {
     const span = this.#attempt;
     this.#attempt = undefined;
@@ -128,7 +128,7 @@ export class OperationSpan {
     span.end();
   }
 
-  /** `code`: of the error that the call was rejected with. */
+  /** Ends the span with an outcome. `code`: that of the error with which the call rejected, if it did. */
   end(outcome: Outcome, code: string | undefined): void {
     this.#end((span) => {
       const { attempts, resumed, storedIn, type, effect } = outcome;
@@ -145,7 +145,7 @@ export class OperationSpan {
     });
   }
 
-  /** It ended without an outcome: a wrong option, or a bug. */
+  /** Ends the span without an outcome, after a wrong option or a bug. */
   fail(error: unknown): void {
     this.#end((span) => setError(span, errorTypeOf(error)));
   }

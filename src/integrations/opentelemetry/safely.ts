@@ -1,8 +1,8 @@
 import { diag } from '@opentelemetry/api';
 
 /**
- * Does what only telemetry needs. What that throws (an exporter, a span processor of the app) must not change what becomes of a
- * payment: it goes to OpenTelemetry's own log.
+ * Does work that only telemetry needs. If that throws (an exporter, a span processor of the app), it must not change what becomes of
+ * the operation: the error goes to OpenTelemetry's own log.
  */
 export function safely<T>(work: () => T): T | undefined {
   try {

@@ -1,38 +1,38 @@
-/** The service worker's part of an outbox: when it goes on, and for whom. */
+/** The service worker's part of an outbox: when operations go on, and for which user. */
 import { type Around, extend, type InBackground, type Once, type OnceOptions, resumeInBackground } from 'oncefetch';
 import { isActive, type SyncEvent, scope } from './scope.js';
 
 /** Who is logged in. */
 export interface OutboxOptions {
   /**
-   * Finds out who is logged in now: a worker has no page to ask. Asked before anything is looked at, and again before every
-   * attempt; where it gives nothing, throws or takes longer than ten seconds, nothing is sent. @default the client's own `namespace`
+   * Finds out who is logged in now, because a worker has no page to ask. It is called before the store is read, and again before every
+   * attempt. If it returns nothing, throws, or takes longer than ten seconds, nothing is sent. @default the client's own `namespace`
    */
   namespace?: (() => string | null | undefined | Promise<string | null | undefined>) | undefined;
 }
 
-/** Who is here, as far as this is known. */
+/** What is known of the present user. */
 interface Here {
   user: string | undefined;
-  /** Nobody could tell. */
+  /** `namespace` failed or was too slow. */
   unsure: boolean;
-  /** When that was last known, wall clock, ms. */
+  /** When this was last confirmed, wall clock, ms. */
   at?: number;
 }
 
 const TAG = 'oncefetch';
 const ASK_MS_MAX = 10_000;
-/** From then on an answer is too old to send by. */
+/** An answer of `namespace` that is older than this does not allow sending, ms. */
 const AGED_MS = 1000;
 
 /**
- * In a service worker: goes on with what customers agreed to (`once.background`) when the worker starts, when its browser sends a
- * `sync` event, and when the device comes online. Call it while the script is read for the first time.
- * How each one ends is told to `onOutcome` of the client; with `namespace`, what was given to `subscribe` hears nothing of it.
+ * In a service worker: resumes the operations that customers agreed to (`once.background`) when the worker starts, when the browser
+ * sends a `sync` event, and when the device comes online. Call it synchronously while the worker's script runs for the first time.
+ * How each operation ends is told to the client's `onOutcome`. With the option `namespace`, listeners given to `subscribe` are not told.
  *
- * @param once - the client, with the options that it has in pages
- * @returns what goes on at once, for events of your own; give its promise to their `waitUntil`
- * @throws TypeError on a wrong client or option, or where this is no service worker
+ * @param once - the client, with the same options as in pages
+ * @returns a function that resumes at once, for your own events; give its promise to their `waitUntil`
+ * @throws TypeError on a wrong client or option, or if this is no service worker
  * @see https://wicg.github.io/background-sync/spec/
  * @example
  * outbox(once, { namespace: async () => (await cookieStore.get('user'))?.value });
@@ -44,7 +44,7 @@ export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<I
   const go = asks ? goFor(once, asks, here) : () => resumeInBackground(once);
   let running: Promise<InBackground> | undefined;
   let next: Promise<InBackground> | undefined;
-  // One at a time. Whoever asks in the middle of one gets the one after it, which sees what was stored meanwhile.
+  // One run at a time. A request during a run gets the next run, which sees what was stored meanwhile.
   const goOn = (): Promise<InBackground> => {
     next ??= (running ?? Promise.resolve()).then(started, started);
     return next;
@@ -57,16 +57,16 @@ export function outbox(once: Once, options: OutboxOptions = {}): () => Promise<I
     return running;
   };
   const quietly = (): Promise<unknown> => goOn().catch((error: unknown) => own.reportError?.(error));
-  // It is not told to wait: a browser holds what pages ask for until the worker is active, and the worker waits for pages that pay.
+  // No `waitUntil` here: the browser holds requests of pages until the worker is active, and the worker may wait for a page that is paying.
   own.addEventListener('activate', () => void quietly());
   own.addEventListener('online', () => void quietly());
   own.addEventListener('sync', (event) => event.tag === TAG && event.waitUntil(goOn().then(retried(event, here))));
-  // A new version that waits for its turn leaves it to the one that is there.
+  // A new version of the worker that is not active yet leaves this to the active one.
   if (isActive(own, registration)) void quietly();
   return goOn;
 }
 
-/** A `sync` event that fails comes again, after minutes. */
+/** Rejects if operations are left, so that the browser sends the `sync` event again, some minutes later. */
 const retried =
   ({ lastChance }: SyncEvent, here: Here) =>
   ({ open }: InBackground): void => {
@@ -84,7 +84,7 @@ function checked(once: Once, options: OutboxOptions): OutboxOptions['namespace']
   return namespace;
 }
 
-/** What is used of the inside of a client. */
+/** The part of a client's inside that is used. */
 interface Inside {
   readonly settings: Pick<OnceOptions, 'headers' | 'reconcile'>;
   readonly parts: object;
@@ -92,32 +92,35 @@ interface Inside {
   readonly transport: { send(url: string, init: RequestInit): Promise<Response> };
 }
 
-/** Goes on for whoever is there. The client asks for its namespace right before it sends, and gets the answer of a moment before. */
+/**
+ * Resumes operations of the present user. The client asks for its namespace synchronously right before it sends, so it gets the last
+ * answer of `asks`, which must be new.
+ */
 function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: Here): () => Promise<InBackground> {
   const { settings, parts, platform, transport } = once['~oncefetch']() as Inside;
   const still = async (before: string | undefined): Promise<void> => {
     const { user } = await inTime(asks);
-    // An answer that is slower than that to another attempt is older, too.
+    // Also if another attempt has heard of another user meanwhile.
     if (user !== before || here.user !== before) {
       here.user = undefined;
       throw new Error('another user has logged in');
     }
     here.at = platform.clock.now();
   };
-  /** A hook of the client, which asks a server with the session of whoever is here: it is not called, or not believed, where that is somebody else. */
+  /** Wraps a hook of the client, which may ask a server in the present user's session. If that is another user, it is not called, or its answer not used. */
   const inSession =
     <Q, A>(hook: (question: Q) => A | Promise<A>) =>
     async (question: Q): Promise<A> => {
       const before = here.user;
       await still(before);
       const given = await hook(question);
-      // It may have taken its time, for a token of whoever is here by now.
+      // The hook may have been slow, and have returned a token of a user who logged in meanwhile.
       await still(before);
       return given;
     };
-  // What `around` would give, but for the feature itself: the client has that, and a worker without hooks need not load it.
+  // A hook as for `around()`. That function itself is not imported, so that a worker whose client has no such hooks need not load it.
   const last: Around = (_, send) => still(here.user).then(() => send());
-  /** In the last moment: a slow look at the store may have come since somebody told who is here. */
+  /** The last check before sending: a slow read of the store may have come after the last answer of `asks`. */
   const leave = async (input: unknown, init?: RequestInit): Promise<Response> => {
     if (Math.abs(platform.clock.now() - (here.at ?? 0)) > AGED_MS) await still(here.user);
     return transport.send(String(input), init ?? {});
@@ -128,7 +131,7 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
     fetch: leave,
     headers: headers ? inSession(headers) : () => still(here.user).then(() => ({})),
     ...(reconcile && { reconcile: inSession(reconcile) }),
-    // The innermost hook: those around it may have taken their time, too.
+    // Added as the innermost hook, because the app's own hooks may be slow, too.
     ...('around' in parts && { use: [{ name: 'around', parts: { [Symbol('around')]: last } }] }),
   });
   return async () => {
@@ -137,7 +140,7 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
   };
 }
 
-/** The user; `undefined`: nobody, or nobody can tell (`unsure`). */
+/** Asks who the user is, within ten seconds. `user` is `undefined` if nobody is logged in, or if nobody can tell (`unsure`). */
 async function inTime(asks: NonNullable<OutboxOptions['namespace']>): Promise<Here> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,4 +1,4 @@
-/** The scope of a service worker, as far as the outbox uses it: TypeScript has it only beside that of pages, not with it. */
+/** The part of a service worker's scope that the outbox uses. TypeScript's own types for it can't be used together with those of pages. */
 
 interface WorkerEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
@@ -18,7 +18,7 @@ interface Events {
 
 export interface Scope {
   readonly registration: ServiceWorkerRegistration;
-  /** Itself. Absent in older browsers. */
+  /** This worker itself. Absent in older browsers. */
   readonly serviceWorker?: ServiceWorker | undefined;
   addEventListener<Type extends keyof Events>(type: Type, listener: (event: Events[Type]) => unknown): void;
   reportError?(error: unknown): void;
@@ -30,6 +30,6 @@ export function scope(): { readonly own: Scope; readonly registration: ServiceWo
   return { own, registration: own.registration };
 }
 
-/** Whether this is the worker whose turn it is, and not a new version that is being installed. */
+/** Whether this is the active worker, not a new version that is being installed. */
 export const isActive = ({ serviceWorker }: Scope, { active, installing, waiting }: ServiceWorkerRegistration): boolean =>
   serviceWorker ? serviceWorker.state === 'activated' : active !== null && !installing && !waiting;

@@ -4,7 +4,7 @@ import { resolveUrl, systemClock, systemRandomness, systemTransport, webDigest }
 import { listening } from './listening.js';
 import { tabs } from './tabs.js';
 
-/** Web Locks: the lock of a tab that dies frees itself. */
+/** Web Locks. When a tab dies, its locks are released. */
 const webLocks = (manager: LockManager): Locks => ({
   acquire: (name, { wait, signal }) =>
     new Promise((resolve, reject) => {
@@ -28,7 +28,7 @@ const connectivity: Connectivity = {
     const shown = (): void => {
       if (document.visibilityState === 'visible') wake();
     };
-    // `pageshow`: back from the back-forward cache.
+    // `pageshow`: the page has come back from the back-forward cache.
     return listening({ online: wake, pageshow: wake, visibilitychange: shown });
   },
 };

@@ -1,7 +1,7 @@
-/** What a page hears of itself: events of its window, and `visibilitychange`, which old Safari fires at the document only. */
+/** Listeners by type: for events of the window, and for `visibilitychange`, which old Safari fires only at the document. */
 export type Heard = Readonly<Record<string, () => void>>;
 
-/** Begins to listen; the result ends it. Workers have no document, and some have no events. */
+/** Begins to listen; the result ends that. Workers have no document, and some have no events. */
 export function listening(heard: Heard): () => void {
   const each = (act: 'addEventListener' | 'removeEventListener'): void => {
     for (const [type, hear] of Object.entries(heard)) (type === 'visibilitychange' ? globalThis.document : globalThis)?.[act]?.(type, hear);

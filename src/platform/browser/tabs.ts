@@ -1,4 +1,4 @@
-/** Tabs of one origin that tell each other to look again, and a page that looks by itself when it is shown. */
+/** Lets tabs of one origin tell each other to look again, and makes a page look again when it is shown. */
 import type { Tabs } from '../../ports.js';
 import { listening } from './listening.js';
 
@@ -7,7 +7,7 @@ let telling = false;
 let hearing: BroadcastChannel | undefined;
 let off: (() => void) | undefined;
 
-/** Absent where the browser has none, or refuses it to this page. */
+/** A channel to the other tabs; `undefined` if the browser has none or refuses it to this page. */
 function open(): BroadcastChannel | undefined {
   try {
     return new BroadcastChannel('oncefetch');
@@ -23,7 +23,7 @@ function hear(): void {
   if (hearing) hearing.onmessage = lookAgain;
 }
 
-/** An open channel may keep a page out of the back-forward cache, so it is open only while the page is there and a screen is. */
+/** Closes the channel. An open one may keep a page out of the back-forward cache, so it is open only while the page is shown and has a screen that listens. */
 function hush(): void {
   hearing?.close();
   hearing = undefined;
@@ -38,10 +38,10 @@ export const tabs: Tabs = {
   tell() {
     if (telling) return;
     telling = true;
-    // Once for all that happens in a tick, and before the page can leave.
+    // Once for everything that happens in one tick; a microtask, so that it comes before the page can be left.
     queueMicrotask(() => {
       telling = false;
-      // The channel that listens does not hear itself.
+      // A channel does not get its own messages, so the listening one is used.
       const channel = hearing ?? open();
       channel?.postMessage(0);
       if (channel !== hearing) channel?.close();

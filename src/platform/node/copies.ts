@@ -1,8 +1,9 @@
-/** Pages that tests make in Node, whose fetch may be the page's own. */
+/** For tests that simulate a page in Node, whose fetch may be that of the simulated page. */
 
 /**
- * A copy that breaks off when its original does. happy-dom makes one by a pipe, which doesn't tell of that, and would be read
- * for ever; the original's stream is told, and left unlocked. Elsewhere making a copy locks it, and the copy is told.
+ * A copy of a response that fails when its original does. happy-dom copies by a pipe, which does not pass failures on, so the copy would
+ * be read for ever. There the original's stream is not locked and tells of the failure. In other implementations, copying locks
+ * the original, and the copy fails by itself.
  */
 function copyOf(response: Response, clone: Response['clone']): Response {
   const { body } = response;
@@ -15,7 +16,7 @@ function copyOf(response: Response, clone: Response['clone']): Response {
   return Object.defineProperty(copy, 'body', { value: readable });
 }
 
-/** What a fetch of the caller's gives may be anything. */
+/** Gives a response the `clone` above. An app's own fetch may return anything, so whatever is no response stays as it is. */
 export function withCopies(response: Response): Response {
   const clone: unknown = response?.clone;
   if (typeof clone !== 'function' || !Object.isExtensible(response)) return response;

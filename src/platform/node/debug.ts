@@ -1,4 +1,4 @@
-/** `NODE_DEBUG=oncefetch`: a line on stderr for each step of each client, as Node's own modules do it. */
+/** `NODE_DEBUG=oncefetch` writes a line to stderr for each step of each client, as Node's own modules do. */
 import type { OnceEvent } from '../../core/event.js';
 import { logTo } from '../../core/log.js';
 import type { Platform } from '../../ports.js';
@@ -11,10 +11,10 @@ export interface DebugChannel extends NonNullable<Platform['channel']> {
 
 type Util = { debuglog(section: string): ((line: string) => void) & { readonly enabled: boolean } };
 
-/** The process has one channel, however many clients, and copies of this package, it has. */
+/** Marks the channel once it has the listener: it is the same for all clients and all copies of this package in the process. */
 const LISTENS = Symbol.for('oncefetch.debug');
 
-/** The same channel, with a listener that writes lines if the process was started so. */
+/** The same channel. If the process was started with `NODE_DEBUG=oncefetch`, it gets a listener that writes lines. */
 export function debugged(channel: DebugChannel | undefined): DebugChannel | undefined {
   const write = builtin<Util>('node:util')?.debuglog('oncefetch');
   if (!channel || LISTENS in channel || !write?.enabled) return channel;

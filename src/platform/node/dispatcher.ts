@@ -1,18 +1,18 @@
-/** Whether Node's fetch sends each request once. Undici's interface for "send it again" is its dispatcher, which an app may replace. */
+/** Tells whether Node's fetch sends each request only once. In undici, repetitions are made by the dispatcher, which an app may replace. */
 
-/** Where undici and Node's own fetch, which is a copy of it, look for their dispatcher: since version 4, and since version 8. */
+/** The symbols under which undici, of which Node's own fetch is a copy, finds its dispatcher: since version 4, and since version 8. */
 const DISPATCHERS = [Symbol.for('undici.globalDispatcher.1'), Symbol.for('undici.globalDispatcher.2')] as const;
 
-/** What Node's own fetch says in its source. A function that was put in its place says something else. */
+/** Part of the source of Node's own fetch, by which it is told from a function that replaced it. */
 const NODES_OWN = 'internal/deps/undici/undici';
 
-/** A member that undici keeps under a symbol of its own. */
+/** The member of an undici object under the symbol with this description. */
 const hidden = (of: object, description: string): unknown =>
   (of as Record<symbol, unknown>)[Object.getOwnPropertySymbols(of).find((symbol) => symbol.description === description) as symbol];
 
 /**
- * An undici `Agent` as it comes: not a subclass, no composed interceptors (a Proxy with another `dispatch`), no factory of
- * its own. An agent that retries, one for proxies, and anything unknown are not.
+ * Whether this is undici's own `Agent`: not a subclass, without composed interceptors (a Proxy with another `dispatch`), without a
+ * factory of the app. Agents that retry, agents for proxies, and anything unknown are not.
  */
 function isPlainAgent(dispatcher: object): boolean {
   const agent = Object.getPrototypeOf(dispatcher) as object;
@@ -25,7 +25,7 @@ function isPlainAgent(dispatcher: object): boolean {
   );
 }
 
-/** True only for Node's own fetch over the dispatcher that it makes for itself. In doubt, a request may be sent again. */
+/** True only for Node's own fetch with the dispatcher that it makes itself. In doubt, a request may be sent twice. */
 export function sendsOnce(init: RequestInit): boolean {
   if ('dispatcher' in init) return false;
   try {
@@ -35,7 +35,7 @@ export function sendsOnce(init: RequestInit): boolean {
     const used = legacy?.constructor.name === 'Dispatcher1Wrapper' ? latest : legacy;
     return used === undefined || isPlainAgent(used);
   } catch {
-    // Not what undici puts there.
+    // What is under the symbol is not undici's.
     return false;
   }
 }

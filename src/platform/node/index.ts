@@ -1,4 +1,4 @@
-/** Node, and what has its names: Deno and Bun. */
+/** Node, and runtimes with the same globals: Deno and Bun. */
 import type { Digest, Platform, Transport } from '../../ports.js';
 import { serverPlatform } from '../server/index.js';
 import { warning } from '../server/warning.js';
@@ -16,18 +16,18 @@ type NodeCrypto = {
 
 let crypto: NodeCrypto | undefined;
 
-/** Node's own answers at once. */
+/** Node's own digest, which is synchronous. */
 const digest: Digest = (data) => {
   crypto ??= builtin<NodeCrypto>('node:crypto');
   if (!crypto) throw new TypeError('once: Node 20.19 or later is needed');
   return crypto.hash ? crypto.hash('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex');
 };
 
-/** Errors of name resolution and of connecting: no request was written. */
+/** Errors of name resolution and of connecting, after which no request was written. */
 const NEVER_CONNECTED = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT)$/;
 
 function transport(fetch: typeof globalThis.fetch | undefined): Transport {
-  /** Sent when a dispatcher was there that may send again, whichever is there when it ends. */
+  /** Requests that were sent while a dispatcher was set that may send again, whichever is set when they end. */
   const doubtful = new WeakSet<RequestInit>();
   const mayResend = (init: RequestInit): boolean => fetch !== undefined || doubtful.has(init) || !sendsOnce(init);
   return {
@@ -37,7 +37,7 @@ function transport(fetch: typeof globalThis.fetch | undefined): Transport {
       return globalThis.document ? Promise.resolve(sent).then(withCopies) : sent;
     },
     mayResend,
-    // A redirect that was followed, and a copy that was sent again, fail in the same way after the effect.
+    // Not if a redirect was followed or a copy may have been sent: then the same error may come after the effect.
     neverSent: (error, init) =>
       init.redirect === 'manual' && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? '') && !mayResend(init),
   };
@@ -47,7 +47,7 @@ export const nodePlatform = (): Platform => ({
   ...serverPlatform(),
   digest,
   transport,
-  // Every event of every client, for the process's own tools: channel('oncefetch').
+  // Tools of the process hear every event of every client on channel('oncefetch').
   channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),
   forgets: warning((message, code) => globalThis.process.emitWarning?.(message, { code })),
 });

@@ -1,10 +1,10 @@
-/** A clock for apps that are put to sleep. */
+/** A clock for apps that the system may suspend. */
 import type { Connectivity, DeviceClock } from '../../ports.js';
 import { systemClock } from '../shared.js';
 
 /**
- * Timers stand still while the app is in the background, on some devices with their clock. Whenever `connectivity` wakes,
- * each one is held against the wall clock: what is due fires at once, and the others are set anew.
+ * While the app is in the background, timers stand still, and on some devices the clock they run by does too. So whenever
+ * `connectivity` wakes, each timer is compared with the wall clock: those that are due fire at once, and the others are set again.
  */
 export function wakefulClock(connectivity: Connectivity): DeviceClock {
   const looks = new Set<() => void>();
@@ -30,7 +30,7 @@ export function wakefulClock(connectivity: Connectivity): DeviceClock {
       const again = (): void => {
         const left = due - Date.now();
         clearTimeout(id);
-        // Where the clock was set back, the wait is no longer than it was.
+        // `Math.min`: if the clock was set back, the wait must not become longer than it was at first.
         if (left > 0) id = setTimeout(end, Math.min(left, ms));
         else end();
       };

@@ -1,4 +1,4 @@
-/** What NetInfo and AppState say, as the engine's hints. */
+/** Turns what NetInfo and AppState say into the engine's `Connectivity`. */
 import type { Connectivity } from '../../ports.js';
 
 interface NetworkState {
@@ -23,10 +23,10 @@ interface Networks {
 }
 
 /**
- * Wakes when the device is online again and when the app is shown again. Listens from its first use on, for as long as the
- * app lives. NetInfo repeats states that are equal, and iOS is `inactive` behind every alert: neither wakes anybody.
+ * Wakes when the device is online again and when the app is shown again. Once it is used, it listens as long as the app lives. Two
+ * things do not wake: a state of NetInfo that equals the one before, and the end of `inactive`, which iOS reports at every alert.
  *
- * @throws TypeError where a part is not what it should be
+ * @throws TypeError if a module is not what it should be
  */
 export function senses({ NetInfo, AppState }: Senses): Connectivity {
   const networks = NetInfo as Networks | undefined;
@@ -51,7 +51,7 @@ export function senses({ NetInfo, AppState }: Senses): Connectivity {
     if (networks?.addEventListener) networks.addEventListener(hear);
     else if (networks) {
       networks.addNetworkStateListener?.(hear);
-      // It tells changes only. Not knowing is no reason to wait.
+      // `expo-network` reports only changes, so ask for the present state. If that fails, it stays unknown.
       networks.getNetworkStateAsync?.().then(hear, () => {});
     }
     app?.addEventListener?.('change', (state) => {

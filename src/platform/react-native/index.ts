@@ -1,4 +1,4 @@
-/** React Native: what its own fetch, URL and globals lack is not asked of them. */
+/** React Native. This does not rely on what its fetch, its URL and its globals lack. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { v4 } from 'uuid';
@@ -13,14 +13,14 @@ const randomness: Randomness = {
   random: () => Math.random(),
   uuid() {
     const { crypto } = globalThis as { crypto?: Partial<Crypto> };
-    // A polyfill may have come since this file was loaded.
+    // Looked up now, because a polyfill may have been loaded after this file.
     if (typeof crypto?.getRandomValues === 'function') return v4();
     if (typeof crypto?.randomUUID === 'function') return crypto.randomUUID();
     throw new TypeError(NO_CRYPTO);
   },
 };
 
-/** React Native's fetch follows every redirect and does not say so; the answer's URL does. */
+/** Sets `redirected`, which React Native's fetch leaves out although it follows every redirect. The answer's URL tells. */
 function withRedirected(response: Response, url: string): Response {
   if (response.redirected === undefined && response.url) Object.defineProperty(response, 'redirected', { value: !isSameUrl(response.url, url) });
   return response;
@@ -34,7 +34,7 @@ export const reactNativePlatform = (connectivity: Connectivity): Platform => ({
   connectivity,
   transport: (fetch) => ({
     send: async (url, init) => withRedirected(await (fetch ?? globalThis.fetch)(url, init), url),
-    // Whatever the error says: Android's own client sends again by itself, and iOS cuts what is under way when it suspends the app.
+    // Never, whatever the error: Android's HTTP client sends again by itself, and iOS breaks off requests when it suspends the app.
     neverSent: () => false,
     mayResend: () => true,
   }),

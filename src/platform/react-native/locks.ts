@@ -1,9 +1,9 @@
-/** Locks within the one JavaScript runtime that an app has. */
+/** Locks within the app's only JavaScript runtime. */
 import type { Locks } from '../../ports.js';
 
 const REALM = Symbol.for('oncefetch.locks');
 
-/** All copies of the package in one realm share them. They end with the app, and so with whoever held them. */
+/** Locks that all copies of the package in one realm share. They end with the app, and so do those that hold them. */
 export function realmLocks(): Locks {
   const realm = globalThis as { [REALM]?: Map<string, Promise<void>> };
   realm[REALM] ??= new Map();

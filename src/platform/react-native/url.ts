@@ -1,4 +1,4 @@
-/** URLs as text: React Native's own URL adds slashes, joins wrongly, and takes what is no URL. */
+/** Resolves URLs as text, because React Native's own URL adds slashes, resolves relative URLs wrongly, and accepts what is no URL. */
 import { wrong } from '../../texts/full.js';
 
 /** RFC 3986, appendix B, for URLs with an authority. */
@@ -18,7 +18,7 @@ function partsOf(url: string): Parts | undefined {
   return { origin: DEFAULT_PORT.test(origin) ? origin.replace(/:\d+$/, '') : origin, path: path || '/', query };
 }
 
-/** RFC 3986, section 5.2.4. */
+/** Removes dot segments (RFC 3986, section 5.2.4). */
 function withoutDots(path: string): string {
   const kept: string[] = [];
   const segments = path.split('/').slice(1);
@@ -30,7 +30,7 @@ function withoutDots(path: string): string {
   return `/${kept.join('/')}`;
 }
 
-/** A reference on what it is relative to: RFC 3986, section 5.2.2. */
+/** Resolves a relative reference (RFC 3986, section 5.2.2). */
 function joined(reference: string, base: Parts): string {
   const [, path = '', query] = /^([^?#]*)(\?[^#]*)?/.exec(reference) ?? [];
   if (path.startsWith('//')) return `${base.origin.replace(/\/\/.*/, '')}${reference}`;
@@ -38,7 +38,7 @@ function joined(reference: string, base: Parts): string {
   return `${base.origin}${withoutDots(path.startsWith('/') ? path : base.path.replace(/[^/]*$/, path))}${query ?? ''}`;
 }
 
-/** The URL without its fragment. Throws a TypeError on what can't be sent as it stands. */
+/** The absolute URL without its fragment, and its origin. Throws a TypeError if it can't be sent. */
 export function resolveText(given: string, base: string | undefined): { readonly url: string; readonly origin: string } {
   const text = given.trim();
   const from = base === undefined ? undefined : partsOf(base);
@@ -48,7 +48,7 @@ export function resolveText(given: string, base: string | undefined): { readonly
   return { url: `${parts.origin}${parts.path}${parts.query}`, origin: parts.origin };
 }
 
-/** Two spellings of one URL: the system's own ones encode otherwise. */
+/** Whether two URLs differ only in their encoding: the system may encode a URL differently. */
 export function isSameUrl(one: string, other: string): boolean {
   const plain = (url: string): string => {
     const parts = partsOf(url);

@@ -1,8 +1,8 @@
-/** Servers: workerd, edge runtimes, and whatever is not known to be one person's device. What Node adds is in its own folder. */
+/** Servers: workerd, edge runtimes, and every runtime that is not known to be one person's device. Node has a folder of its own. */
 import type { Platform } from '../../ports.js';
 import { isNode, resolveUrl, systemClock, systemRandomness, systemTransport, webDigest } from '../shared.js';
 
-/** Tests render pages in Node, with jsdom or happy-dom: addresses are relative to that page, as they are for its fetch. */
+/** In tests that simulate a page in Node, with jsdom or happy-dom, URLs are relative to that page, as for its fetch. */
 const pageBase = (): string | undefined => {
   const base = globalThis.document?.baseURI ?? globalThis.location?.href;
   return /^https?:/.test(base ?? '') ? base : undefined;

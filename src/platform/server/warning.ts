@@ -1,9 +1,9 @@
-/** Tells a developer that a server forgets its keys. */
+/** Warns developers that a server forgets its keys. */
 import type { Store } from '../../ports.js';
 
 let warned = false;
 
-/** A store over `memory` that warns when it stores its first operation. A client that a build or a server render only makes stores none. */
+/** A store over `memory` that warns when it stores its first operation; not earlier, because builds and server renders may make clients without calls. */
 export const warning =
   (warn: (message: string, code: string) => void) =>
   (memory: Store): Store => ({

@@ -1,4 +1,4 @@
-/** From the command line to a plan, or to a UsageError that names the option. */
+/** Turns the command line into a plan. Throws a UsageError that names a wrong option. */
 import { readFileSync } from 'node:fs';
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import type { ProbeTimes } from '../request.js';
@@ -35,7 +35,7 @@ type Values = ReturnType<typeof parsedArgs>['values'];
 
 export interface Plan {
   readonly request: Template;
-  /** Where the key goes, as a record keeps it. */
+  /** Where the key goes, in the form in which records keep it. */
   readonly carrier: string;
   readonly bodies: Readonly<Record<'changed' | 'refused', string | undefined>>;
   readonly elsewhere: string | undefined;
@@ -79,7 +79,7 @@ function read(option: string, path: string): string {
   }
 }
 
-/** Throws where a request can have no effect that could be doubled. */
+/** Throws if the request's method has no effect that could be doubled. */
 function withEffect(request: Template): Template {
   const { method } = request;
   if (!/^[A-Z]+$/i.test(method) || /^(GET|HEAD|OPTIONS|TRACE|CONNECT)$/i.test(method)) throw new UsageError(`--method: ${method} has no effect to repeat`);
@@ -107,7 +107,7 @@ function withKey(request: Template, header: string | undefined): { request: Temp
   if (carrier !== undefined && header !== undefined) throw new UsageError('--key-header: {{key}} stands elsewhere already');
   if (carrier !== undefined) return { request, carrier };
   const name = headerOf(`${header ?? 'Idempotency-Key'}: {{key}}`, '--key-header')[0];
-  // The key of a recorded request belongs to it.
+  // A recorded request has its own key in this header: remove that.
   const headers = request.headers.filter(([other]) => other.toLowerCase() !== name.toLowerCase());
   return { request: { ...request, headers: [...headers, [name, '{{key}}']] }, carrier: `header:${name}` };
 }
@@ -121,7 +121,7 @@ function countingOf(values: Values): Counting | undefined {
   return { url: urlOf('--count', count), path, headers: headers.map((text) => headerOf(text, '--count-header')) };
 }
 
-/** What to do; `help` where that was asked for. */
+/** The plan; `help` if that was asked for. */
 export function planOf(args: readonly string[]): Plan | 'help' {
   const { values, positionals } = parsedArgs(args);
   if (values.help) return 'help';

@@ -1,4 +1,4 @@
-/** Counting effects, as the user says how. */
+/** Counts effects in the way that the user has given. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { valuesAt } from '../../dialects/matching.js';
@@ -7,7 +7,7 @@ import { UsageError } from './usage.js';
 
 export type Counting =
   | { readonly url: string; readonly path: string | undefined; readonly headers: Template['headers'] }
-  /** Prints the number. */
+  /** A command that prints the number. */
   | { readonly command: string };
 
 const COMMAND_MS_MAX = 30_000;
@@ -43,7 +43,7 @@ export const counter = (counting: Counting) => async (): Promise<number> => {
   }
 };
 
-/** Whether it counts, and only what the probe does: asked before anything is sent. */
+/** The count before anything is sent. Throws if counting fails, or if the number changes although the probe does nothing. */
 export async function checkedCount(count: () => Promise<number>): Promise<number> {
   const one = await count();
   await new Promise((resolve) => setTimeout(resolve, LOOK_TWICE_MS));

@@ -1,4 +1,4 @@
-/** The row that waits for longer than anybody wants to sit before it: begun now, ended by another run. */
+/** The row that waits, if it waits too long for one run: it is begun by this run, and ended by another one with `--resume`. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Bench, Learnt, ProbeOperation } from '../bench.js';
 import type { Came } from '../request.js';
@@ -6,10 +6,10 @@ import { type ProbeRow, rowOf } from '../row.js';
 import { judgeWait } from '../rows-of-copies.js';
 import { UsageError } from './usage.js';
 
-/** Up to here a run waits itself, ms. */
+/** The longest wait within one run, ms. */
 export const WAITS_MS_MAX = 60_000;
 
-/** What is kept: no payload, and no credential. */
+/** The state file. It contains no payload and no credential. */
 interface Kept {
   readonly version: 1;
   readonly url: string;
@@ -19,7 +19,7 @@ interface Kept {
   readonly answer: { readonly status: number; readonly text: string };
 }
 
-/** Sends one request under a new key, and writes down what came. Its effects so far, and when to come back. */
+/** Sends one request under a new key, and writes what came into the state file. Gives the time after which to resume. */
 export async function begin(bench: Bench, { file, url, afterMs }: { file: string; url: string; afterMs: number }): Promise<Date> {
   const operation = bench.operation();
   const came = await bench.send(operation);
@@ -45,12 +45,12 @@ export function keptIn(file: string, url: string): Kept {
   return kept as Kept;
 }
 
-/** The row that {@link begin} began. */
+/** Plays the rest of the row that {@link begin} began. */
 export async function resume(bench: Bench, { operation, answer }: Kept): Promise<ProbeRow> {
   const { value, effects } = await bench.counting(() => bench.insist(operation));
   const first: Came = { ...answer, headers: new Headers() };
   const answers = [first, ...value];
-  // One of them before the wait.
+  // Plus the effect before the wait.
   const all = effects === undefined ? undefined : effects + 1;
   return rowOf('after-wait', { answers, effects: all, finding: judgeWait(bench, operation.key, answers, all) });
 }

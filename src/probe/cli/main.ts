@@ -14,7 +14,7 @@ import { documentOf, type Result, textOf } from './print.js';
 import { hasLogin, targetOf } from './target.js';
 import { HELP, UsageError } from './usage.js';
 
-/** Where it prints. */
+/** Where the command prints. */
 export interface Output {
   out(text: string): void;
   err(text: string): void;
@@ -26,7 +26,7 @@ function dialectAt(carrier: string): Dialect {
   return { ...generic(), ...place };
 }
 
-/** So many effects come of it if keys mean nothing to the server, and its answers are final. */
+/** How many effects the run has at most if the server ignores keys and each of its answers is final. */
 function effectsMax({ request, bodies, elsewhere, other, times, resume: resumed }: Plan): number {
   if (resumed !== undefined) return 1;
   const left: readonly (string | false)[] = [
@@ -76,7 +76,7 @@ async function probed(plan: Plan, output: Output): Promise<number> {
   }
 }
 
-/** Runs the command; its exit status. */
+/** Runs the command, and gives its exit status. */
 export async function main(args: readonly string[], output: Output): Promise<number> {
   try {
     const plan = planOf(args);

@@ -1,4 +1,4 @@
-/** What is printed: the table, the verdict, the dialect, or one document with all of it. */
+/** Makes the output: the table, the verdict and the dialect as text, or all of it as one JSON document. */
 import type { FittingDialect } from '../fit.js';
 import type { ProbeRow } from '../row.js';
 import { exitStatusOf, keptItsWord, verdictOf } from '../verdict.js';
@@ -6,9 +6,9 @@ import { exitStatusOf, keptItsWord, verdictOf } from '../verdict.js';
 export interface Result {
   readonly rows: readonly ProbeRow[];
   readonly dialect: FittingDialect | undefined;
-  /** Effects of the whole run, where they are counted. */
+  /** The number of effects of the whole run, if they are counted. */
   readonly effects: number | undefined;
-  /** When what was left for later is due. */
+  /** When the row that was left for later is due. */
   readonly resumeAfter: Date | undefined;
 }
 
@@ -17,7 +17,7 @@ const CAME_BACK_MAX = 40;
 
 const shortened = (text: string): string => (text.length > CAME_BACK_MAX ? `${text.slice(0, CAME_BACK_MAX - 1)}…` : text);
 
-/** One table of text. */
+/** The rows as a table of text. */
 export function tableOf(rows: readonly ProbeRow[]): string {
   const lines = [
     HEADS,

@@ -1,9 +1,9 @@
-/** A request from a file: an entry of a HAR, or a curl command. */
+/** Reads a request from a file: a HAR entry or a curl command. */
 import type { Template } from './template.js';
 import { parsed } from './template.js';
 import { UsageError } from './usage.js';
 
-/** What a client sets for each connection or message anew, and what HTTP/2 calls a header. */
+/** Headers that a client sets itself for each connection or message, and HTTP/2 pseudo-headers: these are not taken over. */
 const OWN = /^(:.*|host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect)$/i;
 
 export const headerOf = (text: string, option: string): readonly [string, string] => {
@@ -30,7 +30,7 @@ function fromHar(json: unknown): Template {
   return { method, url, headers: headers.filter(({ name }) => !OWN.test(name)).map(({ name, value }) => [name, value] as const), body: postData?.text };
 }
 
-/** Words as a shell makes them of a command; nothing is expanded. */
+/** Splits a command into words as a shell would, without expanding anything. */
 function wordsOf(command: string): string[] {
   const WORD = /(?:\$'(?:[^'\\]|\\.)*'|'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\])+/gs;
   const PART = /\$'((?:[^'\\]|\\.)*)'|'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^'"\\]+)/gs;
@@ -94,7 +94,7 @@ function fromCurl(words: readonly string[]): Template {
   return { method: method ?? (body === undefined ? 'GET' : 'POST'), url, headers: [...headers.filter(([name]) => !OWN.test(name)), ...form], body };
 }
 
-/** Reads the text of a file; throws UsageError where it is neither of the two. */
+/** Reads the text of a file. Throws a UsageError if it is neither of the two. */
 export function requestIn(text: string): Template {
   if (text.trimStart().startsWith('{')) return fromHar(parsed(text));
   const words = wordsOf(text);

@@ -6,10 +6,10 @@ import { fill } from './template.js';
 
 const CREDENTIALS = /^(authorization|cookie|x-api-key)$/i;
 
-/** Whether the request bears a login that could be refused. */
+/** Whether the request has a credential that could be replaced by a wrong one. */
 export const hasLogin = ({ headers }: Plan['request']): boolean => headers.some(([name]) => CREDENTIALS.test(name));
 
-/** `undefined` where the request bears no login that could be refused, or no second one is given. */
+/** The headers for a login; `undefined` if the request has no credential that could be refused, or if no second account was given. */
 function headersFor({ request, other }: Plan, login: ProbeRequest['login']): Plan['request']['headers'] | undefined {
   if (login === 'own') return request.headers;
   const kept = request.headers.filter(([name]) => !other.some(([replaced]) => replaced.toLowerCase() === name.toLowerCase()));

@@ -10,7 +10,7 @@ export interface Template {
 
 type Values = Readonly<Record<'key' | 'operation', string>>;
 
-/** A URL bears the braces in percent-encoding. */
+/** Fills in the values. In a URL, the braces are percent-encoded. */
 export const fill = (text: string, { key, operation }: Values): string =>
   text.replaceAll(/(?:\{\{|%7B%7B)(key|operation)(?:\}\}|%7D%7D)/gi, (_, name: string) => (name.toLowerCase() === 'key' ? key : operation));
 
@@ -34,7 +34,7 @@ export function parsed(text: string | undefined): unknown {
   }
 }
 
-/** Where {{key}} stands, as a record keeps it: `header:Idempotency-Key`, `body:request_id`, `query:request_id`. */
+/** The place of {{key}} as a carrier: `header:Idempotency-Key`, `body:request_id`, `query:request_id`. */
 export function carrierOf({ url, headers, body }: Template): string | undefined {
   const header = headers.find(([, value]) => KEY.test(value));
   if (header) return `header${header[1] === '"{{key}}"' ? '-sf' : ''}:${header[0]}`;
@@ -46,7 +46,7 @@ export function carrierOf({ url, headers, body }: Template): string | undefined 
   return undefined;
 }
 
-/** The same payload but for one number or text; `undefined` where it is no JSON that has one. */
+/** The same payload with one number or text changed; `undefined` if it is no JSON with a number or text in it. */
 export function changed(body: string | undefined): string | undefined {
   const json = parsed(body);
   let done = false;

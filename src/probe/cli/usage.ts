@@ -1,6 +1,6 @@
-/** What the command says of itself, and of arguments that it can't use. */
+/** The help text, and the error for wrong arguments. */
 
-/** Arguments that can't be used. Nothing has been sent. */
+/** An error in the arguments, or in how effects are counted. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

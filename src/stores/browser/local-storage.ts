@@ -4,7 +4,7 @@ import { createStore, isStored, pageOf } from '../base.js';
 
 /** Options of `localStorageStore`. */
 export interface LocalStorageStoreOptions {
-  /** What all its keys begin with. @default 'oncefetch' */
+  /** What all keys of this store begin with. @default 'oncefetch' */
   readonly prefix?: string | undefined;
 }
 

@@ -95,7 +95,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   return {
     ...store,
     async sweep({ limit = SWEEP_ROWS, before } = {}) {
-      // Of none at a time it would find no end.
+      // With 0 rows at a time, the sweep would never end.
       if (!(limit >= 1)) throw new RangeError(`once: sweep.limit must be at least 1, got ${limit}`);
       return sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error)));
     },

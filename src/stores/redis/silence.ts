@@ -2,7 +2,7 @@
 
 /** Members of clients with a single connection, by which they can be made to reconnect. */
 interface OneConnection {
-  /** node-redis: 5 and later, and 4. */
+  /** node-redis (`destroy` since 5, `disconnect` in 4). */
   readonly isReady?: boolean;
   readonly isOpen?: boolean;
   destroy?(): unknown;
@@ -17,7 +17,7 @@ interface OneConnection {
 /** Makes the client reconnect. Nothing can be done for a cluster, a pool or a client of a sentinel, which hide their connections. */
 function connectAnew(client: OneConnection): void {
   if (client.isReady && client.unref) {
-    // Its owner may have closed it: then it waits for answers that never come.
+    // If the app has closed the client, only end the requests that still wait for answers; do not connect again.
     const { isOpen } = client;
     void (client.destroy ?? client.disconnect)?.call(client);
     if (isOpen) client.connect?.().catch(() => {});

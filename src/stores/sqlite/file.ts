@@ -96,10 +96,7 @@ export function openFile(scope: string, path: string, Database: new (path: strin
   }
 }
 
-/**
- * Prepares a statement whose rows are objects: the app may have set its connection up for arrays. It may also have chosen bigints, so
- * callers convert numbers.
- */
+/** Prepares a statement whose rows are objects, even if the app has set its connection up for arrays. Numbers may still be bigints. */
 function prepared(database: SqliteDatabase, sql: string): SqliteStatement {
   const statement = database.prepare(sql);
   statement.setReturnArrays?.(false);
@@ -178,14 +175,14 @@ export function fileOf(scope: string, database: SqliteDatabase, path?: string): 
 
 const CELL = new Int32Array(new SharedArrayBuffer(4));
 
-/** Waits no longer than `patienceMs` for the lock, in short steps: whoever goes away and comes back later has lost its turn. */
+/** Takes the lock, and waits for it up to `patienceMs`, in short blocking steps: with longer pauses, other processes would always be faster. */
 function beginIn(scope: string, database: SqliteDatabase, patienceMs: number): void {
   for (const start = performance.now(); ; ) {
     try {
       database.exec('BEGIN IMMEDIATE');
       return;
     } catch (error) {
-      // By the clock: on a machine that is busy a step takes much longer than it should.
+      // Measured by the clock, because on a busy machine a step takes much longer than it should.
       if (performance.now() - start >= patienceMs || sqliteFault(scope, error).reason !== 'blocked') throw error;
     }
     Atomics.wait(CELL, 0, 0, STEP_MS);

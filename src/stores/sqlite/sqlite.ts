@@ -51,7 +51,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     throw new TypeError('once: sqliteStore takes either path, a non-empty string, or database, a DatabaseSync of node:sqlite');
   // A URI could make the database read-only or keep it in memory.
   if (path?.startsWith('file:')) throw new TypeError('once: sqliteStore takes a plain path, not a file: URI');
-  // Resolved now, because the process may change its working folder before the first use.
+  // Resolve the path now, because the process may change its working directory before the first use.
   const at = pathOf(options);
   const claims = claimsOf(options, at);
   const { scope } = claims;

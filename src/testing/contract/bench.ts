@@ -1,18 +1,18 @@
-/** What the cases of the contract work with, and how they ask: small, so that the contract depends on no runner. */
+/** What the cases of the contract work with, and their few assertions, so that the contract depends on no test runner. */
 import type { Store, Stored } from '../../ports.js';
 
 export type Need = 'shared' | 'atomic' | 'plant' | 'work';
 
 export interface Case {
   readonly title: string;
-  /** What it needs that not every store or caller can give. */
+  /** What the case needs that not every store or caller can provide. */
   readonly needs?: readonly Need[];
   run(bench: Bench): Promise<void>;
 }
 
 /** What a case works with. */
 export interface Bench {
-  /** One more store on this case's medium, or on a neighbour of it. */
+  /** Opens one more store on this case's medium, or on a neighbour of it. */
   open(neighbour?: string): Promise<Store>;
   plant(id: string, value: unknown): Promise<void>;
   work(): number;
@@ -22,7 +22,7 @@ export function must(holds: unknown, says: string): asserts holds {
   if (!holds) throw new Error(`store contract: ${says}`);
 }
 
-/** Deep equality of plain data; fields in any order. */
+/** Asserts deep equality of plain data; the order of fields does not count. */
 export function same(actual: unknown, expected: unknown, says: string): void {
   const text = (value: unknown): string => (value === undefined ? 'undefined' : JSON.stringify(value, sorted));
   must(text(actual) === text(expected), `${says}: expected ${text(expected).slice(0, 400)}, got ${text(actual).slice(0, 400)}`);
@@ -31,7 +31,7 @@ export function same(actual: unknown, expected: unknown, says: string): void {
 const sorted = (_: string, value: unknown): unknown =>
   typeof value === 'object' && value && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value;
 
-/** The error that `work` rejects with. */
+/** The error that `work` rejects with. Throws if it resolves. */
 export async function rejection(work: Promise<unknown>, says: string): Promise<unknown> {
   try {
     await work;
@@ -41,7 +41,7 @@ export async function rejection(work: Promise<unknown>, says: string): Promise<u
   throw new Error(`store contract: ${says}: it resolved`);
 }
 
-/** A record; `more` is what the engine keeps in it. */
+/** A record for tests. `more`: other values, and fields that the engine may keep in it. */
 export const record = (id: string, more: Partial<Stored> & Record<string, unknown> = {}): Stored => ({
   id,
   ns: 'ns',

@@ -1,8 +1,8 @@
-/** What a store does with one record. */
+/** Cases of the contract about single records. */
 import type { Stored } from '../../ports.js';
 import { type Case, idsIn, must, put, record, rejection, remove, same } from './bench.js';
 
-/** Frozen is as good as a copy. */
+/** Tries to change a value. A store may give a copy or freeze the value, so an error is ignored. */
 const spoil = (value: unknown): void => {
   try {
     (value as { label: string }).label = 'spoilt';
@@ -10,7 +10,7 @@ const spoil = (value: unknown): void => {
   } catch {}
 };
 
-/** Clocks of servers and devices differ; units differ by more. */
+/** How far a store's clock may be off, ms. Clocks differ by less; a time in another unit than ms differs by more. */
 const DAY_MS = 86_400_000;
 
 const ODD_IDS = [

@@ -1,11 +1,11 @@
-/** What a store finds. */
+/** Cases of the contract about scans. */
 import type { Store, Stored } from '../../ports.js';
 import { type Case, idsIn, must, put, record, remove, same } from './bench.js';
 
 const all = { ns: 'ns', state: 'pending', limit: 100 } as const;
 const letters = (text: string): string[] => [...text];
 
-/** All pages, with `between` after each. */
+/** The ids of all pages; calls `between` after each page. */
 async function paged(store: Store, limit: number, between: (page: number) => Promise<void> = async () => {}): Promise<string[]> {
   const found: string[] = [];
   let after: string | undefined;
@@ -39,7 +39,7 @@ const places: readonly Case[] = [
       same(idsIn((await store.scan({ ...all, ns: 'ns2' })).records), ['5'], 'another namespace');
       same(await store.scan({ ...all, ns: 'none' }), { records: [] }, 'a namespace without records');
       same((await store.scan({ ...all, limit: 1 })).records, [record('2', { label: 'a' })], 'whole records');
-      // Others of that label come before them.
+      // Records of other states and namespaces have labels that come before these.
       same(idsIn((await store.scan({ ...all, state: 'settled', limit: 1 })).records), ['7'], 'a page counts only its own state');
       same(idsIn((await store.scan({ ...all, ns: 'n', limit: 1 })).records), ['6'], 'a page counts only its own namespace');
     },
@@ -129,7 +129,7 @@ const pages: readonly Case[] = [
     title: 'pages of any size give every record once, in order, and the last one says so',
     async run({ open }) {
       const store = await open();
-      // Two labels for six records: a page may end within a label.
+      // Two labels for six records, so that a page may end between records of one label.
       for (const id of ['f', 'a9', 'd', 'e', 'c', 'a10']) await put(store, record(id, { label: id < 'd' ? 'one' : 'two' }));
       for (const limit of [1, 2, 3, 4, 5, 6, 7]) same(await paged(store, limit), ['a10', 'a9', ...letters('cdef')], `pages of ${limit}`);
       const last = await store.scan({ ...all, limit: 6 });
@@ -142,7 +142,7 @@ const pages: readonly Case[] = [
       const store = await open();
       for (const id of letters('acegikmo')) await put(store, record(id, { label: id }));
       const found = await paged(store, 2, async (page) => {
-        // Behind the page and before it; the very record at which the page ended, too.
+        // Insert before and after the end of the page, and remove the very record at which it ended.
         if (page === 0) for (const id of ['b', 'f']) await put(store, record(id, { label: id }));
         if (page === 0) await remove(store, 'c');
         if (page === 1) for (const id of ['a', 'g']) await remove(store, id);

@@ -1,4 +1,4 @@
-/** What a store does for many at once, when it is closed, and with what is damaged. */
+/** Cases of the contract about many updates at once, closed stores, and damaged records. */
 import type { Store, Stored } from '../../ports.js';
 import { type Case, idsIn, must, put, record, rejection, remove, same } from './bench.js';
 
@@ -48,7 +48,7 @@ const together: readonly Case[] = [
         'each saw the one before',
       );
       same([counted(await a.read('counter')), counted(await b.read('counter'))], [40, 40], 'both see the last one');
-      // Each takes what is there, or leaves its own.
+      // Each update either removes the record that is there, or inserts its own.
       const swap = (store: Store, n: number): Promise<readonly [left: number, taken: number]> =>
         store.update('swap', (current) => (current ? { next: null, value: [0, counted(current)] } : { next: record('swap', { count: n }), value: [n, 0] }));
       const swapped = await Promise.all(upTo(40).map((n) => swap(n % 2 ? a : b, n)));
@@ -87,7 +87,7 @@ const together: readonly Case[] = [
     needs: ['shared'],
     async run({ open }) {
       const writer = await open();
-      // Each has looked in no other way: what one way has found must not be what makes another one right.
+      // A store for each way of looking, so that a result of one way can't make another one right.
       const eyes = await Promise.all(LOOKS.map(async (look) => ({ look, store: await open() })));
       for (const next of [null, record('a'), record('a', { state: 'settled' }), null]) {
         await writer.update('a', () => ({ next, value: undefined }));
@@ -110,7 +110,7 @@ const together: readonly Case[] = [
         const [found] = await Promise.all([
           reader.read('a'),
           write(n),
-          // From the end, towards whoever reads from the start; some go, and some go to another state.
+          // Change the other records, from the end towards the reader, who starts at the beginning: some are removed, some change their state.
           ...others.map((id, at) => (at % 2 ? remove(writer, id) : put(writer, record(id, { state: 'settled' })))),
           (async () => {
             for (const _ of others) {
@@ -171,7 +171,7 @@ const together: readonly Case[] = [
     async run({ open }) {
       const [a, b] = [await open(), await open()];
       must(typeof a.scope === 'string' && a.scope !== '', 'scope is text');
-      // Whether two connections lead to one server can not always be told.
+      // Not for clusters: it can't always be told whether two connections lead to the same server.
       if (a.shared !== 'cluster') same(b.scope, a.scope, 'scope');
     },
   },

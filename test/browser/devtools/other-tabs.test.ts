@@ -193,10 +193,7 @@ describe('a message that is none', () => {
         ...message,
         steps: [like(attempt, { at: 9e15 }), like(attempt, { track: '[' }), like(attempt, { track: '["pay", 1]' }), like(attempt, { track: '[{"n":"x"}]' })],
       },
-      {
-        ...message,
-        steps: [like(attempt, { key: 7 }), like(attempt, { attempt: '1' }), like(attempt, { is: 'rumour' })],
-      },
+      { ...message, steps: [like(attempt, { key: 7 }), like(attempt, { attempt: '1' }), like(attempt, { is: 'rumour' })] },
       {
         ...message,
         steps: [like(end, { outcome: undefined }), like(end, { outcome: { ...outcome, type: 'unknown', reason: 'of a newer version' } })],

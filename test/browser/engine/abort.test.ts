@@ -2,7 +2,6 @@
  * Goal: an abort means the same in every browser, although WebKit forgets its reason. Method: the reason that the caller
  * gave is compared by identity; plain fetch shows each browser's own ways.
  */
-
 import { afterEach, describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { operation, pending } from '../../../src/entries/index.js';

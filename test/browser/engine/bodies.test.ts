@@ -2,7 +2,6 @@
  * Goal: a body of any kind goes out with the same bytes on each attempt, and has the fingerprint that it has in Node
  * (`test/engine/body-cases.test.ts`: the same table). Method: a real server digests what arrives.
  */
-
 import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { extend } from '../../../src/entries/index.js';

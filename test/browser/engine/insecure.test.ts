@@ -2,7 +2,6 @@
  * Goal: on an origin that is not secure, without Web Crypto and Web Locks, the same records are found and two tabs still
  * make one effect. Method: both are taken away in real frames; a real insecure origin is in `test/e2e/`.
  */
-
 import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
 import { createOnce, insecureOrigins } from '../realm/lib.js';

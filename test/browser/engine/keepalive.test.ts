@@ -1,5 +1,4 @@
 /** Goal: `keepalive` is the caller's, and works: a payment that left in time is answered although its page is gone. Method: a server that sees who is still there. */
-
 import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';

@@ -2,7 +2,6 @@
  * Goal: a page and a service worker that both use the package do not wait for each other, and one key goes out (A26).
  * Method: a real service worker that answers with `once.fetch(event.request)`, over the same namespace and store.
  */
-
 import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';

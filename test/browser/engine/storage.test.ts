@@ -2,7 +2,6 @@
  * Goal: whatever becomes of the store under an operation, at most one effect and no lie. Method: the real IndexedDB, cleared,
  * closed, upgraded, full or silent; a real server counts.
  */
-
 import { afterEach, describe, expect } from 'vitest';
 import { operation, pending, subscribe } from '../../../src/entries/index.js';
 import { createOnce, derived, indexedDbStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';

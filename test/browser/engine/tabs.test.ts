@@ -2,7 +2,6 @@
  * Goal: a reload, another tab or a frozen one leave one effect, and everybody is told what became of it. Method: frames of
  * one origin, each with the package of its own, real locks and a real IndexedDB; answers are held until the test lets them go.
  */
-
 import { afterEach, describe, expect } from 'vitest';
 import { clear, pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';

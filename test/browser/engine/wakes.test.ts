@@ -2,7 +2,6 @@
  * Goal: what a browser knows of the network and of its page cuts and stretches waits between attempts, and is never taken
  * for the truth. Method: the browser's own events, a wait that is too long for a test, and a real server.
  */
-
 import { afterEach, describe, expect } from 'vitest';
 import { operation, pending } from '../../../src/entries/index.js';
 import { createOnce, outcomeOf } from '../realm/lib.js';

@@ -1,5 +1,4 @@
 /** Goal: workers, which have no localStorage and no page, pay once among themselves and with pages. Method: real ones, with bundles of their own. */
-
 import { afterEach, describe, expect } from 'vitest';
 import { operation } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';

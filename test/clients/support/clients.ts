@@ -1,5 +1,4 @@
 /** Other people's HTTP clients, each as docs/clients.md says to set it up: they pay for a cart, and give back what they give back. */
-
 import { ApolloClient, gql as apolloGql, HttpLink, InMemoryCache } from '@apollo/client';
 import { createClient as createSupabase } from '@supabase/supabase-js';
 import { MutationObserver, QueryClient } from '@tanstack/query-core';
@@ -44,9 +43,7 @@ const field = (...path: readonly string[]) => {
   return (given: unknown): string | undefined =>
     path.reduce<unknown>((at, name) => (at as Record<string, unknown> | null | undefined)?.[name], given) as string;
 };
-const byVariables: OnceOptions = {
-  operation: ({ json }) => ['pay', (json as { variables: Order }).variables.cart],
-};
+const byVariables: OnceOptions = { operation: ({ json }) => ['pay', (json as { variables: Order }).variables.cart] };
 const byCart: OnceOptions = { operation: ({ json }) => ['pay', (json as Order).cart] };
 const asFetch = (once: Once): typeof fetch => once.fetch as typeof fetch;
 

@@ -49,9 +49,9 @@ export const show = (...what: readonly unknown[]): void => {
 
 export const shown = (): readonly string[] => onStage().shown;
 
-/** The store that a browser would have: it outlives the page. */
-function diskStore(): Store {
-  const store = memoryStore({ medium: onStage().disk, now: clock.now });
+/** The store that a browser would have: it outlives the page, and tells the device's time. */
+function diskStore({ now }: Pick<Platform['clock'], 'now'>): Store {
+  const store = memoryStore({ medium: onStage().disk, now });
   return { ...store, kind: 'indexeddb', survives: 'process', shared: 'origin' };
 }
 
@@ -62,7 +62,7 @@ function platform(over: Partial<Platform> = {}): Platform {
 
 /** `createOnce` as it is in the place where the snippet runs. */
 export const createOnce = (options: OnceOptions = {}, over: Partial<Platform> = {}): Once =>
-  createOn(platform(over), onStage().place === 'page' ? { store: diskStore(), ...options } : options);
+  createOn(platform(over), onStage().place === 'page' ? { store: diskStore(over.clock ?? clock), ...options } : options);
 
 /** Everything in memory is gone; what is on the disk stays. */
 export const reload = (): void => {

@@ -1,5 +1,4 @@
 /** `oncefetch` as it was built. Only the waits between attempts are shorter, so that a lost payment is given up within a second. */
-
 import { createOnce as create, type Once, type OnceOptions } from 'oncefetch';
 
 export * from 'oncefetch';

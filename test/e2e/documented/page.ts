@@ -1,5 +1,4 @@
 /** What a snippet finds on its page: a customer, a cart, a screen and, where it makes none, a client. */
-
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import Cookies from 'js-cookie';
 import { createElement, type ReactNode } from 'react';

@@ -2,7 +2,6 @@
  * Goal: a provider's own SDK, with its own option for the key, takes effect once through `run`. Method: the real stripe
  * library against an HTTP server that keeps answers by key as Stripe does, and loses what it is told to.
  */
-
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

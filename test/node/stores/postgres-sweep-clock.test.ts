@@ -1,5 +1,4 @@
 /** Goal: a nightly sweep on a machine whose clock is fast removes nothing before its time. Method: a real server, a wrong Date. */
-
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';

@@ -2,7 +2,6 @@
  * Goal: PostgreSQL keeps the contract of a store, in one statement per update as a rule, by its indexes, and is swept without
  * locking anybody out. Method: a real server; a client that counts what it is asked.
  */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';

@@ -1,5 +1,4 @@
 /** What keeps the second copy out at each server, and how to take it away: parts of its source, each with what stands in for it. */
-
 import type { Fault } from './wire.ts';
 
 /** In the order in which they are made; each text must stand in the source once. */
@@ -53,9 +52,7 @@ export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     'look-up': sticks(['look.get(asked) ? answer(200, look.get(asked)) : NOT_FOUND', 'NOT_FOUND']),
     lock: nothing(["'NX')) === null ||", "'NX')) === '' ||"]),
   },
-  'unique-constraint': {
-    constraint: doubles([' UNIQUE', ''], [' ON CONFLICT (order_id) DO NOTHING', '']),
-  },
+  'unique-constraint': { constraint: doubles([' UNIQUE', ''], [' ON CONFLICT (order_id) DO NOTHING', '']) },
   'optimistic-version': {
     version: doubles(['AND version = ?', 'AND ? IS NOT NULL']),
     'look-up': lies(['find.get(account, changeId) ? answer(200, find.get(account, changeId)) : NOT_FOUND', 'NOT_FOUND']),
@@ -71,23 +68,15 @@ export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     transaction: apart('doubles', 'use.run(made, token);'),
     'look-up': sticks(['if (asked) return answer(200, look.get(asked));', 'if (asked) return NOT_FOUND;']),
   },
-  'etag-if-match': {
-    condition: doubles(['WHERE id = ? AND version = ?', 'WHERE id = ? AND ? IS NOT NULL']),
-  },
+  'etag-if-match': { condition: doubles(['WHERE id = ? AND version = ?', 'WHERE id = ? AND ? IS NOT NULL']) },
   'message-outbox': {
     inbox: doubles(["if (take.run(json['messageId'] ?? '').changes === 0) return;", ''], ['outbox (event_id TEXT PRIMARY KEY', 'outbox (event_id TEXT']),
     'event-ids': doubles(["if (heard.run(json['eventId'] ?? '').changes === 0) return;", '']),
     outbox: lies(['tell.run(', 'String(']),
   },
   'select-then-insert': { isolation: doubles(['BEGIN ISOLATION LEVEL SERIALIZABLE', 'BEGIN']) },
-  'state-machine': {
-    state: doubles(["WHERE id = ? AND state = 'open'", 'WHERE id = ?']),
-    transaction: apart('lies', 'charge.run(id);'),
-  },
-  'dedup-table': {
-    'primary-key': doubles(['key TEXT PRIMARY KEY', 'key TEXT']),
-    transaction: apart('doubles', 'mark.run(key, made);'),
-  },
+  'state-machine': { state: doubles(["WHERE id = ? AND state = 'open'", 'WHERE id = ?']), transaction: apart('lies', 'charge.run(id);') },
+  'dedup-table': { 'primary-key': doubles(['key TEXT PRIMARY KEY', 'key TEXT']), transaction: apart('doubles', 'mark.run(key, made);') },
   'pessimistic-lock': {
     lock: doubles([' FOR UPDATE', '']),
     look: doubles(['if (rows[0].payment !== null) return rows[0].payment as number;', '']),
@@ -113,9 +102,7 @@ export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     'event-ids': doubles(['if (take.run(String(id)).changes === 0) return;', '']),
     transaction: apart('lies', "credit.run(json['order'] ?? '');"),
   },
-  'snowflake-ids': {
-    'primary-key': doubles(['id bigint PRIMARY KEY', 'id bigint'], [' ON CONFLICT (id) DO NOTHING', '']),
-  },
+  'snowflake-ids': { 'primary-key': doubles(['id bigint PRIMARY KEY', 'id bigint'], [' ON CONFLICT (id) DO NOTHING', '']) },
 };
 
 /** A run without it; throws where there is no part of this name. */

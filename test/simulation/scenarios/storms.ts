@@ -1,5 +1,4 @@
 /** Everything at once, on every kind of device, and each kind of trouble by itself. */
-
 import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
 import type { Scenario } from '../scenario.js';
 import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
