@@ -155,16 +155,16 @@ function check({ place, shape, windowMs, marker, answers = [], ...definition }: 
 /** Refuses misspelled conditions, with which a rule would fit too many answers, and patterns with the flags `g` or `y`, which match only every other time. */
 function checkMatch(where: string, match: Match, more: string): void {
   onlyKnown(where, match, OF_A_MATCH + more);
-  const { status, at, headers, text } = match;
+  const { status, at, present, headers, text, redirected } = match;
+  if (status === undefined && !Object.keys({ ...at, ...headers }).length && !present && !text && !redirected) throw new TypeError(wrong(where, 'rule-for-all'));
   for (const one of [text, ...Object.values({ ...at }), ...Object.values({ ...headers })])
     if (/[gy]/.test((one as Partial<RegExp> | undefined)?.flags ?? '')) throw new TypeError(wrong(`${where}: ${one}`, 'pattern-flags'));
   for (const one of [status ?? []].flat()) if (typeof one !== 'number') throw new TypeError(wrong(`${where}: status`, 'rule-status', JSON.stringify(one)));
 }
 
 function checkRule(rule: string, match: AnswerRule): void {
-  const { status, at, present, headers, text, redirected, sticky, means } = match;
+  const { status, sticky, means } = match;
   checkMatch(rule, match, ',means,sticky,resource');
-  if (status === undefined && !Object.keys({ ...at, ...headers }).length && !present && !text && !redirected) throw new TypeError(wrong(rule, 'rule-for-all'));
   if (!MEANINGS.test(means)) throw new TypeError(wrong(rule, 'rule-means', JSON.stringify(means)));
   if (sticky && means !== 'refused') throw new TypeError(wrong(rule, 'rule-sticky'));
   if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));

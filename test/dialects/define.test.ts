@@ -47,6 +47,7 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a rule that would fit every 200', { answers: [{ status: 200, body: { status: 'declined' }, means: 'refused' } as AnswerRule] }, 'answers[0]: body'],
     ['a marker that would fit every answer', { marker: { header: { replayed: 'true' } } as object }, 'marker: header'],
     ['a rule whose paths are none', { answers: [{ at: {}, means: 'refused' }] }, says('matches every answer', 'rule-for-all')],
+    ['a marker that every answer bears', { marker: { headers: {} } }, says('matches every answer', 'rule-for-all')],
     ['a rule that fits every other time', { answers: [{ at: { status: /declined/g }, means: 'refused' }] }, '/declined/g'],
     ['a marker that fits every other time', { marker: { headers: { replayed: /true/y } } }, '/true/y'],
     ['a text that fits every other time', { answers: [{ text: /sorry/g, means: 'refused' }] }, '/sorry/g'],
