@@ -3,7 +3,7 @@ import './require-node.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { constants, setPriority } from 'node:os';
+import { constants, getPriority, setPriority } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { browsers, executablesOf } from './browsers.mjs';
@@ -44,8 +44,8 @@ const failing = [];
 async function run([name, command, ...args], priority = constants.priority.PRIORITY_NORMAL) {
   const start = performance.now();
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' });
-  // Its own processes inherit it.
-  if (child.pid !== undefined && priority !== constants.priority.PRIORITY_NORMAL) setPriority(child.pid, priority);
+  // Its own processes inherit it. Where all of this runs under \`nice\`, a higher one is not allowed, nor wanted.
+  if (child.pid !== undefined && priority > getPriority()) setPriority(child.pid, priority);
   const [status] = await once(child, 'exit');
   if (status !== 0) failing.push(name);
   console.log(`${name}: ${status === 0 ? 'ok' : 'FAILED'}, ${((performance.now() - start) / 1000).toFixed(1)} s`);

@@ -67,6 +67,7 @@ export function createOnce(options: OnceOptions = {}): Once {
 export function createOn(bare: Platform, options: OnceOptions = {}, shared: Partial<Client> = {}): Once {
   const given = clientSettings(options);
   const parts: Partial<Parts> = partsOf(options.use);
+  checkNeeds(given, parts);
   const platform = parts.platform?.(bare) ?? bare;
   const settings = { ...given, origins: parts.origins?.(given.origins, platform) };
   const store = settings.store ?? shared.store ?? defaultStore(platform);

@@ -69,7 +69,6 @@ export function checkClientOptions(options: object): void {
   if (budget !== undefined && budget !== false) checkOne(budget, 'count', 'retry.budget');
   for (const [index, feature] of use.entries())
     if (typeOf((feature as Feature | undefined)?.parts) !== 'object') throw new TypeError(wrong(`use[${index}]`, 'feature', typeOf(feature)));
-  checkNeeds(options, Object.assign({}, ...use.map(({ parts }) => parts)));
   // Without this check, the first call would be refused.
   if (durability === 'required' && store?.survives === 'context' && !store.ready) throw new TypeError(wrong("durability 'required'", 'durability', store.kind));
 }

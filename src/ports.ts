@@ -37,8 +37,8 @@ export type Survives = 'context' | 'process' | 'machine' | 'failover';
 /** Which records a scan looks for. */
 export type ScanQuery =
   /**
-   * Records of one namespace and state, ordered by label, then id. `prefix`: what the label's text begins with. `after`: the JSON of
-   * `[label, id]` of a record, which need not exist any more. `limit`: at least 1.
+   * Records of one namespace and state, ordered by label, then id, both by UTF-16 units, as `<` compares text. `prefix`: what the label's
+   * text begins with. `after`: the JSON of `[label, id]` of a record, which need not exist any more. `limit`: at least 1.
    */
   | {
       readonly ns: string;

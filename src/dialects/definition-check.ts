@@ -28,17 +28,17 @@ export function checkDefinition({ name, place, shape, windowMs, marker, answers 
   for (const [index, rule] of answers.entries()) checkRule(`${of}: answers[${index}]`, rule);
 }
 
-/** Refuses patterns with the flags `g` or `y`, which match only every other time. */
-function checkMatch(where: string, { status, at, headers, text }: Match): void {
+/** Refuses what would match every answer, and patterns with the flags `g` or `y`, which match only every other time. */
+function checkMatch(where: string, { status, at, present, headers, text, redirected }: Match): void {
+  if (status === undefined && !Object.keys({ ...at, ...headers }).length && !present && !text && !redirected) throw new TypeError(wrong(where, 'rule-for-all'));
   for (const one of [text, ...Object.values({ ...at }), ...Object.values({ ...headers })])
     if (/[gy]/.test((one as Partial<RegExp> | undefined)?.flags ?? '')) throw new TypeError(wrong(`${where}: ${one}`, 'pattern-flags'));
   for (const one of [status ?? []].flat()) if (typeof one !== 'number') throw new TypeError(wrong(`${where}: status`, 'rule-status', JSON.stringify(one)));
 }
 
 function checkRule(rule: string, match: AnswerRule): void {
-  const { status, at, present, headers, text, redirected, sticky, means } = match;
+  const { status, sticky, means } = match;
   checkMatch(rule, match);
-  if (status === undefined && !Object.keys({ ...at, ...headers }).length && !present && !text && !redirected) throw new TypeError(wrong(rule, 'rule-for-all'));
   if (!MEANINGS.test(means)) throw new TypeError(wrong(rule, 'rule-means', JSON.stringify(means)));
   if (sticky && means !== 'refused') throw new TypeError(wrong(rule, 'rule-sticky'));
   if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));

@@ -41,17 +41,19 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
   if (typeof inside !== 'function') throw new TypeError(`once: withOnce takes a client from createOnce, got ${once === null ? 'null' : typeof once}`);
   const { parts } = inside() as { readonly parts: { readonly retry?: unknown } };
+  // As it is now: a test may put a spy in its place later.
+  const fetch = once.fetch as typeof globalThis.fetch;
   // `limit: 1` and no methods, because with `limit: 0` `ky.retry()` would throw.
   const own = ({ methods = [...READS], ...rest }: RetryOptions): RetryOptions =>
     parts.retry ? { ...rest, limit: 1, methods: [] } : { ...rest, methods: methods.filter((method) => READS.includes(method.toLowerCase())) };
   const refuses = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
-    if (options.once && options.fetch !== once.fetch) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
+    if (options.once && options.fetch !== fetch) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
   };
   let given: RetryOptions | number | undefined;
   // ky merges the method lists of an instance and its extension. Setting `retry` to a number in between removes the instance's list first.
   const bare = ky.extend((defaults) => {
     given = defaults.retry;
-    return { fetch: once.fetch as typeof fetch, timeout: false, totalTimeout: false, retry: LIMIT, hooks: { init: [refuses] } };
+    return { fetch, timeout: false, totalTimeout: false, retry: LIMIT, hooks: { init: [refuses] } };
   });
   return bare.extend({ retry: own(typeof given === 'object' ? given : { limit: given ?? LIMIT }) });
 }

@@ -17,7 +17,7 @@ export interface Explanation {
 /** Why nobody knows, and what to do, unless that is to call again. */
 const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: string]>> = {
   'no-answer': ['no attempt was answered within the limits'],
-  unavailable: ['the last answers were 5xx, and the work may be done behind them'],
+  unavailable: ['the last answers were 5xx or 408, and the work may be done behind them'],
   'in-progress': ['the server was still at work when the waiting ended'],
   refused: [
     'it was refused, perhaps by something in front of the application, and the browser may have sent another copy unseen',

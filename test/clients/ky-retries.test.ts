@@ -1,6 +1,6 @@
 /** Goal: what ky sends again and what oncefetch does never add up, and nothing loses its retries. Method: answers that a gateway gives, counted. */
 import ky from 'ky';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createOnce, memoryStore, type OnceOptions, retrying, unnamed } from '../../src/entries/index.js';
 import { type OnceKyInstance, withOnce } from '../../src/entries/ky.js';
 
@@ -99,4 +99,13 @@ test('another fetch is left to ky where nothing has a name', async () => {
 test.each([undefined, null, { fetch }])('what is no client is refused, and named: %o', (wrong) => {
   expect(() => withOnce(ky, wrong as never)).toThrow(TypeError);
   expect(() => withOnce(ky, wrong as never)).toThrow(`withOnce takes a client from createOnce, got ${wrong === null ? 'null' : typeof wrong}`);
+});
+
+test('a client whose fetch a test watches sends as before', async () => {
+  const fetch = vi.fn(async () => new Response('{}'));
+  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch });
+  const api = withOnce(ky, once);
+  vi.spyOn(once, 'fetch');
+  expect((await api.post('https://shop.example/pay', { json: 1, once: ['pay', 1] })).status).toBe(200);
+  expect(fetch).toHaveBeenCalledOnce();
 });

@@ -44,6 +44,7 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a meaning that is none', { answers: [{ status: 409, means: 'done' as 'fresh' }] }, 'word of AnswerRule.means'],
     ['no meaning at all', { answers: [{ status: 409 } as AnswerRule] }, 'answers[0]'],
     ['a rule whose paths are none', { answers: [{ at: {}, means: 'refused' }] }, 'matches every answer'],
+    ['a marker that every answer bears', { marker: { headers: {} } }, 'matches every answer'],
     ['a rule that fits every other time', { answers: [{ at: { status: /declined/g }, means: 'refused' }] }, '/declined/g'],
     ['a marker that fits every other time', { marker: { headers: { replayed: /true/y } } }, '/true/y'],
     ['a text that fits every other time', { answers: [{ text: /sorry/g, means: 'refused' }] }, '/sorry/g'],

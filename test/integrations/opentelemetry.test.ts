@@ -400,6 +400,13 @@ test('what is unsettled is counted in each namespace, of clients that have a fea
   expect(await telemetry.metric('unsettled')).toEqual({ '': 4 });
 });
 
+test('what is unsettled is counted where another client over the store has nobody logged in', async ({ world }) => {
+  const { tab } = world.open({ use: [traced()], namespace: () => undefined as unknown as string });
+  const shop = tab.once({ use: [traced()] });
+  await world.end(tab, pay(shop, ONE), charged(lost()));
+  expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
+});
+
 test('what is unsettled is counted as long as one client over the store is open', async ({ world }) => {
   const { tab, once } = world.open({});
   const watching = { use: [traced()] };

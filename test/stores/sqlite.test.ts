@@ -128,6 +128,19 @@ describe('what it claims', () => {
     for (const one of [store, linked]) await one.close();
   });
 
+  test('a link to a file that is not there yet is that file, before it is made and after', async () => {
+    const [path, link] = [join(folder, 'late.db'), join(folder, 'early.db')];
+    symlinkSync('late.db', link);
+    const store = sqliteStore({ path: link });
+    await store.available?.();
+    expect([existsSync(path), sqliteStore({ path: link }).scope, sqliteStore({ path }).scope]).toEqual([true, store.scope, store.scope]);
+    await store.close();
+    const [to, fro] = [join(folder, 'to.db'), join(folder, 'fro.db')];
+    symlinkSync(to, fro);
+    symlinkSync(fro, to);
+    await expect(sqliteStore({ path: to }).available?.()).rejects.toThrow();
+  });
+
   test('a relative path stays what it was when the store was made', async () => {
     const before = process.cwd();
     mkdirSync(join(folder, 'elsewhere'));

@@ -257,11 +257,14 @@ test('a store that is closed closes the others of its place', async () => {
 const HOLDERS: Record<string, Required<Pick<Store, 'holder' | 'isGone'>>> = {
   'has another name each time': { holder: async () => crypto.randomUUID(), isGone: async () => false },
   'is gone while it lives': { holder: async () => 'me', isGone: async () => true },
-  'is gone where nobody knows it': { holder: async () => 'me', isGone: async (name) => name !== 'me' },
 };
 
 test.each(Object.keys(HOLDERS))('a holder %s', async (name) => {
   expect(await failures(() => HOLDERS[name] ?? {})).toEqual(['x: the holder of an open store has one name, and is not gone']);
+});
+
+test('a holder that is a lock of the server: whatever nobody holds is gone', async () => {
+  expect(await failures(() => ({ holder: async () => 'me', isGone: async (name) => name !== 'me' }))).toEqual([]);
 });
 
 test('a store that works says that it is not available', async () => {

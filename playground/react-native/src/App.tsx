@@ -14,7 +14,7 @@ const TEXTS: Readonly<Record<Says, string>> = {
   paid: 'Paid.',
   offline: 'You are offline. Nothing was sent, and nothing will be.',
   declined: 'Not paid. Nothing was charged.',
-  unsure: 'Not sure yet. Pay again: you will be charged once.',
+  unsure: 'Not sure yet. Pay again: you will not be charged twice.',
 };
 
 const euros = (cents: number) => `€${(cents / 100).toFixed(2)}`;

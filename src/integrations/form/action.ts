@@ -84,7 +84,7 @@ const keptOf = (form: FormData, names: readonly string[]): Readonly<Record<strin
  * const payOnce = formAction(async () => onceFor(await userHere()), {
  *   operation: (form) => ['pay', form.get('cart') as string],
  *   effect: ({ key }, form) => stripe.paymentIntents.create(paramsOf(form), { idempotencyKey: key }),
- *   tell: ({ outcome }) => (outcome.effect === 'done' ? 'Paid.' : outcome.effect === 'none' ? 'Not paid.' : 'Not sure yet. Pay again: you will be charged once.'),
+ *   tell: ({ outcome }) => (outcome.effect === 'done' ? 'Paid.' : outcome.effect === 'none' ? 'Not paid.' : 'Not sure yet. Pay again: you will not be charged twice.'),
  *   call: { verdict: stripeVerdict }, // without it, an error for a declined card would count as a lost answer
  * });
  * @see https://react.dev/reference/react/useActionState

@@ -40,7 +40,7 @@ export const WORDS: Readonly<Record<keyof FormWords, string>> = {
   refused: 'It was refused, and nothing was done.',
   stale: 'This page is out of date, and nothing was sent. Load it again.',
   unsent: 'Nothing was sent. Are you online?',
-  unknown: 'Not sure yet whether it is done. Send it again: it will be done once.',
+  unknown: 'Not sure yet whether it is done. Send it again: it will not be done twice.',
   expired: 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.',
   failed: 'This form could not be sent.',
   check: 'Check',
@@ -53,7 +53,7 @@ export function report(error: unknown): void {
   });
 }
 
-/** Whether a press would not send it again, because the server may have forgotten the key. Then a text must not promise that it will be done once. */
+/** Whether a press would not send it again, because the server may have forgotten the key. */
 function isExpired(told: FormOutcome | undefined, state: OperationState | undefined): boolean {
   if (told?.outcome) return 'reason' in told.outcome && told.outcome.reason === 'key-expired';
   return state?.phase === 'unsettled' && state.pending.expiresAt <= Date.now();

@@ -1,7 +1,7 @@
 /** Metrics. Operation names and keys are no attributes, because there are as many of them as there are orders. */
 import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
 import type { Once, Outcome, UnknownReason } from 'oncefetch';
-import { pending } from 'oncefetch';
+import { namespace, pending } from 'oncefetch';
 import type { Client } from '../../engine/client.js';
 import { ATTRIBUTES, METRICS } from './names.js';
 import { safely } from './safely.js';
@@ -136,18 +136,12 @@ function watcherOf(meter: Meter): ReturnType<typeof watchUnsettled> {
   return watcher;
 }
 
-/** The present namespace; `undefined` if there is none. */
-function namespaceNow({ settings }: Client): unknown {
-  try {
-    return settings.namespace?.();
-  } catch {
-    return undefined;
-  }
-}
+/** What functions of a client take. */
+const face = (client: Client): Once => ({ '~oncefetch': () => client }) as Once;
 
 /** Of clients with the same store, one for each namespace. */
 const eachNamespace = (clients: readonly Client[]): Client[] =>
-  [...new Map([...clients].reverse().map((client) => [namespaceNow(client), client] as const)).values()].slice(-NAMESPACES_MAX);
+  [...new Map([...clients].reverse().map((client) => [namespace(face(client)), client] as const)).values()].slice(-NAMESPACES_MAX);
 
 /** Reports the unsettled operations of all clients' stores. A store is observed until its clients are closed. */
 function watchUnsettled(meter: Meter): (client: Client) => void {
@@ -189,7 +183,7 @@ function watchUnsettled(meter: Meter): (client: Client) => void {
 }
 
 async function look(client: Client): Promise<{ readonly left: number; readonly oldestS: number }> {
-  const left = await pending({ '~oncefetch': () => client } as Once, { limit: PENDING_MAX });
+  const left = await pending(face(client), { limit: PENDING_MAX });
   const now = client.platform.clock.now();
   return { left: left.length, oldestS: Math.max(0, ...left.map(({ createdAt }) => now - createdAt)) / 1000 };
 }

@@ -128,20 +128,20 @@ function claimsOf({ database }: SqliteStoreOptions, at: string | undefined): Cla
   return { kind: 'sqlite', scope: `sqlite:memory-${number}`, survives: 'context', shared: 'context', atomic: true };
 }
 
-/** The absolute path, the same one however the file is reached. The file may not exist yet. */
+/** The absolute path, the same one however the file is reached. The file may not exist yet, though a link to it does. */
 function absolute(path: string): string {
   const { getBuiltinModule } = globalThis.process;
-  const [{ realpathSync }, { resolve, dirname, basename, join }] = [getBuiltinModule('node:fs'), getBuiltinModule('node:path')];
-  const full = resolve(path);
-  for (const [known, rest] of [
-    [full, ''],
-    [dirname(full), basename(full)],
-  ] as const) {
-    try {
-      return join(realpathSync(known), rest);
-    } catch {}
+  const [{ readlinkSync, realpathSync }, { resolve, dirname, basename, join }] = [getBuiltinModule('node:fs'), getBuiltinModule('node:path')];
+  let full = resolve(path);
+  try {
+    return realpathSync(full);
+  } catch {}
+  try {
+    full = join(realpathSync(dirname(full)), basename(full));
+    return absolute(resolve(dirname(full), readlinkSync(full)));
+  } catch {
+    return full;
   }
-  return full;
 }
 
 async function scan(waiting: Waiting, query: ScanQuery): Promise<ScanPage> {

@@ -485,6 +485,8 @@ describe('when the server may have forgotten the key', () => {
     page.press();
     await page.says(UNSURE);
     await new Promise((resolve) => setTimeout(resolve, 700));
+    // Nothing has drawn it anew since.
+    expect(page.status()).not.toContain('will be done once');
     page.press();
     await page.says(EXPIRED);
     expect([page.element.state, fetch.mock.calls.length]).toEqual(['unknown', 1]);
