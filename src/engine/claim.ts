@@ -57,12 +57,12 @@ export async function tryLockInTime(client: Client, address: OperationAddress): 
 export async function takeLock(
   job: OperationRun,
   free: (() => void) | undefined,
-): Promise<{ readonly release: () => void; readonly waited: Waited | undefined; readonly elsewhere?: boolean | undefined }> {
+): Promise<{ readonly release: () => void; readonly waited?: Waited | undefined; readonly elsewhere?: boolean | undefined }> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
   // If the lock manager refuses, others get no lock, either: only a lease tells them of this call.
-  if (free || !locks) return { release: free ?? FREE, waited: undefined, elsewhere: locks && free === FREE };
+  if (free || !locks) return { release: free ?? FREE, elsewhere: locks && free === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
@@ -86,7 +86,10 @@ export async function awaitLock(client: Client, address: Parameters<typeof lockN
 }
 
 /** Turns a rejection of the store into the call's error. */
-const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => work.catch((cause: unknown) => Promise.reject(storeError(job, cause)));
+const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> =>
+  work.catch((cause: unknown) => {
+    throw storeError(job, cause);
+  });
 
 /** Begins: one durable update, before the first byte leaves. */
 export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {

@@ -53,15 +53,15 @@ export async function settle(
   how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
 ): Promise<Finished> {
   const { job, record } = drive;
-  const { sticky, keyInUse, payloads = payloadsOf(record, ending, how.earlier, drive.start) } = how;
-  const answer = how.earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
+  const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, earlier, drive.start) } = how;
+  const answer = earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
-  if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause: how.cause });
-  if (ending.effect === 'done' && result && !how.earlier) remember(job, record, result);
+  if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
+  if (ending.effect === 'done' && result && !earlier) remember(job, record, result);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
-  if (how.earlier && job.settings.repeat !== 'never' && !job.resumeOnly) return stored ? 'anew' : tell(drive, unknown('store'), result);
-  return how.earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause: how.cause, keyInUse });
+  if (earlier && job.settings.repeat !== 'never' && !job.resumeOnly) return stored ? 'anew' : tell(drive, unknown('store'), result);
+  return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause, keyInUse });
 }
 
 /** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */

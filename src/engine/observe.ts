@@ -15,6 +15,8 @@ const LIVES_MAX = 500;
 /** How many of the oldest states are considered for that each time. */
 const LOOKS = 32;
 
+const isUnderWay = ({ phase }: OperationState): boolean => /^(sending|waiting)$/.test(phase);
+
 /** Calls a listener or hook of the app. If it throws, that is reported, and does not change what becomes of the operation. */
 export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () => T): T | undefined {
   try {
@@ -37,7 +39,7 @@ export function live({ lives }: Registry, operationKey: OperationKey): Observabl
     if (looks-- <= 0) break;
     lives.delete(oldest);
     // A screen watches it, or a call is in flight: keep it, now as the newest.
-    if (one.listeners.size || /^(sending|waiting)$/.test(one.state.phase)) lives.set(oldest, one);
+    if (one.listeners.size || isUnderWay(one.state)) lives.set(oldest, one);
   }
   const made: ObservableState = { state: LOADING, listeners: new Set() };
   lives.set(operationKey, made);
@@ -71,8 +73,8 @@ export function watch(client: Client, screen: (elsewhere: boolean) => void): () 
 
 /** Resets a stale `sending` or `waiting` once nothing is in flight here any more. What is stored is not known here, so screens read it anew. */
 export function resetStaleState(client: Client, operationKey: OperationKey): void {
-  const state = client.registry.lives.get(operationKey)?.state;
-  if (state?.phase !== 'sending' && state?.phase !== 'waiting') return;
+  const shown = client.registry.lives.get(operationKey);
+  if (!shown || !isUnderWay(shown.state)) return;
   publish(client, operationKey, LOADING);
   look(client.registry, true);
 }

@@ -1,5 +1,5 @@
 /** Records in IndexedDB: the store of browsers. */
-import { promisifyRequest, type UseStore } from 'idb-keyval';
+import { promisifyRequest } from 'idb-keyval';
 import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
 import { createStore, type Next, pageOf } from '../base.js';
 import { isPlatforms, StoreFault } from '../fault.js';
@@ -43,20 +43,23 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
    * Runs one transaction. If the platform fails (iOS kills connections in the background) and it is certain that nothing was written,
    * runs it once more on a new connection.
    */
-  const transact =
-    (durability: Durability, wrote = () => false): UseStore =>
-    async (mode, work) => {
-      for (let again = true; ; again = false) {
-        const connecting = open();
-        try {
-          const db = await connecting;
-          return await work(db.transaction(RECORDS, mode, { durability }).objectStore(RECORDS));
-        } catch (error) {
-          if (!again || wrote() || !isPlatforms(error)) throw error;
-          drop(connecting);
-        }
+  const transact = async <T>(
+    work: (records: IDBObjectStore) => Promise<T>,
+    mode: IDBTransactionMode = 'readonly',
+    durability: Durability = 'relaxed',
+    wrote = () => false,
+  ): Promise<T> => {
+    for (let again = true; ; again = false) {
+      const connecting = open();
+      try {
+        const db = await connecting;
+        return await work(db.transaction(RECORDS, mode, { durability }).objectStore(RECORDS));
+      } catch (error) {
+        if (!again || wrote() || !isPlatforms(error)) throw error;
+        drop(connecting);
       }
-    };
+    }
+  };
 
   // Every commit survives the end of the process; a strict one also survives a crash of the machine.
   return createStore(
@@ -66,16 +69,16 @@ export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX
       available: open,
       update(id, next, durability) {
         let written: Next;
-        return transact(durability, () => written !== undefined)('readwrite', (records) =>
+        const work = (records: IDBObjectStore) =>
           updateIn(records, id, (current) => {
             written = next(current);
             return written;
-          }),
-        );
+          });
+        return transact(work, 'readwrite', durability, () => written !== undefined);
       },
       // Not the `get` of idb-keyval, which would add code for a default store that is never used.
-      read: (id) => transact('relaxed')('readonly', (records) => promisifyRequest(records.get(id))),
-      scan: (query) => transact('relaxed')('readonly', (records) => scanIn(records, query)),
+      read: (id) => transact((records) => promisifyRequest(records.get(id))),
+      scan: (query) => transact((records) => scanIn(records, query)),
       close: drop,
     },
   );
