@@ -6,7 +6,8 @@ import { StoreFault } from '../../../src/stores/fault.js';
 import { put, record } from '../../../src/testing/contract/bench.js';
 import { freshName, plantInDatabase, replaceMethod, replaceProperty, settled } from './support.js';
 
-const test = anyTest.extend('name', () => freshName()).extend('store', ({ name }) => indexedDbStore({ name }));
+// Not `name`: a browser's Vitest hands fixtures over as members of a function, whose name is read-only.
+const test = anyTest.extend('db', () => freshName()).extend('store', ({ db }) => indexedDbStore({ name: db }));
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -129,7 +130,7 @@ describe('a write', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('that is refused says why', async ({ name }) => {
+  test('that is refused says why', async ({ db: name }) => {
     const request = indexedDB.open(name);
     request.onupgradeneeded = () => request.result.createObjectStore('records').createIndex('one', 'ns', { unique: true });
     (await settled(request)).close();
@@ -241,7 +242,7 @@ describe('a connection', () => {
     expect(tries).toBe(2);
   });
 
-  test('gives way to another one that upgrades the database, and works with what that leaves', async ({ name }) => {
+  test('gives way to another one that upgrades the database, and works with what that leaves', async ({ db: name }) => {
     const store = indexedDbStore({ name });
     await put(store, record('a'));
     const newer = await settled(indexedDB.open(name, 7));
@@ -250,7 +251,7 @@ describe('a connection', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('gives way to a deletion, and begins anew', async ({ name }) => {
+  test('gives way to a deletion, and begins anew', async ({ db: name }) => {
     const store = indexedDbStore({ name });
     await put(store, record('a'));
     await settled(indexedDB.deleteDatabase(name));
@@ -284,7 +285,7 @@ describe('an opening', () => {
     };
   }
 
-  test('that is blocked rejects in its time, and the next call tries anew', async ({ name }) => {
+  test('that is blocked rejects in its time, and the next call tries anew', async ({ db: name }) => {
     const lift = await blockade(name);
     const store = indexedDbStore({ name, openTimeoutMs: 500 });
     const began = performance.now();
@@ -297,7 +298,7 @@ describe('an opening', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('that comes too late leaves no connection behind', async ({ name }) => {
+  test('that comes too late leaves no connection behind', async ({ db: name }) => {
     const lift = await blockade(name);
     const store = indexedDbStore({ name, openTimeoutMs: 50 });
     await faultOf(store.read('a'));
@@ -317,7 +318,7 @@ describe('an opening', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('that is under way when the store is closed serves who waits for it, and leaves no connection behind', async ({ name }) => {
+  test('that is under way when the store is closed serves who waits for it, and leaves no connection behind', async ({ db: name }) => {
     const store = indexedDbStore({ name });
     const reading = store.read('a');
     await store.close();
@@ -328,7 +329,7 @@ describe('an opening', () => {
     db.close();
   });
 
-  test('of a database of that name without our records rejects, and leaves it alone', async ({ name }) => {
+  test('of a database of that name without our records rejects, and leaves it alone', async ({ db: name }) => {
     const request = indexedDB.open(name);
     request.onupgradeneeded = () => request.result.createObjectStore('theirs').put('kept', 'key');
     (await settled(request)).close();
@@ -341,13 +342,13 @@ describe('an opening', () => {
   });
 });
 
-test('records of a newer version, with more in them, come back whole', async ({ name }) => {
+test('records of a newer version, with more in them, come back whole', async ({ db: name }) => {
   await plantInDatabase(name, 'a', record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
   expect(await indexedDbStore({ name }).read('a')).toEqual(record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
 });
 
 describe('an empty database of its name, which other code has opened once', () => {
-  test('is given its tables', async ({ name }) => {
+  test('is given its tables', async ({ db: name }) => {
     (await settled(indexedDB.open(name))).close();
     const stores = [indexedDbStore({ name }), indexedDbStore({ name })];
     await Promise.all(stores.map((store, n) => put(store, record(`r${n}`))));
@@ -356,7 +357,7 @@ describe('an empty database of its name, which other code has opened once', () =
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('is waited for while that code has it open, and then it works', async ({ name }) => {
+  test('is waited for while that code has it open, and then it works', async ({ db: name }) => {
     const theirs = await settled(indexedDB.open(name));
     const store = indexedDbStore({ name, openTimeoutMs: 200 });
     await expect(put(store, record('a'))).rejects.toMatchObject({ name: 'StoreFault', reason: 'blocked' });
