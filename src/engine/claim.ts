@@ -86,10 +86,7 @@ export async function awaitLock(client: Client, address: Parameters<typeof lockN
 }
 
 /** Turns a rejection of the store into the call's error. */
-const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> =>
-  work.catch((cause: unknown) => {
-    throw storeError(job, cause);
-  });
+const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => work.catch((cause: unknown) => Promise.reject(storeError(job, cause)));
 
 /** Begins: one durable update, before the first byte leaves. */
 export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {

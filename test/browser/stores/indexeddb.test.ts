@@ -6,6 +6,7 @@ import { StoreFault } from '../../../src/stores/fault.js';
 import { put, record } from '../../../src/testing/contract/bench.js';
 import { freshName, plantInDatabase, replaceMethod, replaceProperty, settled } from './support.js';
 
+// Not `name`: a browser's Vitest hands fixtures over as members of a function, whose name is read-only.
 const test = anyTest.extend('database', () => freshName()).extend('store', ({ database }) => indexedDbStore({ name: database }));
 
 const undo: (() => void)[] = [];
