@@ -38,11 +38,14 @@ export class AttemptLoop implements Driver {
   /** This call has waited, so another context may have changed the record. */
   #waited = false;
   #last: Result | undefined;
+  /** Noted at the start: a log-in that moves the record meanwhile does not change where its key was kept. */
+  readonly #storedIn: Outcome['storedIn'];
 
   constructor(job: OperationRun, payload: Payload, start: Start) {
     this.job = job;
     this.payload = payload;
     this.start = start;
+    this.#storedIn = storedIn(storeForOperation(job));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
     this.refusals = new Refusals(job, start, this.ambiguous);
@@ -52,16 +55,15 @@ export class AttemptLoop implements Driver {
 
   get facts() {
     const { record, job } = this;
-    const sent: Outcome['sent'] = this.#answered || this.start.reused ? 'yes' : this.ambiguous ? 'maybe' : 'no';
     return {
       operation: named(job.name),
       key: record.key,
       attempts: this.#attempts,
       firstSentAt: this.#attempts || this.start.resumed ? record.firstSentAt : undefined,
-      sent,
+      sent: (this.#answered || this.start.reused ? 'yes' : this.ambiguous ? 'maybe' : 'no') as Outcome['sent'],
       resumed: this.start.resumed,
       joined: false,
-      storedIn: storedIn(storeForOperation(job)),
+      storedIn: this.#storedIn,
     };
   }
 

@@ -3,10 +3,10 @@
  * changed and nothing else, and `run` with a schema gives what was run.
  */
 import { describe, expect, test } from 'vitest';
-import { type Once, run } from '../../src/entries/index.js';
+import { move, type Once, run } from '../../src/entries/index.js';
 import type { RunOptions, StandardSchema } from '../../src/option-types.js';
-import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, NAME, newWorld, pay, watched } from '../support/world.js';
+import { answers, charged, delayed, during, lost, replays } from '../support/server.js';
+import { CART, NAME, newWorld, pay, SECOND, watched } from '../support/world.js';
 
 const EDITED = { ...CART, amount: 20 };
 const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
@@ -113,4 +113,14 @@ describe('run with a schema', () => {
     expect(await world.run(go())).toBe('paid');
     expect(new Set(keys).size).toBe(1);
   });
+});
+
+test('a log-in that moves the record while its request is on the wire does not change where the key was kept', async () => {
+  let user = 'guest';
+  const { world, tab, once } = open({ namespace: () => user });
+  const logIn = (): void => {
+    user = 'ann';
+    void move(once, 'guest');
+  };
+  expect((await world.end(tab, pay(once), during(logIn, charged(delayed(SECOND, answers(201)))))).outcome).toMatchObject({ effect: 'done', ...MEMORY });
 });

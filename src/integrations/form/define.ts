@@ -29,7 +29,10 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
   const { client, fingerprints } = clientForForms(once, spent);
   const shared = { client, fingerprints, options, spent };
   return class extends HTMLElement {
-    static readonly observedAttributes = ['operation', 'known'];
+    static get observedAttributes(): readonly string[] {
+      return ['operation', 'known'];
+    }
+
     readonly #form: FormController = new FormController(this, shared);
 
     constructor() {
