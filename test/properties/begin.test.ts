@@ -47,7 +47,7 @@ describe('the key', () => {
     mayHaveBeenSent((began, stored, c) => {
       if (!pastWindow(stored, c, NOW) && !clockWentBack(stored, NOW)) return;
       expect(began.next).toBeUndefined();
-      expect(began.value.do).toMatch(/^(expired|busy|mismatch)$/);
+      expect(began.value.do).toMatch(/^(key-expired|busy|mismatch)$/);
     });
   });
 
