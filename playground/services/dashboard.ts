@@ -62,13 +62,13 @@ async function ask(url: string, path: string, fields: Readonly<Record<string, st
 const legendOf = (format: string, labels: Readonly<Record<string, string>>): string =>
   format.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => labels[name] ?? '').trim();
 
-const FIRST_MS_MAX = 30_000;
+const FIRST_MS_MAX = 60_000;
 
-/** Resolves when Prometheus has read so many processes: what they count from then on is a rise, and has a rate. */
+/** Resolves when Prometheus has read so many processes, each at least once: what they count from then on is a rise, and has a rate. */
 export async function firstScrapes(url: string, processes: number): Promise<void> {
   const deadline = Date.now() + FIRST_MS_MAX;
   for (;;) {
-    const { data } = await ask(url, 'query', { query: 'sum(up)' });
+    const { data } = await ask(url, 'query', { query: 'sum(max_over_time(up[1m]))' });
     const [sum] = (data as { result: readonly { value: readonly [number, string] }[] }).result;
     if (Number(sum?.value[1]) === processes) return;
     if (Date.now() > deadline) throw new Error(`prometheus has read ${sum?.value[1] ?? 0} of ${processes} processes after ${FIRST_MS_MAX / 1000} s`);
