@@ -55,6 +55,16 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
+  test('but one that the server still knows is, to read again what was done, by a process whose clock is ten hours slow', async ({ world }) => {
+    const options = { dialect: stripe(), keep: { response: false } } as const;
+    const { tab, once } = world.open(options, { server: true });
+    await world.end(tab, pay(once), answers(201));
+    tab.kill();
+    const slow = world.open(options, { server: true });
+    slow.tab.skewMs = -10 * HOUR;
+    expect(await world.end(slow.tab, pay(slow.once), replays(201))).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
+  });
+
   test('that stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async ({ world }) => {
     const { tab, once } = world.open({}, { server: true });
     await world.end(tab, pay(once), answers(401));
