@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { type Once, type Outcome, operation, resumeOne, settle } from '../../src/entries/index.js';
+import { type Once, type Outcome, operation, resumeOne, run, settle } from '../../src/entries/index.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -51,6 +51,23 @@ describe('a key strategy that fails when it is asked for the next key, after the
     const key = ({ generation }: { generation: number }) => (generation ? world.end(two.tab, pay(two.once)).then(() => 'no key at all') : 'first');
     world.server.plays(replays(402), answers(201));
     expect((await world.end(one.tab, pay(one.once, { key }))).outcome).toMatchObject({ effect: 'unknown', reason: 'busy' });
+  });
+
+  test('of a function given to run: it ends in the same way, and the next run goes on', async ({ world }) => {
+    const { tab, once } = world.open();
+    const refusal = () => Response.json({ code: 'card_declined' }, { status: 402, headers: { 'idempotent-replayed': 'true' } });
+    const keys: string[] = [];
+    const charge = ({ key }: { readonly key: string }): Response => {
+      keys.push(key);
+      if (keys.length === 1) return refusal();
+      world.server.charged.add(key);
+      return Response.json({}, { status: 201 });
+    };
+    const fails = ({ generation }: { readonly generation: number }) => (generation ? Promise.reject(new Error('no key today')) : 'first');
+    const end = await world.end(tab, watched(run(once, NAME, charge as never, { key: fails as never })));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { effect: 'none' } });
+    await world.end(tab, watched(run(once, NAME, charge as never, { key: (({ generation }: { generation: number }) => `key-${generation}`) as never })));
+    expect(keys).toEqual(['first', 'key-1']);
   });
 
   test('its caller leaves meanwhile: nothing of it took effect', async () => {

@@ -137,3 +137,22 @@ describe('a look that fails', () => {
     off();
   });
 });
+
+test('a look that failed, and a log-out before the next one: the screen of the next user shows nothing of it', async ({ world, tab }) => {
+  let user = 'ann';
+  const namespace = () => user;
+  const gone = world.open({ namespace, limits: { attempts: 1 } });
+  await world.end(gone.tab, pay(gone.once), charged(lost()));
+  gone.tab.kill();
+  const screen = operation(tab.once({ namespace }), NAME);
+  tab.faults.next('look-fails');
+  screen.subscribe(() => {});
+  await rest();
+  expect(screen.state).toEqual({ phase: 'loading' });
+  user = 'bob';
+  await world.clock.advance(3 * SECOND);
+  expect(screen.state).toEqual({ phase: 'idle' });
+  user = 'ann';
+  await world.clock.advance(3 * SECOND);
+  expect(screen.state).toMatchObject({ phase: 'unsettled' });
+});
