@@ -2,15 +2,14 @@
 import type { Platform, Store } from './ports.js';
 import { firstAvailable } from './stores/browser/automatic.js';
 import { indexedDbStore } from './stores/browser/indexeddb.js';
-import { localStorageStore } from './stores/browser/local-storage.js';
 import { defaultMemoryStore } from './stores/memory.js';
 
 let browser: Store | undefined;
 
-/** In a page: IndexedDB, or else localStorage, or else memory, one store for all clients, so that they share its connection. On a server: memory. */
+/** In a page: IndexedDB, or else memory, one store for all clients, so that they share its connection. On a server: memory. */
 export function defaultStore({ server, forgets }: Platform): Store {
   const memory = defaultMemoryStore();
   if (server) return forgets?.(memory) ?? memory;
-  browser ??= firstAvailable([indexedDbStore(), localStorageStore(), memory]);
+  browser ??= firstAvailable([indexedDbStore(), memory]);
   return browser;
 }

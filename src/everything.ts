@@ -1,10 +1,12 @@
 /** All features, for clients whose size hardly matters. */
+import { answers } from './features/answers.js';
 import { background } from './features/background.js';
 import { insecureOrigins } from './features/insecure-origins.js';
 import { polling } from './features/polling.js';
 import { reconciling } from './features/reconciling.js';
+import { requests } from './features/requests.js';
 import { retrying } from './features/retrying.js';
 import { unnamed } from './features/unnamed.js';
 import type { Feature } from './option-types.js';
 
-export const everything = (): readonly Feature[] => [background(), insecureOrigins(), polling(), reconciling(), retrying(), unnamed()];
+export const everything = (): readonly Feature[] => [answers(), background(), insecureOrigins(), polling(), reconciling(), requests(), retrying(), unnamed()];

@@ -102,10 +102,15 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
 }
 
 /** Throws if an option needs a feature that was not given to `use`. */
-function checkNeeds({ accepted, reconcile, background }: Settings, parts: Partial<Parts>): void {
-  if (accepted === 'poll' && !parts.poll) throw new TypeError(needs("accepted: 'poll'", 'polling'));
-  if (background && !parts.begins) throw new TypeError(needs('background', 'background'));
-  if (reconcile && !parts.ask) throw new TypeError(needs('reconcile', 'reconciling'));
+function checkNeeds({ accepted, reconcile, background, keep }: Settings, parts: Partial<Parts>): void {
+  const need = (asked: unknown, option: string, feature: string, part: keyof Parts): void => {
+    if (asked && !parts[part]) throw new TypeError(needs(option, feature));
+  };
+  need(accepted === 'poll', "accepted: 'poll'", 'polling', 'poll');
+  need(background, 'background', 'background', 'begins');
+  need(keep.request, 'keep.request', 'requests', 'requests');
+  need(keep.response === 'disk', "keep.response: 'disk'", 'answers', 'answers');
+  need(reconcile, 'reconcile', 'reconciling', 'ask');
 }
 
 /** The `fetch` of a client. `handle`: the name, if the call is made through a handle made by `operation`. @internal */

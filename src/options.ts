@@ -30,9 +30,6 @@ const tuning = {
   thawMs: 1000,
   /** How long to wait for the body of a 2xx that is no document. Then the caller gets the answer while the body still arrives. */
   bodyMs: 1000,
-  /** Where the answer of a named call is kept unless `keep.response` says. A service expects to find it after a restart. */
-  responseOnServer: 'disk',
-  responseElsewhere: 'memory',
   /** How many answers are kept in memory for the next call of their name. */
   answersMax: 32,
   /** One sweep for so many settled operations. */

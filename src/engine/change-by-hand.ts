@@ -69,7 +69,7 @@ export async function changeByHand(
   });
   // Show what was stored, without reading it again: if the read failed, the caller would be told that the change was not made.
   if (!client.registry.flights.has(operationKey))
-    publish(client, operationKey, stateOf(left, storedIn(storeForOperation({ client, operationKey })), justChanged));
+    publish(client, operationKey, stateOf(client, operationKey, left, storedIn(storeForOperation({ client, operationKey })), justChanged));
 }
 
 /** The error for a change that contradicts the stored record. */

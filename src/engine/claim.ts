@@ -186,7 +186,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     owner,
     lease: owner && wantsLease(job) ? { owner, ms: limits.leaseMs } : undefined,
     meta: writable ? settings.meta : undefined,
-    request: writable && settings.keep.request ? payload?.storable(settings.keep.headers) : undefined,
+    request: writable && settings.keep.request ? payload && client.parts.requests?.toStore(payload, settings.keep.headers) : undefined,
   };
   const begins = client.parts.begins?.(job) ?? begin;
   let begun: Begun | undefined;

@@ -1,5 +1,4 @@
 /** Types of what one client's calls share, what one call brings, and what it sends. They are in one file because they refer to each other. */
-
 import type { begin } from '../core/begin.js';
 import type { Found } from '../core/claimant.js';
 import type { UnknownReason } from '../core/codes.js';
@@ -8,16 +7,17 @@ import type { WaitReason } from '../core/event.js';
 import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Facts } from '../core/outcome.js';
-import type { OnceRecord, PendingRecord, Refusal, StoredRequest } from '../core/record.js';
-import type { ReplayableRequest, RequestInput } from '../http/request.js';
+import type { OnceRecord, PendingRecord, Refusal } from '../core/record.js';
+import type { Called, ReplayableRequest, RequestInput } from '../http/request.js';
 import type { SendOnce } from '../http/sending.js';
 import type { OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
+import type { StoredAnswers, StoredRequests } from './at-rest.js';
 import type { Session, Sweeps } from './client-state.js';
 import type { Closing, Stop } from './closing.js';
 import type { Extensions } from './extensions.js';
-import type { Finished, InFlightTables } from './in-flight.js';
+import type { Ended, Finished, InFlightTables } from './in-flight.js';
 import type { Listener, Log, ObservableState } from './observed.js';
 import type { Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
@@ -182,8 +182,8 @@ export interface Payload {
   keyed?(job: OperationRun, carrier: string): boolean;
   /** Never rejects. */
   send(a: AttemptRequest): Promise<AttemptResult>;
-  /** What another context needs to send this payload; `undefined` if only this context can. */
-  storable(headers: readonly string[]): StoredRequest | undefined;
+  /** How its results are stored, if not by the client's feature. */
+  readonly answers?: StoredAnswers | undefined;
 }
 
 /** The call that makes attempts for an operation, as features and leases see it: `AttemptLoop`. */
@@ -213,12 +213,6 @@ export interface Driver {
   mustStop(): Stopped | undefined;
 }
 
-/** What fetch was called with. */
-export interface Called {
-  readonly input: string | URL | Request;
-  readonly init: RequestInit;
-}
-
 /** What features add to a client. Each part is present if its feature was given to `use`. */
 export interface Parts {
   /** Sends an idempotent request without a name, and repeats it if it fails. */
@@ -231,6 +225,12 @@ export interface Parts {
   readonly ask: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown) => Promise<Finished | undefined>;
   /** Asks the app which payload had the effect that a 2xx reports. Gives the answer to the present payload, if it was that one. */
   readonly whose: (driver: Driver, result: Result | undefined) => Promise<Result | undefined>;
+  /** Stores requests, and makes payloads of those that are stored. */
+  readonly requests: StoredRequests<Payload>;
+  /** Gives answers to calls whose operation is done: stored ones, or the server's replay (`readAgain`; `undefined` if there is none, or asking is not safe). */
+  readonly answers: StoredAnswers & { readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> };
+  /** A payload for polling the link of a record that has no request; `undefined` if it has no link. */
+  readonly linked: (record: OnceRecord) => Payload | undefined;
   /** Polls the link of a 202 until the work behind it ends; `undefined` if nothing was learned. */
   readonly poll: (driver: Driver, accepted: Result | undefined) => Promise<Finished | undefined>;
   /** Derives the key, so that every context arrives at the same one. */

@@ -1,13 +1,12 @@
 /** One call from lock to end: begin, drive, finish. If its key turns out to be used up without an effect, it starts again with a new one. */
 
-import { type Begun, endedBefore, INSERTED, isElsewhere } from '../core/begin.js';
+import { type Begun, endedBefore, INSERTED } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
 import { stop } from '../core/decide.js';
 import { type Ending, type Outcome, rejected, replayed, unknown, unsent } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { NOT_SENT } from '../core/verdict.js';
 import { OnceError } from '../errors.js';
-import { restored, storedPayload } from '../http/http-payload.js';
 import { REASONS } from '../texts/full.js';
 import { idsOf, isSamePerson } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
@@ -15,14 +14,13 @@ import { beginRecord, takeLock, type Waited } from './claim.js';
 import type { OperationAddress, OperationRun, Payload } from './client.js';
 import { codeOf, undriven } from './failure.js';
 import { finish } from './finish.js';
-import { reasonToHalt } from './halt.js';
 import type { Ended, Finished } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { emit, guarded, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
-import { answerOf, isOwn, remember } from './settle.js';
+import { answerOf, answersOf, isOwn } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
 
@@ -75,7 +73,8 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
     if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
     return executeOnce(job, waited ?? { ended: endedBefore(begun.record) });
   }
-  if (begun.do === 'remembered') return (await readAgain(job, begun.record)) ?? rememberedResult(job, begun);
+  if (begun.do === 'remembered')
+    return (!answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record))) || rememberedResult(job, begun);
   if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const { record } = begun;
   const { client } = job;
@@ -85,8 +84,8 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This
   // call's own go out if every earlier attempt was refused, because a form may have been corrected; or if this operation follows one that has ended.
   const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly || (begun.inserted && record.previous)) && job.payload !== undefined;
-  // If the record has only the link of a 202, `storedPayload` makes a payload for polling it. That must not replace this call's request.
-  const stored = job.payload && !record.request ? undefined : storedPayload(record);
+  // If the record has only the link of a 202, there is a payload for polling it. That must not replace this call's request.
+  const stored = record.request ? client.parts.requests?.fromStore(record) : job.payload ? undefined : client.parts.linked?.(record);
   const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? stored);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
@@ -114,50 +113,8 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   return finished;
 }
 
-/** The operation is settled, but its answer is not kept here: asks the server for a replay, if the server is known to replay and still knows the key. */
-async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> {
-  const { client, settings, payload } = job;
-  const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
-  // If the app or another operation's answer said that it is done, or if it was done at another address, this server may never
-  // have seen the key, and would execute the request.
-  const from = (record.ending as { from?: unknown } | undefined)?.from;
-  if (
-    // A function given to `run` would be called again, and a server that ignores the key would execute the request.
-    !payload?.keyed?.(job, record.carrier) ||
-    // An earlier release of the app put the key elsewhere in the request, where this server may not look for it.
-    record.carrier !== settings.dialect.carrier ||
-    (from && from !== 'server') ||
-    isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' }) ||
-    record.state !== 'settled' ||
-    !settings.dialect.replays ||
-    !isOwn(job, record) ||
-    !mayLeave() ||
-    answerIn(job, record)
-  )
-    return undefined;
-  const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
-  const sent = await payload.send({
-    job,
-    key: record.key,
-    carrier: record.carrier,
-    firstSentAt: record.firstSentAt ?? record.createdAt,
-    number: 1,
-    ambiguous: true,
-    resumed: true,
-    otherPayloads: false,
-    ms,
-    leaves: mayLeave,
-  });
-  if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
-  remember(job, record, sent.result);
-  return {
-    outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeForOperation(job)), true), attempts: 1 },
-    result: sent.result,
-  };
-}
-
 /** A placeholder where there is nothing to send; `send` is never called. */
-const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }), storable: () => undefined };
+const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }) };
 
 /** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
 function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Ended {
@@ -177,7 +134,7 @@ function answerIn(job: OperationRun, record: OnceRecord): { readonly result: Res
   const kept = job.client.registry.answers.get(answerOf(job, record));
   // The first caller has the original, so this one gets a copy.
   if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
-  const stored = record.answer && restored(record.answer);
+  const stored = record.answer && answersOf(job)?.fromStore(record.answer);
   return stored && { result: stored, from: 'store' };
 }
 
@@ -186,8 +143,7 @@ export function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'na
   const { client, operationKey } = job;
   const settled = outcome.type !== 'unknown';
   if (settled) publish(client, operationKey, { phase: 'settled', outcome });
-  else if (record)
-    publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(record, client.registry.payloads.has(keyedOperationOf(operationKey, record.key))) });
+  else if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
   else resetStaleState(client, operationKey);
   if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
   if (settled) sweepNowAndThen(client);

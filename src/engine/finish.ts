@@ -5,9 +5,8 @@ import { refusedAgain, type Settle, type Stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
-import { storedPayload } from '../http/http-payload.js';
 import { isSamePerson } from './address.js';
-import type { Driver, Payload } from './client.js';
+import type { Driver } from './client.js';
 import { CODES } from './failure.js';
 import type { Ended, Finished } from './in-flight.js';
 import { commit } from './record-access.js';
@@ -155,7 +154,10 @@ export function settlePolled(drive: Driver, { state, result }: Polled): Promise<
 /** The server holds another payload under this key: sends those whose bytes are at hand again, to learn how they ended. */
 async function probe(drive: Driver, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
-  const stored = (record.earlier ?? []).map(({ fingerprint, request }) => [fingerprint, storedPayload({ ...record, request }) as Payload] as const);
+  const stored = (record.earlier ?? []).flatMap(({ fingerprint, request }) => {
+    const payload = job.client.parts.requests?.fromStore({ ...record, request });
+    return payload ? [[fingerprint, payload] as const] : [];
+  });
   // In the background, only the payload that the customer agreed to may be sent.
   const here = new Map(job.agreed ? [] : [...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   let retryAt: number | undefined;

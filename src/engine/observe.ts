@@ -7,7 +7,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
 import type { Client, OperationAddress, Registry } from './client.js';
 import type { Happened, Named, ObservableState, OperationState, PendingOperation } from './observed.js';
-import { look } from './registry.js';
+import { keyedOperationOf, look } from './registry.js';
 
 const LOADING: OperationState = { phase: 'loading' };
 /** From this many states on, the oldest are dropped. A screen that shows such an operation again reads the store. */
@@ -90,8 +90,7 @@ export function tellWait(client: Client, address: OperationAddress, key: string,
 
 export const cursorOf = (record: OnceRecord): string => JSON.stringify([record.label, record.id]);
 
-/** `held`: this context still has the operation's request. */
-export const pendingOf = (record: OnceRecord, held = false, inFlight = false): PendingOperation => ({
+export const pendingOf = ({ registry, parts }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({
   name: decodeName(record.label),
   key: record.key,
   createdAt: record.createdAt,
@@ -99,7 +98,7 @@ export const pendingOf = (record: OnceRecord, held = false, inFlight = false): P
   sent: record.ambiguous ? 'maybe' : 'no',
   expiresAt: record.windowEndsAt ?? record.forgetAt,
   retryAt: record.retryAt,
-  resumable: held || record.request !== undefined,
+  resumable: registry.payloads.has(keyedOperationOf(operationKey, record.key)) || (record.request && parts.requests) !== undefined,
   inFlight,
   meta: record.meta as Json | undefined,
   cursor: cursorOf(record),
@@ -122,12 +121,11 @@ export const rememberedOutcome = (record: OnceRecord, ending: Ending, storedIn: 
 });
 
 /**
- * What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`. `held`: this context still has
- * the operation's request.
+ * What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`.
  */
-export function stateOf(stored: unknown, storedIn: Outcome['storedIn'], justEnded = false, held = false): OperationState {
+export function stateOf(client: Client, operationKey: OperationKey, stored: unknown, storedIn: Outcome['storedIn'], justEnded = false): OperationState {
   const record = readRecord(stored);
-  if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(record, held) };
+  if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
   return record?.ending && (record.state === 'settled' || (justEnded && record.ending.effect === 'none'))
     ? { phase: 'settled', outcome: rememberedOutcome(record, record.ending, storedIn, false) }
     : // A new object each time, so that a screen whose read is under way can tell whether the state was set meanwhile.

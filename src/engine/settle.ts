@@ -4,6 +4,7 @@ import type { KeyedOperation } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { bare, type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswer, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import type { StoredAnswers } from './at-rest.js';
 import type { OperationRun } from './client.js';
 import { commit, storeForOperation } from './record-access.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
@@ -38,15 +39,17 @@ export async function settleRecord(
   return (await put(answer)) || (answer !== undefined && (await put(undefined)));
 }
 
+/** How answers of this operation are stored; `undefined` if they are not, because the client has no feature for it. */
+export const answersOf = ({ client, payload }: OperationRun): StoredAnswers | undefined => payload?.answers ?? client.parts.answers;
+
 /** The answer as it is to be stored; `undefined` if it is not. In a browser, no answer is stored without a namespace. */
 export function answerToStore(job: OperationRun, result: Result | undefined): StoredAnswer | undefined {
   const { settings, client, name } = job;
   const { server } = client.platform;
-  const { responseOnServer, responseElsewhere } = settings.tuning;
   // Decided only now, because a store may be chosen late. A store that ends with its context would only be a second copy in memory.
   const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
-  const kept = settings.keep.response ?? (lasts ? responseOnServer : responseElsewhere);
-  return kept === 'disk' && (settings.namespace || server) ? result?.stored() : undefined;
+  const kept = settings.keep.response ?? (lasts ? 'disk' : 'memory');
+  return kept === 'disk' && (settings.namespace || server) && result ? answersOf(job)?.toStore(result) : undefined;
 }
 
 /**

@@ -13,6 +13,7 @@ export type { OperationState, PendingOperation } from '../engine/observed.js';
 export { outcomeOf } from '../engine/outcome-of.js';
 export type { Resumed } from '../engine/resuming.js';
 export { isOnceError, type OnceError } from '../errors.js';
+export { answers } from '../features/answers.js';
 export { type Around, type AroundAttempt, around, type SendAttempt } from '../features/around.js';
 export { background, type InBackground, resumeInBackground } from '../features/background.js';
 export { clear } from '../features/clear.js';
@@ -27,6 +28,7 @@ export { type Operation, type OperationRequestInit, operation } from '../feature
 export { type PendingOptions, pending } from '../features/pending.js';
 export { polling } from '../features/polling.js';
 export { reconciling } from '../features/reconciling.js';
+export { requests } from '../features/requests.js';
 export { type ResumeOptions, resume, resumeOne } from '../features/resume.js';
 export { retrying } from '../features/retrying.js';
 export { type Attempt, run } from '../features/run.js';

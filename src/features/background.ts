@@ -11,6 +11,7 @@ import { readStored, updateStored } from '../engine/record-access.js';
 import { addressOfRecord, type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
 import type { Waiting } from '../engine/turns.js';
+import { requestParts, toStore } from '../http/stored-request.js';
 import { clientOf, type Once } from '../once.js';
 import type { Feature } from '../option-types.js';
 import { needs } from '../texts/full.js';
@@ -36,7 +37,7 @@ export interface InBackground {
  * @example
  * const once = createOnce({ use: [background()], namespace: () => session.userId });
  */
-export const background = (): Feature => ({ name: 'background', parts: { begins } satisfies Partial<Parts> });
+export const background = (): Feature => ({ name: 'background', parts: { begins, ...requestParts } satisfies Partial<Parts> });
 
 /**
  * Stores the consent of a call with its request. A background call finds only the operation with the consent that it was started for, or how
@@ -51,7 +52,7 @@ function begins(job: OperationRun): typeof begin {
     if (before && agreed !== undefined && before.request?.consent?.until !== agreed) return { value: { do: 'nothing' } };
     const began = begin(before ?? stored, c, now, storeNow);
     if (!began.next) return began;
-    const asked = began.next.request ?? (consent && payload?.storable(settings.keep.headers));
+    const asked = began.next.request ?? (consent && payload && toStore(payload, settings.keep.headers));
     const given = consent ?? asked?.consent;
     if (given) void askForSync(job).catch(() => {});
     // An earlier call asked for the request to be kept (`keep.request`), so it stays even after this call's consent.
@@ -78,7 +79,7 @@ function consentOf({ client, settings, name, payload }: OperationRun): Consent |
   if (!namespace && !client.platform.server) throw new TypeError('once: once.background needs the option namespace: without one no request is stored');
   if (typeof untilMs !== 'number' || !(untilMs >= EARLIEST_MS && untilMs <= LATEST_MS))
     throw new RangeError(`once: once.background.untilMs must be a time in ms since 1970, got ${untilMs}`);
-  if (!payload.storable(keep.headers)) throw new TypeError('once: once.background cannot store this body; send text or bytes');
+  if (!toStore(payload, keep.headers)) throw new TypeError('once: once.background cannot store this body; send text or bytes');
   return untilMs > client.platform.clock.now() ? { until: untilMs, alone: !keep.request } : undefined;
 }
 

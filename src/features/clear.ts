@@ -46,8 +46,10 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     };
     const left = await updateStored({ client, store, id: record.id }, change);
     if (hidden) continue;
-    if (left) kept.push(pendingOf(left));
-    publish(client, operationKey, left && !forget ? { phase: 'unsettled', pending: pendingOf(left) } : { phase: 'idle' });
+    // Its request is gone from the store now, and below from memory.
+    const still = left && { ...pendingOf(client, operationKey, left), resumable: false };
+    if (still) kept.push(still);
+    publish(client, operationKey, still && !forget ? { phase: 'unsettled', pending: still } : { phase: 'idle' });
   }
   await clearSettled(client, namespace, forget);
   for (const [key, { state }] of client.registry.lives)

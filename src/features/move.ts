@@ -141,5 +141,6 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   degraded.delete(there);
   if (degraded.delete(operationKey)) degraded.set(there, store);
   publish(client, operationKey, { phase: 'idle' });
-  if (taken.state === 'pending' && !client.registry.flights.has(there)) publish(client, there, { phase: 'unsettled', pending: pendingOf(taken) });
+  if (taken.state === 'pending' && !client.registry.flights.has(there))
+    publish(client, there, { phase: 'unsettled', pending: pendingOf(client, there, taken) });
 }

@@ -8,7 +8,6 @@ import type { Client, OperationAddress } from '../engine/client.js';
 import { live, publish, stateOf, watch } from '../engine/observe.js';
 import type { OperationState } from '../engine/observed.js';
 import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
-import { keyedOperationOf } from '../engine/registry.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OnceInit, OperationOptions } from '../option-types.js';
 import { wrong } from '../texts/full.js';
@@ -49,12 +48,11 @@ const IDLE: OperationState = { phase: 'idle' };
 /** Reads the stored record, and shows it on the operation's screens. */
 async function showStored(client: Client, address: OperationAddress): Promise<void> {
   const { operationKey } = address;
-  const { flights, lives, payloads } = client.registry;
+  const { flights, lives } = client.registry;
   const before = lives.get(operationKey)?.state;
   const place = { client, operationKey, ...(await idsOf(client, address)) };
   const record = readRecord(await readStored(place));
-  const held = record && payloads.has(keyedOperationOf(operationKey, record.key));
-  const state = stateOf(record, storedIn(storeForOperation(place)), false, held);
+  const state = stateOf(client, operationKey, record, storedIn(storeForOperation(place)));
   // A call or a change by hand is in flight. Wait for its end, because it may end without telling screens, for example if it is refused.
   const flight = flights.get(operationKey);
   if (flight) await flight.landed;

@@ -7,7 +7,6 @@ import type { Client } from '../engine/client.js';
 import { pendingOf } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { heldElsewhere, timed } from '../engine/record-access.js';
-import { keyedOperationOf } from '../engine/registry.js';
 import { PAGE, scanPending } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 import type { Json } from '../option-types.js';
@@ -47,7 +46,7 @@ async function listPending(client: Client, options: PendingOptions): Promise<rea
     const lock = lockNameOf(client, { namespace, label: record.label, id: record.id });
     // The lease is compared with this device's clock, which may differ from the store's. That is good enough for what is shown.
     const busy = client.registry.flights.has(operationKey) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
-    found.push(pendingOf(record, client.registry.payloads.has(keyedOperationOf(operationKey, record.key)), busy));
+    found.push(pendingOf(client, operationKey, record, busy));
     if (found.length >= limit) break;
   }
   // If another user logged in during the read, list theirs instead; after a log-out, nothing.

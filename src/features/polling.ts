@@ -2,18 +2,18 @@
 
 import { atLeast, backoffMs } from '../core/backoff.js';
 import type { Answer } from '../core/dialect.js';
-import { seal } from '../core/record.js';
+import { type OnceRecord, seal } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
 import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
-import type { AttemptRequest, Driver, Parts } from '../engine/client.js';
+import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
 import { finish, settlePolled } from '../engine/finish.js';
 import type { Finished } from '../engine/in-flight.js';
 import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
 import type { Stopped } from '../engine/stopped.js';
-import { hooked, hookSays, merged, resultOf } from '../http/http-payload.js';
+import { hooked, hookSays, httpPayload, merged, resultOf } from '../http/http-payload.js';
 import type { ReplayableRequest } from '../http/request.js';
 import { answerOf, callTransport } from '../http/transport.js';
 import type { Feature } from '../option-types.js';
@@ -25,7 +25,10 @@ import type { Platform } from '../ports.js';
  * @example
  * const once = createOnce({ use: [polling()], accepted: 'poll' });
  */
-export const polling = (): Feature => ({ name: 'polling', parts: { poll } satisfies Partial<Parts> });
+export const polling = (): Feature => ({ name: 'polling', parts: { poll, linked } satisfies Partial<Parts> });
+
+const linked = ({ link: url, origin }: OnceRecord): Payload | undefined =>
+  url === undefined ? undefined : httpPayload({ method: 'GET', url, origin, headers: new Headers(), body: undefined, rest: {} });
 
 async function poll(drive: Driver, accepted: Result | undefined): Promise<Finished | undefined> {
   const end = await askAfter(drive, accepted);

@@ -15,6 +15,7 @@ import { limit } from '../engine/wait.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import { resultOf } from '../http/http-payload.js';
 import type { Answered } from '../http/sending.js';
+import { storedAnswers } from '../http/stored-answer.js';
 import { answerOf } from '../http/transport.js';
 import { hookReading } from '../http/verdict-hook.js';
 import { clientOf, type Once } from '../once.js';
@@ -72,7 +73,7 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
 const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload => ({
   origin: '',
   endpoint: '',
-  storable: () => undefined,
+  answers: storedAnswers,
   send: (a) => attempt(effect, verdict, a),
 });
 

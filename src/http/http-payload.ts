@@ -2,7 +2,6 @@
 
 import { carryOf, isInHeader } from '../core/carrier.js';
 import type { Answer, Reading } from '../core/dialect.js';
-import type { OnceRecord, StoredAnswer } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../core/verdict.js';
 import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
@@ -10,12 +9,10 @@ import { emit, guarded } from '../engine/observe.js';
 import { keepRecentIn } from '../engine/registry.js';
 import type { Result } from '../engine/result.js';
 import { askUser } from '../engine/session.js';
-import { valueResult } from '../engine/values.js';
 import { inTime } from '../engine/wait.js';
-import { base64Of, bytesOf, looksJson } from './bytes.js';
-import { type ReplayableRequest, storable, wireOf } from './request.js';
+import { type ReplayableRequest, wireOf } from './request.js';
 import type { Answered } from './sending.js';
-import { answerOf, callTransport, makeResponse, replayResponse } from './transport.js';
+import { answerOf, callTransport, replayResponse } from './transport.js';
 import { hookReading } from './verdict-hook.js';
 
 /** The endpoint without its query, because a server that ignores keys for one query ignores them for all. */
@@ -30,7 +27,6 @@ export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   prepared,
   withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
-  storable: (headers) => storable(prepared, headers),
   // Both carriers count: if this release of the app says that the server knows no keys, what an earlier release sent with one is not sent again, either.
   keyed: ({ client, settings }, carrier) => carrier !== '' && settings.dialect.carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
 });
@@ -43,50 +39,14 @@ function withBytes(present: ReplayableRequest, { body, json, headers: earlier }:
   return { ...present, body, json, headers };
 }
 
-/** The payload of a record: its stored request, or only the link of a 202 to poll. */
-export function storedPayload({ request, origin, link }: OnceRecord): Payload | undefined {
-  if (!request && link === undefined) return undefined;
-  const { method = 'GET', url = link as string, headers = [], body: text, base64, consent: _, ...rest } = request ?? {};
-  const body = base64 && text !== undefined ? bytesOf(text) : text;
-  return httpPayload({
-    method,
-    url,
-    origin,
-    headers: new Headers(headers as [string, string][]),
-    body,
-    json: looksJson(body ?? ''),
-    rest: rest as RequestInit,
-  });
-}
-
 export const resultOf = (answered: Answered): Result => ({
   value: answered.response,
   response: answered.response,
+  body: answered.body,
   ok: answered.response.ok,
   lasting: answered.body !== undefined,
   copy: () => replayResponse(answered) ?? (answered.response.bodyUsed ? undefined : answered.response.clone()),
-  stored: () => atRest(answered),
 });
-
-/** Answer headers that may contain credentials. They are not stored, because whoever reads the store may be somebody else. */
-const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
-
-/** The answer in its stored form; `undefined` if its body was not read, because it is too long or a stream. */
-function atRest({ response, body }: Answered): StoredAnswer | undefined {
-  if (body === undefined) return undefined;
-  const { status, statusText } = response;
-  const headers = [...response.headers].filter(([name]) => !CREDENTIAL.test(name));
-  const kept = { status, statusText, headers };
-  return typeof body === 'object' && body ? { ...kept, body: base64Of(new Uint8Array(body)), base64: true } : { ...kept, body };
-}
-
-/** The result from a stored answer; `undefined` if this platform can't make such a Response. */
-export function restored(answer: StoredAnswer): Result | undefined {
-  if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json));
-  const body = answer.base64 && answer.body !== null ? bytesOf(answer.body).buffer : answer.body;
-  const response = makeResponse(answer, body);
-  return response && resultOf({ response, body, text: typeof body === 'string' ? body : '' });
-}
 
 export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefined): ReplayableRequest => {
   const headers = new Headers(prepared.headers);

@@ -1,12 +1,17 @@
 /** Prepares a request so that it can be sent any number of times with the same bytes. */
 import { carryOf, isInHeader } from '../core/carrier.js';
 import { typeOf } from '../core/name.js';
-import type { StoredRequest } from '../core/record.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
-import { base64Of, jsonOf, looksJson, readUpTo } from './bytes.js';
+import { jsonOf, looksJson, readUpTo } from './bytes.js';
 import { type Fields, multipart, steadyBoundary } from './multipart.js';
 import { kindOf, textOf } from './native.js';
+
+/** What fetch was called with. */
+export interface Called {
+  readonly input: string | URL | Request;
+  readonly init: RequestInit;
+}
 
 /** The caller's request, read synchronously. */
 export interface RequestInput {
@@ -203,17 +208,4 @@ export async function fingerprint(
   else if (prepared.form) content = prepared.form;
   // A hook may leave a card number out. Then the stored digest must be too short to find the number by trying all of them.
   return { raw: hook ? raw.slice(0, RAW_HINT) : raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
-}
-
-/** Headers that are always stored. Without one of them it would be another request: the body would mean something else, or a condition would be lost. */
-const STORED = ['content-type', 'content-encoding', 'accept', 'accept-language', 'if-match', 'if-none-match', 'if-unmodified-since'];
-
-/** What another context needs to send the request again. No header with credentials is in it unless the app listed it in `keep.headers`. */
-export function storable(prepared: ReplayableRequest, listed: readonly string[]): StoredRequest | undefined {
-  const { method, url, body, headers } = prepared;
-  if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
-  const kept = [...STORED, ...listed].filter((name) => headers.has(name)).map((name) => [name, headers.get(name) as string] as const);
-  const { mode, credentials, redirect } = prepared.rest;
-  const how = { method, url, mode, credentials, redirect, headers: kept };
-  return typeof body === 'object' ? { ...how, body: base64Of(body), base64: true } : { ...how, body };
 }

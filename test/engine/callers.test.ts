@@ -330,7 +330,7 @@ describe('an answer that goes on, and its readers', () => {
     const controller = new AbortController();
     const response = new Response('data: 1');
     const first = flight.join({ ...caller, signal: controller.signal });
-    flight.land({ outcome: LEFT, result: { value: response, response, ok: true, lasting: false, copy: () => undefined, stored: () => undefined } });
+    flight.land({ outcome: LEFT, result: { value: response, response, ok: true, lasting: false, copy: () => undefined } });
     expect(await first).toBe(response);
     await expect(flight.join({ ...caller, joined: true, signal: undefined })).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     controller.abort('enough');

@@ -4,11 +4,23 @@
  */
 import { describe, expect } from 'vitest';
 import type { Once, OnceOptions, OnceRequestInit } from '../../src/entries/index.js';
-import { extend, insecureOrigins, pending, polling, reconciling, resumeOne, retrying, unnamed } from '../../src/entries/index.js';
+import {
+  answers as answersFeature,
+  extend,
+  insecureOrigins,
+  pending,
+  polling,
+  reconciling,
+  requests,
+  resumeOne,
+  retrying,
+  run,
+  unnamed,
+} from '../../src/entries/index.js';
 import { needs } from '../../src/texts/full.js';
 import { answers, lost, replays } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { NAME, newWorld, pay, test, URL_ } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, test, URL_ } from '../support/world.js';
 
 const BARE = { use: [] } as const;
 const ACCEPTED = answers(202, {}, { location: 'https://shop.example/jobs/1' });
@@ -85,13 +97,84 @@ describe('reconciling', () => {
   });
 });
 
+describe('requests', () => {
+  const KEPT = { keep: { request: true } } as const;
+  const needed = needs('keep.request', 'requests');
+
+  test('is asked for where a client or a call says so, and nothing is sent', async ({ world }) => {
+    expect(() => world.open({ ...BARE, ...KEPT })).toThrow(new TypeError(needed));
+    const { tab, once } = world.open({ ...BARE, namespace: 'ann' });
+    expect((await world.end(tab, pay(once, KEPT))).error).toEqual(new TypeError(needed));
+    expect(world.server.arrivals).toHaveLength(0);
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('of an earlier page: without it a stored request is not sent by itself, and stays for a page that has it', async ({ world }) => {
+    const first = world.open({ namespace: 'ann', ...ONE, ...KEPT });
+    await world.end(first.tab, pay(first.once), lost());
+    const bare = world.open({ ...BARE, ...ONE, namespace: 'ann' });
+    expect(await bare.tab.in(() => pending(bare.once))).toMatchObject([{ resumable: false }]);
+    expect(await world.end(bare.tab, resumeOne(bare.once, NAME))).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+    expect(await world.end(bare.tab, pay(bare.once), lost())).toMatchObject({ outcome: { effect: 'unknown' } });
+    const { tab, once } = world.open({ namespace: 'ann', use: [requests()] });
+    expect(await tab.in(() => pending(once))).toMatchObject([{ resumable: true }]);
+    expect(await world.end(tab, resumeOne(once, NAME), replays())).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('of an earlier page: without it, a changed payload that the server refuses says "not known", and one with it finds the earlier end', async ({
+    world,
+  }) => {
+    const first = world.open({ namespace: 'ann', ...ONE, ...KEPT });
+    await world.end(first.tab, pay(first.once), lost());
+    const bare = world.open({ ...BARE, namespace: 'ann' });
+    const mismatch = answers(422, { error: { code: 'idempotency_key_reused', message: 'The idempotency key was used with a different body' } });
+    expect(await world.end(bare.tab, pay(bare.once, { body: 'other' }), mismatch)).toMatchObject({ outcome: { effect: 'unknown', reason: 'mismatch' } });
+    const { tab, once } = world.open({ namespace: 'ann', use: [requests()] });
+    expect(await world.end(tab, pay(once, { body: 'other' }), mismatch, replays())).toMatchObject({ outcome: { effect: 'done', from: 'server' } });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
+
+describe('answers', () => {
+  const KEPT = { keep: { response: 'disk' } } as const;
+  const needed = needs("keep.response: 'disk'", 'answers');
+
+  test('is asked for where a client or a call says so, and nothing is sent', async ({ world }) => {
+    expect(() => world.open({ ...BARE, ...KEPT })).toThrow(new TypeError(needed));
+    const { tab, once } = world.open({ ...BARE, namespace: 'ann' });
+    expect((await world.end(tab, pay(once, KEPT))).error).toEqual(new TypeError(needed));
+    expect(world.server.arrivals).toHaveLength(0);
+    expect(world.record()).toBeUndefined();
+  });
+
+  test('of an earlier page: without it a call whose operation is done says so, and with it gets the stored answer', async ({ world }) => {
+    const first = world.open({ namespace: 'ann', ...KEPT });
+    await world.end(first.tab, pay(first.once), answers(201, { id: 'pay_1' }));
+    const bare = world.open({ ...BARE, namespace: 'ann' });
+    expect(await world.end(bare.tab, pay(bare.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    const { tab, once } = world.open({ namespace: 'ann', use: [answersFeature()] });
+    const { response } = await world.end(tab, pay(once));
+    expect(await response?.json()).toEqual({ id: 'pay_1' });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('is not needed by `run`, which finds what its function gave after a reload', async ({ world }) => {
+    const first = world.open({ ...BARE, namespace: 'ann' });
+    expect(await first.tab.in(() => run(first.once, NAME, () => ({ id: 1 })))).toEqual({ id: 1 });
+    const { tab, once } = world.open({ ...BARE, namespace: 'ann' });
+    expect(await tab.in(() => run(once, NAME, () => ({ id: 2 })))).toEqual({ id: 1 });
+  });
+});
+
 describe('unnamed', () => {
   const post = (once: Once, more: OnceRequestInit = {}) => once.fetch(URL_, { method: 'POST', body: 'x', ...more });
 
   test.for<[string, OnceRequestInit]>([
     ['a POST', {}],
     ['a PATCH', { method: 'PATCH' }],
-    ['one with options and no name', { once: { keep: { request: true } } }],
+    ['one with options and no name', { once: { keep: { forMs: 1 } } }],
     ['one that is named by its content', { once: true }],
     ['a body that only fetch can make text of', { body: {} as never }],
   ])('is asked for by %s, and nothing is sent', async ([_, init], { world }) => {

@@ -5,10 +5,13 @@
 import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
+import type { Parts } from '../../src/engine/client.js';
 import type { Result } from '../../src/engine/result.js';
-import { linkOf } from '../../src/features/polling.js';
-import { httpPayload, restored, resultOf, storedPayload } from '../../src/http/http-payload.js';
+import { linkOf, polling } from '../../src/features/polling.js';
+import { httpPayload, resultOf } from '../../src/http/http-payload.js';
 import type { ReplayableRequest } from '../../src/http/request.js';
+import { storedAnswers } from '../../src/http/stored-answer.js';
+import { fromStore } from '../../src/http/stored-request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import { answers, charged, lost, replays, textOf } from '../support/server.js';
 import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
@@ -23,8 +26,8 @@ describe('an answer at rest', () => {
     ['', 200],
     [null, 204],
   ])('with the body %j comes back as it was', async (body, status) => {
-    const stored = resultOf({ response: new Response(body, { status, statusText: 'Fine', headers: HEADERS }), body, text: '' }).stored();
-    const back = restored(JSON.parse(JSON.stringify(stored))) as Result;
+    const stored = storedAnswers.toStore(resultOf({ response: new Response(body, { status, statusText: 'Fine', headers: HEADERS }), body, text: '' }));
+    const back = storedAnswers.fromStore(JSON.parse(JSON.stringify(stored))) as Result;
     expect(back).toMatchObject({ ok: true, lasting: true, response: { status, statusText: 'Fine' } });
     expect(Object.fromEntries(back.response?.headers ?? [])).toMatchObject(HEADERS);
     expect(await (back.copy() as Response).text()).toBe(body ?? '');
@@ -34,8 +37,8 @@ describe('an answer at rest', () => {
   test('with a body of bytes comes back as it was', async () => {
     const body = Uint8Array.from({ length: 256 }, (_, n) => n).buffer;
     const headers = { 'content-type': 'image/png' };
-    const stored = resultOf({ response: new Response(body, { headers }), body, text: '' }).stored();
-    const back = restored(JSON.parse(JSON.stringify(stored)));
+    const stored = storedAnswers.toStore(resultOf({ response: new Response(body, { headers }), body, text: '' }));
+    const back = storedAnswers.fromStore(JSON.parse(JSON.stringify(stored)));
     for (const response of [back?.copy(), back?.response] as Response[]) {
       expect(response.headers.get('content-type')).toBe('image/png');
       expect(new Uint8Array(await response.arrayBuffer())).toEqual(new Uint8Array(body));
@@ -43,17 +46,17 @@ describe('an answer at rest', () => {
   });
 
   test('is not kept where its body was not read', () => {
-    expect(resultOf({ response: new Response('x'), body: undefined, text: '' }).stored()).toBeUndefined();
+    expect(storedAnswers.toStore(resultOf({ response: new Response('x'), body: undefined, text: '' }))).toBeUndefined();
   });
 
   test('leaves out what looks like a credential', () => {
     const headers = { 'set-cookie': 'sid=1', 'x-auth-token': 't', authorization: 'b', 'x-csrf-token': 'c', 'x-session-id': 's', etag: '"1"', location: '/c/1' };
-    const stored = resultOf({ response: new Response('{}', { headers }), body: '{}', text: '{}' }).stored() as { headers: [string, string][] };
+    const stored = storedAnswers.toStore(resultOf({ response: new Response('{}', { headers }), body: '{}', text: '{}' })) as { headers: [string, string][] };
     expect(Object.fromEntries(stored.headers)).toEqual({ 'content-type': 'text/plain;charset=UTF-8', etag: '"1"', location: '/c/1' });
   });
 
   test('of a status that no Response can be made with is none', () => {
-    expect(restored({ status: 600, statusText: '', headers: [], body: null })).toBeUndefined();
+    expect(storedAnswers.fromStore({ status: 600, statusText: '', headers: [], body: null })).toBeUndefined();
   });
 
   test.each([
@@ -61,8 +64,8 @@ describe('an answer at rest', () => {
     [{ json: 'null' }, null],
     [{}, undefined],
   ])('of an effect comes back as its value: %j', (answer, value) => {
-    expect(restored(answer)).toMatchObject({ ok: true, response: undefined });
-    expect(restored(answer)?.value).toEqual(value);
+    expect(storedAnswers.fromStore(answer)).toMatchObject({ ok: true, response: undefined });
+    expect(storedAnswers.fromStore(answer)?.value).toEqual(value);
   });
 });
 
@@ -83,25 +86,27 @@ describe('a request from the store', () => {
   const request = { method: 'PATCH', url: URL_, headers: [['a', 'b']] as const };
 
   test('is the one that was stored', () => {
-    expect(storedPayload(record({ request: { ...request, body: 'text' } }))?.prepared).toMatchObject({
+    expect(fromStore(record({ request: { ...request, body: 'text' } }))?.prepared).toMatchObject({
       method: 'PATCH',
       url: URL_,
       origin: 'https://shop.example',
       body: 'text',
     });
-    expect(storedPayload(record({ request }))?.prepared?.headers.get('a')).toBe('b');
+    expect(fromStore(record({ request }))?.prepared?.headers.get('a')).toBe('b');
     const far = { mode: 'same-origin', credentials: 'omit', redirect: 'error' };
-    expect(storedPayload(record({ request: { ...request, ...far, consent: { until: 1, alone: true } } }))?.prepared?.rest).toEqual(far);
-    expect(storedPayload(record({ request }))?.prepared?.rest).toEqual({});
-    expect(storedPayload(record({ request: { ...request, body: 'AP8=', base64: true } }))?.prepared?.body).toEqual(new Uint8Array([0, 255]));
-    expect(storedPayload(record({ request: { ...request, body: undefined, base64: true } }))?.prepared?.body).toBeUndefined();
-    expect(storedPayload(record({ request: { ...request, body: '' } }))?.prepared?.body).toBe('');
+    expect(fromStore(record({ request: { ...request, ...far, consent: { until: 1, alone: true } } }))?.prepared?.rest).toEqual(far);
+    expect(fromStore(record({ request }))?.prepared?.rest).toEqual({});
+    expect(fromStore(record({ request: { ...request, body: 'AP8=', base64: true } }))?.prepared?.body).toEqual(new Uint8Array([0, 255]));
+    expect(fromStore(record({ request: { ...request, body: undefined, base64: true } }))?.prepared?.body).toBeUndefined();
+    expect(fromStore(record({ request: { ...request, body: '' } }))?.prepared?.body).toBe('');
   });
 
-  test('is what is left of it where only the link of its work is known, and none without', () => {
-    expect(storedPayload(record({ link: `${URL_}/jobs/1` }))?.prepared).toMatchObject({ method: 'GET', url: `${URL_}/jobs/1` });
-    expect([...(storedPayload(record({ link: URL_ }))?.prepared?.headers ?? [])]).toEqual([]);
-    expect(storedPayload(record({}))).toBeUndefined();
+  test('is none where none was stored; where only the link of its work is known, that can be polled', () => {
+    expect(fromStore(record({ link: URL_ }))).toBeUndefined();
+    const { linked } = polling().parts as Pick<Parts, 'linked'>;
+    expect(linked(record({ link: `${URL_}/jobs/1` }))?.prepared).toMatchObject({ method: 'GET', url: `${URL_}/jobs/1` });
+    expect([...(linked(record({ link: URL_ }))?.prepared?.headers ?? [])]).toEqual([]);
+    expect(linked(record({}))).toBeUndefined();
   });
 });
 
@@ -127,7 +132,7 @@ describe('the bytes of an earlier call', () => {
     expect(mixed?.body).toBe('old');
     expect(Object.fromEntries(mixed?.headers ?? [])).toEqual({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=old' });
     expect(own.withBytesOf?.(earlier({}))?.prepared?.headers.get('content-type')).toBe('multipart/form-data; boundary=new');
-    const effect = { origin: '', send: async () => ({}), storable: () => undefined } as never;
+    const effect = { origin: '', send: async () => ({}) } as never;
     expect(own.withBytesOf?.(effect)).toBe(effect);
   });
 });

@@ -4,18 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
-import {
-  fingerprint,
-  isRequest,
-  prepare,
-  type ReplayableRequest,
-  readInput,
-  refuseHidden,
-  SCHEME,
-  storable,
-  UnreplayableBody,
-  wireOf,
-} from '../../src/http/request.js';
+import { fingerprint, isRequest, prepare, type ReplayableRequest, readInput, refuseHidden, SCHEME, UnreplayableBody, wireOf } from '../../src/http/request.js';
+import { toStore } from '../../src/http/stored-request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Platform } from '../../src/ports.js';
 import { LEAN, says } from '../support/texts.js';
@@ -288,18 +278,18 @@ describe('for another page', () => {
 
   test('a request is kept without its credentials, unless a header is listed', async () => {
     const prepared = await ready('x', HEADERS);
-    expect(storable(prepared, [])).toEqual({ method: 'POST', url: URL_, headers: kept, body: 'x' });
-    expect(storable(prepared, ['x-own', 'x-none'])?.headers).toEqual([...kept, ['x-own', 'f']]);
+    expect(toStore({ prepared }, [])).toEqual({ method: 'POST', url: URL_, headers: kept, body: 'x' });
+    expect(toStore({ prepared }, ['x-own', 'x-none'])?.headers).toEqual([...kept, ['x-own', 'f']]);
   });
 
   test('what its call said of origins, cookies and redirects is kept, and nothing else that is for fetch alone', async () => {
     const far = { mode: 'same-origin', credentials: 'omit', redirect: 'error' } as const;
     const prepared = { ...(await ready('x')), rest: { ...far, cache: 'no-store', keepalive: true } } as const;
-    expect(storable(prepared, [])).toEqual({ method: 'POST', url: URL_, ...far, headers: [], body: 'x' });
+    expect(toStore({ prepared }, [])).toEqual({ method: 'POST', url: URL_, ...far, headers: [], body: 'x' });
   });
 
   test('bytes are kept as text, and a file is not', async () => {
-    expect(storable(await ready(new Uint8Array([0, 255])), [])).toEqual({ method: 'POST', url: URL_, headers: [], body: 'AP8=', base64: true });
-    expect(storable(await ready(new Blob(['x'])), [])).toBeUndefined();
+    expect(toStore({ prepared: await ready(new Uint8Array([0, 255])) }, [])).toEqual({ method: 'POST', url: URL_, headers: [], body: 'AP8=', base64: true });
+    expect(toStore({ prepared: await ready(new Blob(['x'])) }, [])).toBeUndefined();
   });
 });

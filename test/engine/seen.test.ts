@@ -3,36 +3,42 @@
  * Method: records, states and listeners by themselves, without a call around them.
  */
 import { describe, expect, test, vi } from 'vitest';
-import type { Label } from '../../src/core/ids.js';
+import type { Label, OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Registry } from '../../src/engine/client.js';
 import { openLog } from '../../src/engine/log.js';
 import { emit, guarded, live, named, pendingOf, publish, rememberedOutcome, resetStaleState, stateOf } from '../../src/engine/observe.js';
 import type { Listener, OperationState } from '../../src/engine/observed.js';
+import { keyedOperationOf } from '../../src/engine/registry.js';
+import { requests } from '../../src/features/requests.js';
 import { made } from '../support/made.js';
 import { aRecord, NOW } from '../support/record.js';
 import { rest } from '../support/world.js';
 
 const PLACE = { name: ['pay', 1], label: made<Label>('["pay",1]') } as const;
+const KEY = made<OperationKey>('operation');
 const record = (more: Partial<OnceRecord> = {}): OnceRecord => aRecord({ label: PLACE.label, forgetAt: NOW + 5, ...more });
 
 function scene(channel?: { hasSubscribers: boolean; publish(event: unknown): void }) {
   const reported: unknown[] = [];
   const lives = new Map();
+  const payloads = new Map();
   const client = {
     platform: { clock: { now: () => NOW }, channel, report: (error: unknown) => void reported.push(error) },
-    registry: { lives, screens: new Set() } as unknown as Registry,
+    registry: { lives, screens: new Set(), payloads } as unknown as Registry,
     settings: {},
+    parts: {},
     listeners: new Set<Listener>(),
     log: {},
   } as unknown as Client;
   openLog(client);
-  return { client, reported, lives };
+  return { client, reported, lives, payloads };
 }
 
 describe('a stored record', () => {
   test('as pending: what is known of it', () => {
-    expect(pendingOf(record())).toEqual({
+    const { client, payloads } = scene();
+    expect(pendingOf(client, KEY, record())).toEqual({
       name: ['pay', 1],
       key: 'k',
       createdAt: NOW,
@@ -47,8 +53,12 @@ describe('a stored record', () => {
     });
     const request = { method: 'POST', url: '/', headers: [], body: 'x' };
     const more = { ambiguous: false, windowEndsAt: NOW + 9, firstSentAt: NOW + 1, retryAt: NOW + 2, meta: { a: 1 }, request };
-    expect(pendingOf(record(more))).toMatchObject({ sent: 'no', expiresAt: NOW + 9, firstSentAt: NOW + 1, retryAt: NOW + 2, meta: { a: 1 }, resumable: true });
-    expect(pendingOf(record(), true).resumable).toBe(true);
+    const clean = { sent: 'no', expiresAt: NOW + 9, firstSentAt: NOW + 1, retryAt: NOW + 2, meta: { a: 1 } };
+    // Without the feature, a stored request is of no use.
+    expect(pendingOf(client, KEY, record(more))).toMatchObject({ ...clean, resumable: false });
+    expect(pendingOf({ ...client, parts: requests().parts }, KEY, record(more))).toMatchObject({ ...clean, resumable: true });
+    payloads.set(keyedOperationOf(KEY, made('k')), new Map());
+    expect(pendingOf(client, KEY, record()).resumable).toBe(true);
   });
 
   test('as an outcome: of this operation, not of this call', () => {
@@ -66,10 +76,14 @@ describe('a stored record', () => {
 
   test('on a screen: unsettled, settled, or nothing to show', () => {
     const ending = { type: 'replayed', effect: 'done', from: 'server' } as const;
-    expect(stateOf(record(), 'disk')).toMatchObject({ phase: 'unsettled', pending: { key: 'k' } });
-    expect(stateOf(record({ state: 'settled', ending }), 'disk')).toMatchObject({ phase: 'settled', outcome: { ...ending, resumed: false, storedIn: 'disk' } });
+    const { client } = scene();
+    expect(stateOf(client, KEY, record(), 'disk')).toMatchObject({ phase: 'unsettled', pending: { key: 'k' } });
+    expect(stateOf(client, KEY, record({ state: 'settled', ending }), 'disk')).toMatchObject({
+      phase: 'settled',
+      outcome: { ...ending, resumed: false, storedIn: 'disk' },
+    });
     for (const nothing of [undefined, 'damaged', record({ state: 'settled' }), record({ state: 'retired', ending })])
-      expect(stateOf(nothing, 'disk')).toEqual({ phase: 'idle' });
+      expect(stateOf(client, KEY, nothing, 'disk')).toEqual({ phase: 'idle' });
   });
 
   test('without a name has none', () => {

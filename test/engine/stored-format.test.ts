@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type OnceRecord, readRecord } from '../../src/core/record.js';
-import { outcomeOf, pending, resume } from '../../src/entries/index.js';
+import { answers, outcomeOf, pending, requests, resume } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
@@ -32,7 +32,10 @@ function found(records: readonly [OnceRecord, OnceRecord]) {
     return Response.json({ id: 'ch_2' }, { status: 201, headers: { 'idempotent-replayed': 'true' } });
   };
   const store = { ...memoryStore({ medium, now }), survives: 'process' as const };
-  return { keys, once: createOn({ ...nodePlatform(), clock: { now, monotonic: now, timer } }, { namespace: 'u-7', store, fetch }) };
+  return {
+    keys,
+    once: createOn({ ...nodePlatform(), clock: { now, monotonic: now, timer } }, { namespace: 'u-7', store, fetch, use: [answers(), requests()] }),
+  };
 }
 
 describe.each(FILES)('%s', (file) => {

@@ -13,6 +13,7 @@ import {
   type OnceOptions,
   polling,
   reconciling,
+  requests,
   resume,
   resumeOne,
   retrying,
@@ -26,7 +27,7 @@ import { answers, charged, deaf, hangs, lost, replays } from '../support/server.
 import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
 import { HOUR, test as inWorld, newWorld, ONE, pay, rest, URL_, watched } from '../support/world.js';
 
-const USE = [polling(), reconciling(), retrying(), unnamed()];
+const USE = [polling(), reconciling(), requests(), retrying(), unnamed()];
 
 let telemetry: Telemetry;
 beforeEach(() => {

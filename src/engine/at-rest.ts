@@ -1,0 +1,17 @@
+/** How requests and answers are stored. Types only. */
+import type { OnceRecord, StoredAnswer, StoredRequest } from '../core/record.js';
+import type { Result } from './result.js';
+
+export interface StoredRequests<Payload> {
+  /** `undefined` if only this context can send the payload. */
+  toStore(payload: Payload, headers: readonly string[]): StoredRequest | undefined;
+  /** `undefined` if no request is stored. */
+  fromStore(record: Pick<OnceRecord, 'request' | 'origin'>): Payload | undefined;
+}
+
+export interface StoredAnswers {
+  /** `undefined` if the answer can't be stored. */
+  toStore(result: Result): StoredAnswer | undefined;
+  /** `undefined` if this platform can't make such a Response. */
+  fromStore(stored: StoredAnswer): Result | undefined;
+}

@@ -1,0 +1,63 @@
+/** Gives the next call of a name its answer, also in another page load or process. */
+import { isElsewhere } from '../core/begin.js';
+import { replayed } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
+import type { OperationRun, Parts } from '../engine/client.js';
+import { reasonToHalt } from '../engine/halt.js';
+import type { Ended } from '../engine/in-flight.js';
+import { rememberedOutcome } from '../engine/observe.js';
+import { storedIn, storeForOperation } from '../engine/record-access.js';
+import { isOwn, remember } from '../engine/settle.js';
+import { storedAnswers } from '../http/stored-answer.js';
+import type { Feature } from '../option-types.js';
+
+/**
+ * Gives a call whose operation is done its answer, also after a reload: the stored one with `keep: { response: 'disk' }`, otherwise the
+ * server's replay, if its dialect says that it replays. Without this feature, answers are kept in memory, and after a reload such a call
+ * rejects with ERR_ONCE_ALREADY_SETTLED, whose outcome says that it is done. `run` stores what its function gave also without it.
+ *
+ * @example
+ * const once = createOnce({ use: [answers()], namespace: () => session.userId, keep: { response: 'disk' } });
+ */
+export const answers = (): Feature => ({ name: 'answers', parts: { answers: { ...storedAnswers, readAgain } } satisfies Partial<Parts> });
+
+/** The operation is settled, but its answer is not kept here: asks the server for a replay, if it is known to replay and still to know the key. */
+async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> {
+  const { client, settings, payload } = job;
+  const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;
+  // If the app or another operation's answer said that it is done, or if it was done at another address, this server may never
+  // have seen the key, and would execute the request.
+  const from = (record.ending as { from?: unknown } | undefined)?.from;
+  if (
+    // A function given to `run` would be called again, and a server that ignores the key would execute the request.
+    !payload?.keyed?.(job, record.carrier) ||
+    // An earlier release of the app put the key elsewhere in the request, where this server may not look for it.
+    record.carrier !== settings.dialect.carrier ||
+    (from && from !== 'server') ||
+    isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint' }) ||
+    record.state !== 'settled' ||
+    !settings.dialect.replays ||
+    !isOwn(job, record) ||
+    !mayLeave()
+  )
+    return undefined;
+  const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
+  const sent = await payload.send({
+    job,
+    key: record.key,
+    carrier: record.carrier,
+    firstSentAt: record.firstSentAt ?? record.createdAt,
+    number: 1,
+    ambiguous: true,
+    resumed: true,
+    otherPayloads: false,
+    ms,
+    leaves: mayLeave,
+  });
+  if (!sent.result || !/^(replayed|fresh)$/.test(sent.reading.kind)) return undefined;
+  remember(job, record, sent.result);
+  return {
+    outcome: { ...rememberedOutcome(record, replayed('server'), storedIn(storeForOperation(job)), true), attempts: 1 },
+    result: sent.result,
+  };
+}

@@ -1,0 +1,39 @@
+/** Answers in the store, for the next call of their name in another context. */
+import type { StoredAnswer } from '../core/record.js';
+import type { Result } from '../engine/result.js';
+import { valueResult } from '../engine/values.js';
+import { base64Of, bytesOf } from './bytes.js';
+import { resultOf } from './http-payload.js';
+import { makeResponse } from './transport.js';
+
+/** Answer headers that may contain credentials. They are not stored, because whoever reads the store may be somebody else. */
+const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
+
+/** The answer in its stored form; `undefined` if its body was not read, because it is too long or a stream, or if the value is no JSON. */
+function toStore({ response, body, value }: Result): StoredAnswer | undefined {
+  if (!response) return jsonOf(value);
+  if (body === undefined) return undefined;
+  const { status, statusText } = response;
+  const headers = [...response.headers].filter(([name]) => !CREDENTIAL.test(name));
+  const kept = { status, statusText, headers };
+  return typeof body === 'object' && body ? { ...kept, body: base64Of(new Uint8Array(body)), base64: true } : { ...kept, body };
+}
+
+function jsonOf(value: unknown): StoredAnswer | undefined {
+  try {
+    return { json: JSON.stringify(value) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The result from a stored answer; `undefined` if this platform can't make such a Response. */
+function fromStore(answer: StoredAnswer): Result | undefined {
+  if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json));
+  const body = answer.base64 && answer.body !== null ? bytesOf(answer.body).buffer : answer.body;
+  const response = makeResponse(answer, body);
+  return response && resultOf({ response, body, text: typeof body === 'string' ? body : '' });
+}
+
+/** How answers are stored. */
+export const storedAnswers = { toStore, fromStore };

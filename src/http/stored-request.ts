@@ -1,0 +1,41 @@
+/** Requests in the store, so that another context can send them again. */
+import type { OnceRecord, StoredRequest } from '../core/record.js';
+import type { Payload } from '../engine/client.js';
+import { base64Of, bytesOf, looksJson } from './bytes.js';
+import { httpPayload } from './http-payload.js';
+
+/** Headers that are always stored. Without one of them it would be another request: the body would mean something else, or a condition would be lost. */
+const STORED = ['content-type', 'content-encoding', 'accept', 'accept-language', 'if-match', 'if-none-match', 'if-unmodified-since'];
+
+/**
+ * What another context needs to send the request again; `undefined` for a body that can't be stored, and for a function given to `run`. No
+ * header with credentials is in it unless the app listed it in `keep.headers`.
+ */
+export function toStore({ prepared }: Pick<Payload, 'prepared'>, listed: readonly string[]): StoredRequest | undefined {
+  if (!prepared) return undefined;
+  const { method, url, body, headers } = prepared;
+  if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
+  const kept = [...STORED, ...listed].filter((name) => headers.has(name)).map((name) => [name, headers.get(name) as string] as const);
+  const { mode, credentials, redirect } = prepared.rest;
+  const how = { method, url, mode, credentials, redirect, headers: kept };
+  return typeof body === 'object' ? { ...how, body: base64Of(body), base64: true } : { ...how, body };
+}
+
+/** The payload of a stored request; `undefined` if none is stored. */
+export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'origin'>): Payload | undefined {
+  if (!request) return undefined;
+  const { method, url, headers, body: text, base64, consent: _, ...rest } = request;
+  const body = base64 && text !== undefined ? bytesOf(text) : text;
+  return httpPayload({
+    method,
+    url,
+    origin,
+    headers: new Headers(headers as [string, string][]),
+    body,
+    json: looksJson(body ?? ''),
+    rest: rest as RequestInit,
+  });
+}
+
+/** The part of the features that store requests. */
+export const requestParts = { requests: { toStore, fromStore } };
