@@ -3,7 +3,7 @@
  * `npm run bench:records [-- the most records, in thousands]`
  */
 import { createHash } from 'node:crypto';
-import { createOnce, pending, resume, type Store, type Stored } from 'oncefetch';
+import { createOnce, pending, requests, resume, type Store, type Stored } from 'oncefetch';
 import { POST } from './lib/payment.ts';
 import { media } from './lib/servers.ts';
 import { type Spread, save, spread, table } from './lib/stats.ts';
@@ -97,7 +97,7 @@ async function restart(store: Store) {
     arrived.push(JSON.parse(String(init?.body)).kind);
     return stub();
   };
-  const options = { namespace: 'bench', store, fetch, keep: { request: true }, limits: { attempts: 1 }, retry: { budget: false } } as const;
+  const options = { use: [requests()], namespace: 'bench', store, fetch, keep: { request: true }, limits: { attempts: 1 }, retry: { budget: false } } as const;
   const before = createOnce(options);
   for (let n = 0; n < PENDING; n += AT_ONCE)
     await Promise.allSettled(

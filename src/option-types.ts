@@ -64,13 +64,14 @@ export type Reconcile = (c: ReconcileQuestion) => Promise<Response | 'done' | 'n
 /** What is stored of an operation in addition to its key, and for how long. */
 export interface Keep {
   /**
-   * Store the request, so that another page load or process can send it again. In a page it is stored only with a `namespace`. A request
-   * whose whole body is a Blob is not stored. @default false
+   * Store the request, so that another page load or process can send it again. Needs the feature `requests()`, and in a page a `namespace`.
+   * A request whose whole body is a Blob is not stored. @default false
    */
   request?: boolean | undefined;
   /**
-   * Where the answer is kept for the next call with this name. It is stored on disk only with a namespace or on a server, and without
-   * headers that look like credentials. @default 'memory'; 'disk' for `run`, and on a server whose store outlives the process
+   * Where the answer is kept for the next call with this name. `'disk'` needs the feature `answers()`. It is stored on disk only with a
+   * namespace or on a server, and without headers that look like credentials.
+   * @default 'memory'; 'disk' for `run`, and with `answers()` on a server whose store outlives the process
    */
   response?: 'memory' | 'disk' | false | undefined;
   /**
@@ -198,7 +199,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   namespace?: string | (() => string | null | undefined) | undefined;
   /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them */
   use?: readonly Feature[] | undefined;
-  /** @default IndexedDB, else localStorage, else memory */
+  /** @default IndexedDB, else memory */
   store?: Store | undefined;
   /**
    * Where the server expects the key, and what its answers mean. `'none'`: the server knows no keys, so none is sent, and a request that

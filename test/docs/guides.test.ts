@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
-import { clear } from '../../src/entries/index.js';
+import { answers, clear, requests } from '../../src/entries/index.js';
 import { faultNames } from '../../src/testing/faults.js';
 import { storeFaultNames } from '../../src/testing/faulty-store.js';
 import { DIAGNOSTICS } from '../../src/texts/full.js';
@@ -68,7 +68,12 @@ describe('docs/log-out.md', () => {
 
   /** As much as a record can hold. */
   async function operate(): Promise<void> {
-    const once = createOnce({ namespace: 'anna@example.com', keep: { request: true, response: 'disk' }, headers: () => ({ 'x-trace': 'trace-7' }) });
+    const once = createOnce({
+      use: [answers(), requests()],
+      namespace: 'anna@example.com',
+      keep: { request: true, response: 'disk' },
+      headers: () => ({ 'x-trace': 'trace-7' }),
+    });
     shop().server.faults.next(...Array<'lose-response'>(5).fill('lose-response'));
     const init = { method: 'POST', headers: { authorization: 'Bearer secret-token', cookie: 'sid=secret-cookie', accept: 'application/json' } };
     await once.fetch('/api/payments', { ...init, body: '{"cart":"the body"}', once: { operation: ['pay', 'c-1'], meta: { total: 1 } } }).catch(() => {});

@@ -1,6 +1,6 @@
 /** The same payment through oncefetch: one stored key per cart, and one of three things to tell the customer. */
 import ky, { HTTPError } from 'ky';
-import { createOnce, insecureOrigins, outcomeOf, reconciling, resumeOne } from 'oncefetch';
+import { createOnce, insecureOrigins, outcomeOf, reconciling, requests, resumeOne } from 'oncefetch';
 import { withOnce } from 'oncefetch/ky';
 import { customer, type Order } from '../cart.ts';
 import { type Receipt, receiptOf } from '../shop.ts';
@@ -9,7 +9,7 @@ import type { Seen } from './lane.ts';
 
 export const once = createOnce({
   // A phone on the same network opens this page over http://, and the order page may know more.
-  use: [insecureOrigins(), reconciling()],
+  use: [insecureOrigins(), reconciling(), requests()],
   namespace: customer,
   keep: { request: true }, // so that "Check" can go on after a reload
   limits: { attempts: 4, attemptMs: 3000, totalMs: 30_000, inProgressMs: 10_000 },

@@ -2,7 +2,7 @@
  * Goal: what is sent for a plain form is what the browser would send, once, under the key that was rendered; what is not the
  * element's stays the browser's. Method: real forms, clicks and requests in each browser; the server's log is the judge.
  */
-import { clear, memoryStore, refresh } from 'oncefetch';
+import { clear, memoryStore, refresh, requests } from 'oncefetch';
 import { describe, expect, vi } from 'vitest';
 import { client, host, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { test as inShop, Shop, sends } from '../support/shop.js';
@@ -299,12 +299,12 @@ describe('a refusal', () => {
 
 describe('crossings', () => {
   test('an element that finds an open operation says so, asks after it, and is told', async ({ shop }) => {
-    const first = show({ shop, client: { limits: { attempts: 1 }, keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
+    const first = show({ shop, client: { use: [requests()], limits: { attempts: 1 }, keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
     await shop.meets('lose-response');
     first.press();
     await first.says(UNSURE);
     first.element.remove();
-    const second = show({ shop, client: { keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
+    const second = show({ shop, client: { use: [requests()], keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
     await second.says(UNSURE);
     (second.element.querySelector('button[data-once-check]') as HTMLElement).click();
     await second.says(DONE);

@@ -5,7 +5,7 @@ import { reload, shop, show } from '../support/stage.js';
 export const session = { userId: 'u-7' };
 shop().server.faults.next('lose-response', 'lose-response', 'lose-response', 'lose-response', 'lose-response');
 await oncefetch
-  .createOnce({ namespace: session.userId, keep: { request: true } })
+  .createOnce({ use: [oncefetch.requests()], namespace: session.userId, keep: { request: true } })
   .fetch('/api/payments', { method: 'POST', body: '{"cart":"c-42"}', once: { operation: ['pay', 'c-42'], meta: { total: 4200 } } })
   .catch((error: unknown) => oncefetch.isOnceError(error, 'ERR_ONCE_UNKNOWN') || Promise.reject(error));
 reload();

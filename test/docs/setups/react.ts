@@ -12,6 +12,6 @@ globalThis.sessionStorage ??= {
 } as Storage;
 
 export const session = { userId: 'u-7' };
-export const once = oncefetch.createOnce({ namespace: 'u-7', keep: { request: true } });
+export const once = oncefetch.createOnce({ use: [oncefetch.requests()], namespace: 'u-7', keep: { request: true } });
 export const cart = { id: 'c-42', total: 4200 };
 export { renderToStaticMarkup, show };

@@ -7,7 +7,7 @@ export const session = { userId: 'anna' };
 
 shop().server.faults.next('lose-response', 'lose-response', 'lose-response', 'lose-response', 'lose-response');
 await oncefetch
-  .createOnce({ namespace: 'anna', keep: { request: true } })
+  .createOnce({ use: [oncefetch.requests()], namespace: 'anna', keep: { request: true } })
   .fetch('/api/payments', { method: 'POST', body: '{"cart":"c-42"}', once: { operation: ['pay', 'c-42'], meta: { total: '€42.00' } } })
   .catch((error: unknown) => oncefetch.isOnceError(error, 'ERR_ONCE_UNKNOWN') || Promise.reject(error));
 reload();

@@ -2,7 +2,7 @@
 import * as oncefetch from 'oncefetch';
 import { reload, shop, show } from '../support/stage.js';
 
-const options: oncefetch.OnceOptions = { namespace: 'u-7', keep: { request: true } };
+const options: oncefetch.OnceOptions = { use: [oncefetch.requests()], namespace: 'u-7', keep: { request: true } };
 const before = oncefetch.createOnce(options);
 export const cart = { id: 'c-42', total: 4200, card: '4242424242424242' };
 

@@ -1,5 +1,6 @@
 /** What a snippet runs on: a shop, a page or a server process with its disk, and a place to show things. */
 import type { Once, OnceOptions } from '../../../src/entries/index.js';
+import { everything } from '../../../src/everything.js';
 import { createOn } from '../../../src/once.js';
 import { browserPlatform } from '../../../src/platform/browser/index.js';
 import { nodePlatform } from '../../../src/platform/node/index.js';
@@ -22,7 +23,8 @@ const clock: DeviceClock = {
 /** What every copy of the package shares in one realm; without it, a page is a new one. */
 const REALM = [Symbol.for('oncefetch'), Symbol.for('oncefetch.memory')];
 
-export type Place = 'page' | 'node';
+/** `app`: React Native, where `oncefetch` has every feature. */
+export type Place = 'page' | 'node' | 'app';
 
 interface Stage {
   readonly place: Place;
@@ -60,9 +62,16 @@ function platform(over: Partial<Platform> = {}): Platform {
   return { ...(place === 'page' ? browserPlatform() : nodePlatform()), clock, forgets: undefined, ...over };
 }
 
+/** What a client of the place where the snippet runs has by itself. */
+const defaults = (over: Partial<Platform>): Readonly<Record<Place, OnceOptions>> => ({
+  page: { store: diskStore(over.clock ?? clock) },
+  node: {},
+  app: { use: everything() },
+});
+
 /** `createOnce` as it is in the place where the snippet runs. */
 export const createOnce = (options: OnceOptions = {}, over: Partial<Platform> = {}): Once =>
-  createOn(platform(over), onStage().place === 'page' ? { store: diskStore(over.clock ?? clock), ...options } : options);
+  createOn(platform(over), { ...defaults(over)[onStage().place], ...options });
 
 /** Everything in memory is gone; what is on the disk stays. */
 export const reload = (): void => {

@@ -3,7 +3,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import Cookies from 'js-cookie';
 import { createElement, type ReactNode } from 'react';
 import { refresh } from '../../../src/entries/index.js';
-import { createOnce, isOnceError, type OnceOptions, outcomeOf } from './oncefetch.js';
+import { createOnce, isOnceError, type OnceOptions, outcomeOf, requests } from './oncefetch.js';
 
 const queries = new QueryClient();
 export const session = {
@@ -16,7 +16,7 @@ export const session = {
   },
 };
 export const cart = { id: 'c-42', total: 4200, card: '4242424242424242' };
-const options: OnceOptions = { namespace: () => session.userId, keep: { request: true } };
+const options: OnceOptions = { use: [requests()], namespace: () => session.userId, keep: { request: true } };
 export const once = createOnce(options);
 /** An app has one around all its screens. */
 export const Queries = ({ children }: { children: ReactNode }) => createElement(QueryClientProvider, { client: queries, children });

@@ -1,10 +1,10 @@
 /** The client of the whole app, made before anybody logs in. */
-import { createOnce, reconciling, warnOnLeave } from 'oncefetch';
+import { createOnce, reconciling, requests, warnOnLeave } from 'oncefetch';
 import { orderOf } from './orders.ts';
 import { session } from './session.ts';
 
 export const once = createOnce({
-  use: [reconciling()],
+  use: [reconciling(), requests()],
   namespace: () => session.id, // asked at every call: no user sees what another one began
   keep: { request: true }, // so that "Check" can go on after a reload
   limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 }, // how long a customer is kept waiting
