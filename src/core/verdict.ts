@@ -29,13 +29,13 @@ export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {
 };
 
 /** Whether a gateway or a stopping server gives this status, so that the work may still have been done behind it. */
-export const unsure = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
+export const mayHideEffect = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
 
 /**
  * Whether an idempotent request without a key may succeed when it is sent again: statuses of gateways and busy servers. This differs
- * from {@link unsure}, which asks whether a request that must not be sent twice may have had its effect.
+ * from {@link mayHideEffect}, which asks whether a request that must not be sent twice may have had its effect.
  */
-export const mayPass = (status: number): boolean => /^(408|421|425|429|460|499|500|502|503|504|511|52\d)$/.test(String(status));
+export const worthRepeating = (status: number): boolean => /^(408|421|425|429|460|499|500|502|503|504|511|52\d)$/.test(String(status));
 
 /** Whether a page in HTML can't be the answer to a request that sent JSON, or that accepts something else only. */
 export const refusesHtml = (sentJson: boolean, accept: string | null): boolean => sentJson || (accept !== null && !/text\/html|text\/\*|\*\/\*/i.test(accept));
@@ -144,8 +144,8 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
     .map((name) => answer.header(name))
     .find((value) => value !== null);
   const retry = header ?? String((answer.json as { retryable?: unknown } | undefined)?.retryable);
-  if (retry === 'true') return reading('transient', answer.status >= 500 || unsure(answer.status));
-  if (retry === 'false') return answer.status >= 500 ? reading('burnt', true) : { ...refusal(answer, asked, dialect), ambiguous: unsure(answer.status) };
+  if (retry === 'true') return reading('transient', answer.status >= 500 || mayHideEffect(answer.status));
+  if (retry === 'false') return answer.status >= 500 ? reading('burnt', true) : { ...refusal(answer, asked, dialect), ambiguous: mayHideEffect(answer.status) };
   return undefined;
 }
 
@@ -176,7 +176,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   const said = spoken(answer, asked);
   const works = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
   // A replayed 5xx is as ambiguous as the original one.
-  if (marked && !works) return status > 499 || unsure(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
+  if (marked && !works) return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
   // After a lost answer, a 202 means "already being processed": that work may still fail.
   if (status === 202 && ambiguous && !asked.settles202) return IN_PROGRESS;
   if (said) return said;
@@ -185,7 +185,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   const word = serverRetryHint(answer, asked, dialect);
   if (word) return word;
   if (status < 300) return READING_OF_VERDICT.fresh;
-  if (unsure(status)) return TRANSIENT;
+  if (mayHideEffect(status)) return TRANSIENT;
   return status === 425 || status === 429 || status === 421 ? reading('transient', false) : refusal(answer, asked, dialect);
 }
 

@@ -1,6 +1,6 @@
 /** Makes dialects from data. */
 import type { Answer, Dialect, Reading } from '../core/dialect.js';
-import { unsure } from '../core/verdict.js';
+import { mayHideEffect } from '../core/verdict.js';
 import type { AnswerRule, DialectDefinition } from './definition.js';
 import { checkDefinition } from './definition-check.js';
 import { bearsMarker, GENERIC, isMarked } from './generic.js';
@@ -57,7 +57,7 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
 }
 
 function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, marked: boolean): Reading | undefined {
-  const open = unsure(answer.status);
+  const open = mayHideEffect(answer.status);
   switch (means) {
     case 'mismatch':
       // A mismatch with nothing ambiguous before is a refusal, and a 5xx must never be one.

@@ -3,7 +3,7 @@
  * code runs, so production pages get `definition-check-lean.ts` instead (docs/decisions/0030-texts-and-builds.md).
  */
 import { carryOf } from '../core/carrier.js';
-import { unsure } from '../core/verdict.js';
+import { mayHideEffect } from '../core/verdict.js';
 import { wrong } from '../texts/full.js';
 import type { AnswerRule, DialectDefinition } from './definition.js';
 import type { Match } from './matching.js';
@@ -41,7 +41,7 @@ function checkRule(rule: string, match: AnswerRule): void {
   checkMatch(rule, match);
   if (!MEANINGS.test(means)) throw new TypeError(wrong(rule, 'rule-means', JSON.stringify(means)));
   if (sticky && means !== 'refused') throw new TypeError(wrong(rule, 'rule-sticky'));
-  if (sticky && [status ?? []].flat().some(unsure)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));
+  if (sticky && [status ?? []].flat().some(mayHideEffect)) throw new RangeError(wrong(rule, 'rule-burnt', String(status)));
   if (means === 'fresh' && (status === undefined || [status].flat().some((one) => one < 200 || one > 399)))
     throw new RangeError(wrong(rule, 'rule-done', String(status)));
 }

@@ -4,7 +4,7 @@ import pRetry from 'p-retry';
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { isIdempotent, isSafe } from '../core/methods.js';
 import { retryAfterMs } from '../core/retry-after.js';
-import { mayPass } from '../core/verdict.js';
+import { worthRepeating } from '../core/verdict.js';
 import { namespaceNow } from '../engine/address.js';
 import type { Client, Parts } from '../engine/client.js';
 import { wait } from '../engine/wait.js';
@@ -115,6 +115,6 @@ async function attempt(send: () => Promise<Response>): Promise<Response> {
   } catch (error) {
     throw new Failed(undefined, error);
   }
-  if (mayPass(answer.status)) throw new Failed(answer);
+  if (worthRepeating(answer.status)) throw new Failed(answer);
   return answer;
 }

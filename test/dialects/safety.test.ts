@@ -5,7 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../src/core/decide.js';
 import type { Dialect, Reading } from '../../src/core/dialect.js';
-import { readAnswer, unsure } from '../../src/core/verdict.js';
+import { mayHideEffect, readAnswer } from '../../src/core/verdict.js';
 import { samples } from './support/all.js';
 import { ASKED, answerOf, fixtures } from './support/fixtures.js';
 import { SITUATIONS } from './support/situations.js';
@@ -77,12 +77,12 @@ function fault(name: string, dialect: Dialect, { status, headers, body, answer }
   for (const situation of SITUATIONS) {
     const reading = readings[Number(situation.ambiguous)] as Reading;
     // An answer that may hide an effect makes the record ambiguous, unless it says that it is done.
-    if (unsure(status) && !reading.ambiguous && reading.kind !== 'done-elsewhere') return says('clean', reading);
+    if (mayHideEffect(status) && !reading.ambiguous && reading.kind !== 'done-elsewhere') return says('clean', reading);
     const decision = decide(reading, situation);
     if (decision.do !== 'settle') continue;
     const { effect } = decision.ending;
     if (effect === 'done' && !(status >= 200 && (status < 300 || (marked && status < 400)))) return says('done', reading);
-    if (effect === 'none' && unsure(status)) return says('none', reading);
+    if (effect === 'none' && mayHideEffect(status)) return says('none', reading);
     if (effect === 'none' && situation.ambiguous && !marked && !KEPT[name]?.(status, body)) return says('none after ambiguity', reading);
   }
   return undefined;
