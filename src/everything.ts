@@ -1,6 +1,7 @@
 /** All features, for clients whose size hardly matters. */
 import { answers } from './features/answers.js';
 import { background } from './features/background.js';
+import { hooks } from './features/hooks.js';
 import { insecureOrigins } from './features/insecure-origins.js';
 import { polling } from './features/polling.js';
 import { reconciling } from './features/reconciling.js';
@@ -9,4 +10,14 @@ import { retrying } from './features/retrying.js';
 import { unnamed } from './features/unnamed.js';
 import type { Feature } from './option-types.js';
 
-export const everything = (): readonly Feature[] => [answers(), background(), insecureOrigins(), polling(), reconciling(), requests(), retrying(), unnamed()];
+export const everything = (): readonly Feature[] => [
+  answers(),
+  background(),
+  hooks(),
+  insecureOrigins(),
+  polling(),
+  reconciling(),
+  requests(),
+  retrying(),
+  unnamed(),
+];

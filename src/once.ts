@@ -14,7 +14,7 @@ import { registry } from './engine/registry.js';
 import { jsonOf } from './http/bytes.js';
 import { bearsKey, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
-import { callSettings, clientSettings, partsOf, type Settings, withDialect } from './options.js';
+import { callSettings, clientSettings, partsOf, type Settings } from './options.js';
 import { detectPlatform } from './platform/detect.js';
 import { randomnessOf } from './platform/shared.js';
 import type { Platform } from './ports.js';
@@ -85,7 +85,6 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     registry: registry(),
     listeners: new Set(),
     log: {},
-    withDialect,
     closing: new Closing(),
     sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
     ns: undefined,
@@ -102,12 +101,15 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
 }
 
 /** Throws if an option needs a feature that was not given to `use`. */
-function checkNeeds({ accepted, reconcile, background, keep }: Settings, parts: Partial<Parts>): void {
+function checkNeeds({ accepted, reconcile, background, keep, ...hooks }: Settings, parts: Partial<Parts>): void {
   const need = (asked: unknown, option: string, feature: string, part: keyof Parts): void => {
     if (asked && !parts[part]) throw new TypeError(needs(option, feature));
   };
   need(accepted === 'poll', "accepted: 'poll'", 'polling', 'poll');
   need(background, 'background', 'background', 'begins');
+  for (const name of ['headers', 'verdict', 'fingerprint'] as const) need(hooks[name], name, 'hooks', 'hooks');
+  need(typeof hooks.key === 'function', 'key', 'hooks', 'hooks');
+  need(hooks.dialectOf, 'dialect', 'hooks', 'hooks');
   need(keep.request, 'keep.request', 'requests', 'requests');
   need(keep.response === 'disk', "keep.response: 'disk'", 'answers', 'answers');
   need(reconcile, 'reconcile', 'reconciling', 'ask');
@@ -146,7 +148,7 @@ export async function callFetch(
   // Stops the retry of an earlier call without a key to the same URL, which would undo this call.
   client.registry.latest.delete(request.url);
   const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
-  const settings = withDialect(own, request);
+  const settings = client.parts.hooks?.dialect(own, request) ?? own;
   if (given || once !== undefined) refuseHidden(request);
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
   if (client.platform.relay && once === undefined && !handle && bearsKey(settings.dialect.carrier, request)) return send();

@@ -113,9 +113,9 @@ export interface Limits {
 export interface OperationOptions {
   /** The stable name of the effect: `['pay', cart.id]`. */
   operation?: OperationName | undefined;
-  /** The idempotency key, or how to make one. @default a random UUID v4 */
+  /** The idempotency key, or a function that makes one; a function needs the feature `hooks()`. @default a random UUID v4 */
   key?: string | KeyStrategy | undefined;
-  /** Returns what identifies the payload in place of the body's bytes; `undefined` to use the bytes. */
+  /** Returns what identifies the payload in place of the body's bytes; `undefined` to use the bytes. Needs the feature `hooks()`. */
   fingerprint?: ((request: { method: string; url: string; body: unknown }) => unknown) | undefined;
   /** Your own data for a banner after a reload, at most 1 kB of JSON: `{ total: '€42.00' }`. In a page it is stored only with a `namespace`. */
   meta?: Json | undefined;
@@ -125,8 +125,8 @@ export interface OperationOptions {
    */
   repeat?: 'never' | 'if-changed' | 'always' | undefined;
   /**
-   * Reads an answer before the built-in rules do. Return `undefined` to leave it to them. `resume` uses only the client's `verdict`, not
-   * that of the original call.
+   * Reads an answer before the built-in rules do. Return `undefined` to leave it to them. Needs the feature `hooks()`. `resume` uses only
+   * the client's `verdict`, not that of the original call.
    */
   verdict?: ((e: Evidence) => Verdict | undefined) | undefined;
   /**
@@ -152,7 +152,10 @@ export interface OperationOptions {
   accepted?: 'settle' | 'poll' | undefined;
   /** Finds out elsewhere what became of an operation; needs the feature `reconciling()`. */
   reconcile?: Reconcile | undefined;
-  /** Called before every attempt with the request as it goes out, including the key. Headers that it returns replace the request's headers of the same name. */
+  /**
+   * Called before every attempt with the request as it goes out, including the key. Headers that it returns replace the request's headers
+   * of the same name. Needs the feature `hooks()`.
+   */
   headers?: ((a: Leaving) => NonNullable<RequestInit['headers']> | Promise<NonNullable<RequestInit['headers']>>) | undefined;
   /**
    * Called once with the outcome of the operation, even if the call itself was aborted. Not called if the call rejects with ERR_ONCE_BUSY
@@ -203,7 +206,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   store?: Store | undefined;
   /**
    * Where the server expects the key, and what its answers mean. `'none'`: the server knows no keys, so none is sent, and a request that
-   * may have taken effect is not sent again. @default generic
+   * may have taken effect is not sent again. A function needs the feature `hooks()`. @default generic
    */
   dialect?: Dialect | 'none' | ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
   /**

@@ -120,7 +120,7 @@ export async function readCopy(client: Client, sent: Sent, copy: Response, ms: n
   const text = await textOf(copy).catch(() => undefined);
   if (text === undefined) return { status, ...noAnswer(`${status}, and its body was cut`, ms, faults) };
   const method = (sent.init.method ?? 'GET').toUpperCase();
-  const { dialect, accepted } = client.withDialect(client.settings, { method, url: sent.url });
+  const { dialect, accepted } = client.parts.hooks?.dialect(client.settings, { method, url: sent.url }) ?? client.settings;
   const answer: Answer = { status, type, redirected, header: (name) => headers.get(name), text, json: jsonOf(text) };
   const own = new Headers(sent.init.headers);
   const sentJson = /json/i.test(own.get('content-type') ?? '');

@@ -2,11 +2,9 @@
 
 import { type Began, type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
-import { rejected, unknown, unsent } from '../core/outcome.js';
+import { unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { isOnceError } from '../errors.js';
 import { SCHEME } from '../http/request.js';
-import type { KeyStrategy } from '../option-types.js';
 import type { Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 import { isSamePerson, lockNameOf } from './address.js';
@@ -16,9 +14,8 @@ import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
 import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
-import { giveBack, nothingSent, readStored, storeForOperation, timed, updateStored } from './record-access.js';
-import { askUser } from './session.js';
-import { CallerLeft, Late, unlessLate } from './wait.js';
+import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
+import { Late, unlessLate } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
@@ -105,7 +102,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   // A key strategy is asked only when a new key is needed. A pending operation keeps its key, whatever the strategy would say now.
   let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
-    const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random).catch((cause) => noKey(job, cause));
+    const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random);
     const begun = await claim(job, waited, generation, key, random);
     if (begun.do !== 'rekey' || round > 3) return begun;
     generation = begun.generation;
@@ -118,44 +115,28 @@ const wantsLease = (job: OperationRun): boolean => {
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
 };
 
-/**
- * Throws what the strategy threw. But if this call has already sent an earlier key, which was used up without an effect, the call ends
- * with that, unless another context has gone on with the name while the strategy was at work.
- */
-async function noKey(job: OperationRun, cause: unknown): Promise<never> {
-  if (!job.again || isOnceError(cause) || cause instanceof CallerLeft) throw cause;
-  const none = await nothingSent(job, false).catch(() => false);
-  throw none ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : failure(job, unknown('busy'), { cause });
-}
-
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
 async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<IdempotencyKey> {
-  const { client, settings, namespace, fingerprint } = job;
-  const { clock, randomness } = client.platform;
+  const { client, settings, namespace } = job;
+  const { parts, platform } = client;
   const operation = named(job.name);
-  const { keyPattern, name: speaks, shape = (uuid: string) => uuid } = settings.dialect;
-  let key: unknown = settings.key;
-  if (random) key = operation ? shape(randomness.uuid()) : job.id;
-  else if (typeof key === 'function') key = await askStrategy(job, key as KeyStrategy, { namespace, operation, fingerprint, generation, now: clock.now() });
-  else if (key === undefined) {
-    if (!client.parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
-    key = shape(client.parts.derive({ namespace, operation, generation }));
+  const { shape = (uuid: string) => uuid } = settings.dialect;
+  if (random) return keyOf(job, operation ? shape(platform.randomness.uuid()) : job.id);
+  if (typeof settings.key === 'function') {
+    if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
+    return parts.hooks.key(job, generation);
   }
-  if (typeof key !== 'string' || !keyPattern.test(key))
-    throw new TypeError(wrong('key', 'key', `${typeof key === 'string' ? `${key.length} characters` : typeof key}; ${speaks}: ${keyPattern}`));
-  return key as IdempotencyKey;
+  if (settings.key !== undefined) return keyOf(job, settings.key);
+  if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
+  return keyOf(job, shape(parts.derive({ namespace, operation, generation })));
 }
 
-/** Asks the key strategy, within a time limit, and for one user only: if two users got the same key, their two operations would become one. */
-export async function askStrategy(
-  job: Pick<OperationRun, 'client' | 'settings' | 'name' | 'operationKey' | 'namespace' | 'stop' | 'deadline'>,
-  strategy: KeyStrategy,
-  asked: Parameters<KeyStrategy>[0],
-): Promise<string> {
-  const given = await askUser(job, job.settings.limits.attemptMs, 'the key strategy', () => strategy(asked));
-  // The strategy may ask a server for the key. If somebody else was logged in meanwhile, the key may have been issued to them.
-  if (!given || !isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
-  return given.said;
+/** The key, if the dialect allows it. Throws a TypeError otherwise. */
+export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>, key: unknown): IdempotencyKey {
+  const { keyPattern, name } = dialect;
+  if (typeof key !== 'string' || !keyPattern.test(key))
+    throw new TypeError(wrong('key', 'key', `${typeof key === 'string' ? `${key.length} characters` : typeof key}; ${name}: ${keyPattern}`));
+  return key as IdempotencyKey;
 }
 
 /** One durable update, which decides what this call does with the record that it finds. */

@@ -8,6 +8,7 @@ import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest,
 import type { OperationName } from '../core/name.js';
 import type { Facts } from '../core/outcome.js';
 import type { OnceRecord, PendingRecord, Refusal } from '../core/record.js';
+import type { Hooks } from '../http/hooks.js';
 import type { Called, ReplayableRequest, RequestInput } from '../http/request.js';
 import type { SendOnce } from '../http/sending.js';
 import type { OnceOptions } from '../option-types.js';
@@ -40,8 +41,6 @@ export interface Client {
   readonly log: Log<Client>;
   /** What the client's features add. */
   readonly parts: Partial<Parts>;
-  /** The settings for this request: the dialect may depend on it. */
-  withDialect(settings: Settings, request: { readonly method: string; readonly url: string }): Settings;
   /** Aborted by `close()`: then no attempt begins any more, and every wait ends. */
   readonly closing: Closing;
   readonly sweeps: Sweeps;
@@ -225,6 +224,7 @@ export interface Parts {
   readonly ask: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown) => Promise<Finished | undefined>;
   /** Asks the app which payload had the effect that a 2xx reports. Gives the answer to the present payload, if it was that one. */
   readonly whose: (driver: Driver, result: Result | undefined) => Promise<Result | undefined>;
+  readonly hooks: Hooks<AttemptRequest, OperationRun>;
   /** Stores requests, and makes payloads of those that are stored. */
   readonly requests: StoredRequests<Payload>;
   /** Gives answers to calls whose operation is done: stored ones, or the server's replay (`readAgain`; `undefined` if there is none, or asking is not safe). */

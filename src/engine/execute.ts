@@ -92,7 +92,8 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
     begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { ...INSERTED, record, inserted: false, resumed: true, sentBefore: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
   const asked = job.resumeOnly && payload?.prepared;
-  const settings = asked ? guarded(client, () => client.withDialect(job.settings, asked)) : job.settings;
+  const { hooks } = client.parts;
+  const settings = asked && hooks ? guarded(client, () => hooks.dialect(job.settings, asked)) : job.settings;
   const drive = new AttemptLoop({ ...job, settings: settings ?? job.settings }, payload ?? NOTHING, start);
   const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
   if (begun.do !== 'drive') return end(begun.do);

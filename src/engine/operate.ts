@@ -28,7 +28,9 @@ export async function readRequest(client: Client, settings: Settings, draft: Req
     const key = await borneKey(settings, prepared);
     late = () => new TypeError('once: fingerprint did not answer in time');
     // Take the fingerprint before a key is put into the body.
-    const { json, ...prints } = await fingerprint(prepared, digest, settings.fingerprint);
+    const { hooks } = client.parts;
+    const print = settings.fingerprint && hooks && ((body: string | Uint8Array, json: boolean) => hooks.fingerprint(settings, prepared, body, json));
+    const { json, ...prints } = await fingerprint(prepared, digest, print);
     return { payload: httpPayload({ ...prepared, json }), ...prints, key };
   };
   return within(clock, settings.limits.totalMs, reading(), () => late());

@@ -21,6 +21,7 @@ export { close } from '../features/close.js';
 export { type SubscribeOptions, subscribe } from '../features/events.js';
 export { extend } from '../features/extend.js';
 export { forget } from '../features/forget.js';
+export { hooks } from '../features/hooks.js';
 export { insecureOrigins } from '../features/insecure-origins.js';
 export { type WarnOnLeaveOptions, warnOnLeave } from '../features/leaving.js';
 export { move } from '../features/move.js';

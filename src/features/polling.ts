@@ -13,9 +13,11 @@ import type { Finished } from '../engine/in-flight.js';
 import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
 import type { Stopped } from '../engine/stopped.js';
-import { hooked, hookSays, httpPayload, merged, resultOf } from '../http/http-payload.js';
+import { hooked, merged } from '../http/headers-hook.js';
+import { httpPayload, resultOf } from '../http/http-payload.js';
 import type { ReplayableRequest } from '../http/request.js';
 import { answerOf, callTransport } from '../http/transport.js';
+import { hookSays } from '../http/verdict-hook.js';
 import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 

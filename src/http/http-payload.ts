@@ -5,15 +5,13 @@ import type { Answer, Reading } from '../core/dialect.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../core/verdict.js';
 import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
-import { emit, guarded } from '../engine/observe.js';
+import { emit } from '../engine/observe.js';
 import { keepRecentIn } from '../engine/registry.js';
 import type { Result } from '../engine/result.js';
-import { askUser } from '../engine/session.js';
 import { inTime } from '../engine/wait.js';
 import { type ReplayableRequest, wireOf } from './request.js';
 import type { Answered } from './sending.js';
 import { answerOf, callTransport, replayResponse } from './transport.js';
-import { hookReading } from './verdict-hook.js';
 
 /** The endpoint without its query, because a server that ignores keys for one query ignores them for all. */
 const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
@@ -48,21 +46,6 @@ export const resultOf = (answered: Answered): Result => ({
   copy: () => replayResponse(answered) ?? (answered.response.bodyUsed ? undefined : answered.response.clone()),
 });
 
-export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefined): ReplayableRequest => {
-  const headers = new Headers(prepared.headers);
-  for (const [name, value] of new Headers(more)) headers.set(name, value);
-  return { ...prepared, headers };
-};
-
-/** Calls the `headers` hook with the request as it goes out. The wait ends when the attempt's time is over, at an abort, or at `close()`. */
-export async function hooked({ method, url, headers, body }: ReplayableRequest, a: AttemptRequest): Promise<HeadersInit | undefined> {
-  const { job, number: attempt, resumed, ms } = a;
-  const asked = { attempt, resumed, method, url, headers: new Headers(headers), body };
-  const given = await askUser(job, ms, 'the headers hook', () => job.settings.headers?.(asked));
-  if (!given) throw new Error('another user has logged in');
-  return given.said;
-}
-
 /** The request with its key in the place that the record says; `undefined` if the request has no such place. */
 export async function withKey(prepared: ReplayableRequest, { carrier, key, firstSentAt, job }: AttemptRequest): Promise<ReplayableRequest | undefined> {
   if (carrier === '') return prepared;
@@ -84,7 +67,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     const keyed = withKey(prepared, a);
     // If the key goes into the body, the body must be read first, with a time limit: a file may be on a slow disk.
     const first = await (isInHeader(a.carrier) ? keyed : inTime(a.job, a.ms, keyed, () => new Error('the body could not be read in time')));
-    const last = first && settings.headers ? await withKey(merged(first, await hooked(first, a)), a) : first;
+    const last = first && settings.headers ? await client.parts.hooks?.headers(first, a) : first;
     // The request has no place for the record's key.
     if (!last) return { reading: NOT_A_VERDICT, reached: false };
     const slow = Math.abs(clock.now() - asking) > settings.tuning.thawMs;
@@ -123,7 +106,7 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
     emit(client, a.job, a.key, { type: 'diagnostic', code: 'key-ignored', where });
   }
   emit(client, a.job, a.key, { type: 'answered', origin: prepared.origin, answer, ambiguous, dialect });
-  const said = hookSays(response, answer, a, false);
+  const said = settings.verdict && client.parts.hooks?.verdict(response, answer, a, false);
   if (said) return said;
   const { method, headers, json } = prepared;
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
@@ -135,21 +118,4 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
     otherPayloads: a.otherPayloads,
   };
   return readAnswer(answer, asked, dialect, ambiguous, accepted === 'poll');
-}
-
-/** What the app's `verdict` hook says of an answer; `undefined` if there is none, or if it leaves the answer to the built-in rules. */
-export function hookSays(
-  { headers }: Response,
-  { status, json }: Answer,
-  { job, number: attempt, ambiguous }: AttemptRequest,
-  polled: boolean,
-): Reading | undefined {
-  // If the hook throws, nothing is known of what the answer means.
-  let reading: Reading | undefined = NOT_A_VERDICT;
-  guarded(job.client, () => {
-    const said = job.settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });
-    reading = said === undefined ? undefined : hookReading(job, said);
-    return said;
-  });
-  return reading;
 }

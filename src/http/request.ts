@@ -3,7 +3,7 @@ import { carryOf, isInHeader } from '../core/carrier.js';
 import { typeOf } from '../core/name.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
-import { jsonOf, looksJson, readUpTo } from './bytes.js';
+import { looksJson, readUpTo } from './bytes.js';
 import { type Fields, multipart, steadyBoundary } from './multipart.js';
 import { kindOf, textOf } from './native.js';
 
@@ -165,47 +165,27 @@ async function formText(form: Fields, digest: Digest): Promise<string> {
     .join('\n');
 }
 
-/** What a `fingerprint` hook returned, as text. */
-function printed(said: unknown): string {
-  if (typeof said === 'string') return said;
-  try {
-    return JSON.stringify(said) ?? '';
-  } catch (cause) {
-    throw new TypeError(`once: fingerprint must give JSON, got ${typeOf(said)}`, { cause });
-  }
-}
-
-type FingerprintHook = (request: { method: string; url: string; body: unknown }) => unknown;
-
-/** Asks the app's `fingerprint` hook. `undefined`: the bytes count. Throws if the content type says JSON, but the body is none and the hook returns nothing. */
-async function askHook(hook: FingerprintHook, { method, url, headers }: ReplayableRequest, body: string | Uint8Array, json: boolean): Promise<unknown> {
-  const parsed = typeof body === 'string' || json ? jsonOf(textOf(body)) : undefined;
-  const said = await hook({ method, url, body: parsed === undefined ? body : parsed });
-  if (said === undefined && parsed === undefined && body.length > 0 && /[/+]json\b/i.test(headers.get('content-type') ?? ''))
-    throw new TypeError(wrong('fingerprint', 'no-json'));
-  return said;
-}
-
 /** The name of the way in which fingerprints are made. Any other way needs another name. */
 export const SCHEME = 'sha256';
 
 /** Hex digits kept of a digest (16 bits): enough to notice that bytes differ, too few to find out the bytes. */
 const RAW_HINT = 4;
 
-/** `raw`: the digest of the body's bytes. `fingerprint`: a digest of method, URL and the body's content, whatever the body's type in JavaScript. */
+/**
+ * `raw`: the digest of the body's bytes. `fingerprint`: a digest of method, URL and the body's content, whatever the body's type in
+ * JavaScript. `printOf`: what the app says of the content, if it has a hook for that; `undefined`: the bytes count.
+ */
 export async function fingerprint(
   prepared: ReplayableRequest,
   digest: Digest,
-  hook: FingerprintHook | undefined,
+  printOf: ((body: string | Uint8Array, json: boolean) => Promise<string | undefined>) | false | undefined,
 ): Promise<{ readonly raw: string; readonly fingerprint: string; readonly json: boolean }> {
   const { method, url, body } = prepared;
   const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await readable(() => new Response(body).arrayBuffer())) : (body ?? '');
   const raw = await digest(plain);
   const json = looksJson(plain);
-  const said = hook && (await askHook(hook, prepared, plain, json));
-  let content = raw;
-  if (said !== undefined) content = await digest(printed(said));
-  else if (prepared.form) content = prepared.form;
+  const print = printOf ? await printOf(plain, json) : undefined;
+  const content = print === undefined ? prepared.form || raw : await digest(print);
   // A hook may leave a card number out. Then the stored digest must be too short to find the number by trying all of them.
-  return { raw: hook ? raw.slice(0, RAW_HINT) : raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
+  return { raw: printOf ? raw.slice(0, RAW_HINT) : raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
 }

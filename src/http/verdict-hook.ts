@@ -1,9 +1,10 @@
 /** Turns what the app's `verdict` hook said into a reading. */
-import type { Reading } from '../core/dialect.js';
+import type { Answer, Reading } from '../core/dialect.js';
 import { typeOf } from '../core/name.js';
 import { NOT_A_VERDICT, READING_OF_VERDICT, type Verdict } from '../core/verdict.js';
 import { isSamePerson } from '../engine/address.js';
-import type { OperationRun } from '../engine/client.js';
+import type { AttemptRequest, OperationRun } from '../engine/client.js';
+import { guarded } from '../engine/observe.js';
 import { wrong } from '../texts/full.js';
 
 /** If the user has left, a verdict that nothing took effect does not count, because it may be about the next user's operation. */
@@ -13,4 +14,21 @@ export function hookReading({ client, namespace }: OperationRun, said: Verdict):
   if (reading === NOT_A_VERDICT)
     client.platform.report(new TypeError(wrong('verdict', 'verdict', typeof said === 'string' ? JSON.stringify(said) : typeOf(said))));
   return /^(refused|not-sent)$/.test(reading.kind) && !isSamePerson(client, namespace) ? NOT_A_VERDICT : reading;
+}
+
+/** What the app's `verdict` hook says of an answer; `undefined` if there is none, or if it leaves the answer to the built-in rules. */
+export function hookSays(
+  { headers }: Response,
+  { status, json }: Answer,
+  { job, number: attempt, ambiguous }: AttemptRequest,
+  polled: boolean,
+): Reading | undefined {
+  // If the hook throws, nothing is known of what the answer means.
+  let reading: Reading | undefined = NOT_A_VERDICT;
+  guarded(job.client, () => {
+    const said = job.settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });
+    reading = said === undefined ? undefined : hookReading(job, said);
+    return said;
+  });
+  return reading;
 }

@@ -110,7 +110,7 @@ function namedFor(rows: readonly ProbeRow[], evidence: readonly Evidence[], carr
 
 /** The dialect that fits. `carrier`: where the key was sent. */
 export function fittingDialect(rows: readonly ProbeRow[], evidence: readonly Evidence[], carrier: string): FittingDialect {
-  if (rows.some(({ row, finding }) => row === 'again' && finding === 'doubles')) return { name: 'none', code: `() => 'none'` };
+  if (rows.some(({ row, finding }) => row === 'again' && finding === 'doubles')) return { name: 'none', code: `'none'` };
   const named = namedFor(rows, evidence, carrier);
   if (named) return named;
   const [, header] = /^header:([^+]+)$/.exec(carrier) ?? [];

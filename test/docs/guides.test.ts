@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
-import { answers, clear, requests } from '../../src/entries/index.js';
+import { answers, clear, hooks, requests } from '../../src/entries/index.js';
 import { faultNames } from '../../src/testing/faults.js';
 import { storeFaultNames } from '../../src/testing/faulty-store.js';
 import { DIAGNOSTICS } from '../../src/texts/full.js';
@@ -69,7 +69,7 @@ describe('docs/log-out.md', () => {
   /** As much as a record can hold. */
   async function operate(): Promise<void> {
     const once = createOnce({
-      use: [answers(), requests()],
+      use: [answers(), hooks(), requests()],
       namespace: 'anna@example.com',
       keep: { request: true, response: 'disk' },
       headers: () => ({ 'x-trace': 'trace-7' }),

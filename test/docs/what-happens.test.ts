@@ -3,7 +3,7 @@
  * a test fails, and so does a test without a row.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { derived, type OnceEvent, type OnceOptions, type Outcome, outcomeOf, pending, reconciling, subscribe } from '../../src/entries/index.js';
+import { derived, hooks, type OnceEvent, type OnceOptions, type Outcome, outcomeOf, pending, reconciling, subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { systemClock } from '../../src/platform/shared.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
@@ -162,7 +162,8 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
       ['c-2', derived, 1],
     ] as const) {
       const before = charges();
-      const send = () => client().fetch('/api/payments', { method: 'POST', body: JSON.stringify({ cart: id }), once: { operation: ['pay', id], key } });
+      const send = () =>
+        client({ use: [hooks()] }).fetch('/api/payments', { method: 'POST', body: JSON.stringify({ cart: id }), once: { operation: ['pay', id], key } });
       lose(...ALL_LOST);
       expect(outcomeOf(await send().catch((error: unknown) => error))?.effect).toBe('unknown');
       reload();

@@ -3,7 +3,7 @@
  * Method: sequences in which an edit, a later call, a late look or a short outage comes between the page and the worker.
  */
 import { describe, expect, test } from 'vitest';
-import { background, move, type OnceOptions, type Outcome, resume, resumeInBackground } from '../../src/entries/index.js';
+import { background, hooks, move, type OnceOptions, type Outcome, resume, resumeInBackground } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
 import { MINUTE, newWorld, ONE, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
@@ -14,7 +14,7 @@ const OTHER = { cart: 'c1', amount: 11 };
 function scene(ofWorker: OnceOptions = {}, of: TabOptions = {}) {
   const world = newWorld();
   const who: { user: string } = { user: 'ann' };
-  const all: OnceOptions = { namespace: () => who.user, use: [background()] };
+  const all: OnceOptions = { namespace: () => who.user, use: [background(), hooks()] };
   const page = world.open(all, of);
   const told: Outcome[] = [];
   const worker = world.open({ ...all, onOutcome: (outcome) => void told.push(outcome), ...ofWorker }, { ...of, name: 'worker' });

@@ -1,7 +1,7 @@
 /** Goal: in Node a body of any kind has the fingerprint that it has in browsers (`test/browser/engine/bodies.test.ts`: the same table). */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { createOnce, memoryStore } from '../../src/entries/index.js';
+import { createOnce, hooks, memoryStore } from '../../src/entries/index.js';
 import { ADDRESS, bodyCases } from '../support/body-cases.js';
 
 const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
@@ -9,6 +9,7 @@ const sha256 = (data: string | Uint8Array): string => createHash('sha256').updat
 test.each(bodyCases)('$kind', async ({ make, bytes, fingerprint }) => {
   const sent: { key: string | null; bytes: string }[] = [];
   const once = createOnce({
+    use: [hooks()],
     store: memoryStore(),
     retry: { minDelayMs: 1 },
     fetch: async (_, init) => {

@@ -1,6 +1,6 @@
 /** Goal: an answer is read, and its bytes become text as UTF-8, where a platform has no TextDecoder, no streams, another Promise, and a Response that takes bytes for Latin-1. */
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createOnce, memoryStore } from '../../src/entries/index.js';
+import { createOnce, hooks, memoryStore } from '../../src/entries/index.js';
 import { readUpTo } from '../../src/http/bytes.js';
 import { textOf } from '../../src/http/native.js';
 import { LEAN } from '../support/texts.js';
@@ -64,7 +64,7 @@ test('an answer without a stream is read as text, as React Native’s own fetch 
   const answer = { ...copy, status: 201, ok: true, statusText: '', url: '', bodyUsed: false, headers: new Headers({ 'content-type': 'application/json' }) };
   const fetch = async () => ({ ...answer, clone: () => answer }) as unknown as Response;
   const seen: unknown[] = [];
-  const once = createOnce({ store: memoryStore(), fetch, verdict: ({ json }) => void seen.push(json) });
+  const once = createOnce({ use: [hooks()], store: memoryStore(), fetch, verdict: ({ json }) => void seen.push(json) });
   await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
   expect(seen).toEqual([{ says: TEXT }]);
 });

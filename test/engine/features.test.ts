@@ -3,7 +3,7 @@
  * and without, on one store; nothing may be sent or stored by a call that is refused.
  */
 import { describe, expect } from 'vitest';
-import type { Once, OnceOptions, OnceRequestInit } from '../../src/entries/index.js';
+import type { Once, OnceOptions, OnceRequestInit, OperationOptions } from '../../src/entries/index.js';
 import {
   answers as answersFeature,
   extend,
@@ -134,6 +134,43 @@ describe('requests', () => {
     const { tab, once } = world.open({ namespace: 'ann', use: [requests()] });
     expect(await world.end(tab, pay(once, { body: 'other' }), mismatch, replays())).toMatchObject({ outcome: { effect: 'done', from: 'server' } });
     expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
+
+describe('hooks', () => {
+  const asked: [option: string, options: OnceOptions][] = [
+    ['headers', { headers: () => ({}) }],
+    ['verdict', { verdict: () => undefined }],
+    ['fingerprint', { fingerprint: () => 'x' }],
+    ['dialect', { dialect: () => 'none' }],
+  ];
+
+  test.for(asked)('are asked for by a client with %s', ([option, options], { world }) => {
+    expect(() => world.open({ ...BARE, ...options })).toThrow(new TypeError(needs(option, 'hooks')));
+    expect(() => world.open({ use: [hooks()], ...options })).not.toThrow();
+  });
+
+  test.for<[option: string, options: OperationOptions]>([...asked.slice(0, 3), ['key', { key: () => 'k-1' }]])(
+    'are asked for by a call with %s, and nothing is sent or stored',
+    async ([option, options], { world }) => {
+      const { tab, once } = world.open(BARE);
+      expect((await world.end(tab, pay(once, options))).error).toEqual(new TypeError(needs(option, 'hooks')));
+      expect(world.server.arrivals).toHaveLength(0);
+      expect(world.record()).toBeUndefined();
+    },
+  );
+
+  test('are asked for by a `run` whose key is a function, before the function runs', async ({ world }) => {
+    const { tab, once } = world.open(BARE);
+    let runs = 0;
+    const end = world.end(tab, run(once, NAME, () => ++runs, { key: () => 'k-1' }) as Promise<never>);
+    expect((await end).error).toEqual(new TypeError(needs('key', 'hooks')));
+    expect([runs, world.record()]).toEqual([0, undefined]);
+  });
+
+  test('are not asked for by a key or a dialect that is no function', async ({ world }) => {
+    const { tab, once } = world.open({ ...BARE, dialect: 'none' });
+    expect(await world.end(tab, pay(once, { key: 'k-1' }), answers(201))).toMatchObject({ status: 201 });
   });
 });
 

@@ -56,6 +56,7 @@ const OTHERS = new Set([
   'isOnceError',
   'derived',
   'canonicalJson',
+  'hooks',
   'insecureOrigins',
   'polling',
   'reconciling',

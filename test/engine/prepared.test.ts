@@ -4,8 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
+import { printOf } from '../../src/http/fingerprint-hook.js';
 import { fingerprint, isRequest, prepare, type ReplayableRequest, readInput, refuseHidden, SCHEME, UnreplayableBody, wireOf } from '../../src/http/request.js';
 import { toStore } from '../../src/http/stored-request.js';
+import type { OperationOptions } from '../../src/option-types.js';
+import type { Settings } from '../../src/options.js';
 import { resolveUrl } from '../../src/platform/shared.js';
 import type { Platform } from '../../src/ports.js';
 import { LEAN, says } from '../support/texts.js';
@@ -192,9 +195,9 @@ describe('on the wire', () => {
 });
 
 describe('a fingerprint', () => {
-  const of = async (body: unknown, hook?: Parameters<typeof fingerprint>[2]) => {
-    const from = { ...read(URL_, { method: 'POST' }), body };
-    return fingerprint(await prepare(from, 100, digest), digest, hook);
+  const of = async (body: unknown, hook?: OperationOptions['fingerprint']) => {
+    const prepared = await ready(body);
+    return fingerprint(prepared, digest, hook && ((bytes, json) => printOf({ fingerprint: hook } as Settings, prepared, bytes, json)));
   };
 
   test('is that of method, address and bytes, and the bytes have one of their own', async () => {

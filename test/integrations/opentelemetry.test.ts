@@ -10,6 +10,7 @@ import {
   clear,
   close,
   extend,
+  hooks,
   type OnceOptions,
   polling,
   reconciling,
@@ -27,7 +28,7 @@ import { answers, charged, deaf, hangs, lost, replays } from '../support/server.
 import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
 import { HOUR, test as inWorld, newWorld, ONE, pay, rest, URL_, watched } from '../support/world.js';
 
-const USE = [polling(), reconciling(), requests(), retrying(), unnamed()];
+const USE = [hooks(), polling(), reconciling(), requests(), retrying(), unnamed()];
 
 let telemetry: Telemetry;
 beforeEach(() => {

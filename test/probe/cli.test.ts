@@ -51,7 +51,7 @@ test('a server that doubles: status 1, and the rows that show it', async () => {
     effects: number;
     rows: { row: string; finding: string }[];
   };
-  expect([status, told.oneEffectPerKey, told.dialect.code]).toEqual([1, 'broken', `() => 'none'`]);
+  expect([status, told.oneEffectPerKey, told.dialect.code]).toEqual([1, 'broken', `'none'`]);
   expect(told.verdict).toMatch(/^Doubles: the same key twice/);
   expect(told.effects).toBe(shop.ledger.effects.length);
   expect(told.rows.find(({ row }) => row === 'answer-cut')?.finding).toBe('doubles');

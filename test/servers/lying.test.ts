@@ -28,7 +28,7 @@ const checked = (order: string): OperationOptions => ({
 
 const CASES: Readonly<Record<string, Case>> = {
   'ignores the key, and says nothing': { lie: ignores, lose: 1 },
-  "ignores the key; with `dialect: () => 'none'`": { lie: ignores, lose: 1, options: { dialect: () => 'none' } },
+  "ignores the key; with `dialect: 'none'`": { lie: ignores, lose: 1, options: { dialect: 'none' } },
   'ignores the key, and says so': { lie: ignoresAndSaysSo },
   'runs concurrent duplicates; two clicks': { lie: racing, settles: true, presses: 'two at once' },
   'runs concurrent duplicates; `attemptMs` is shorter than its work': { lie: racing, settles: true, options: { limits: { attempts: 2, attemptMs: 250 } } },

@@ -1,5 +1,5 @@
 /** Makes the form keep its promise where the browser alone cannot: lost answers, a closed tab, many clicks. */
-import { createOnce, isOnceError, operation as operationOf, outcomeOf, requests, settle } from 'oncefetch';
+import { createOnce, hooks, isOnceError, operation as operationOf, outcomeOf, requests, settle } from 'oncefetch';
 
 const form = document.querySelector('#pay') as HTMLFormElement;
 const status = document.querySelector('#status') as HTMLElement;
@@ -7,7 +7,7 @@ const field = (name: string): HTMLInputElement => form.elements.namedItem(name) 
 
 const once = createOnce({
   namespace: form.dataset['customer'] as string,
-  use: [requests()],
+  use: [hooks(), requests()],
   keep: { request: true },
   limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 },
   retry: { minDelayMs: 300, maxDelayMs: 2000 },

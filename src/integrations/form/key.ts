@@ -1,5 +1,5 @@
 /** The key that the server renders into a form, and the next key, which an answer may bring. */
-import { type Evidence, extend, type Once, type OnceOptions } from 'oncefetch';
+import { type Evidence, extend, hooks, type Once, type OnceOptions } from 'oncefetch';
 
 /** The name of the hidden field with the key, and of the member of an answer's JSON with the next one. */
 export const KEY_FIELD = 'idempotency-key';
@@ -84,5 +84,5 @@ export function clientForForms(once: Once, { sent }: SpentKeys): { readonly clie
     const next = status >= 400 && status < 500 ? nextKey(json) : undefined;
     return settings.verdict?.(evidence) ?? (next !== undefined && !sent.has(next) ? 'rejected-for-good' : undefined);
   };
-  return { client: extend(once, { verdict }), fingerprints: settings.fingerprint !== undefined };
+  return { client: extend(once, { use: [hooks()], verdict }), fingerprints: settings.fingerprint !== undefined };
 }

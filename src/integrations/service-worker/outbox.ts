@@ -1,5 +1,5 @@
 /** The service worker's part of an outbox: when operations go on, and for which user. */
-import { type Around, extend, type InBackground, type Once, type OnceOptions, resumeInBackground } from 'oncefetch';
+import { type Around, extend, hooks, type InBackground, type Once, type OnceOptions, resumeInBackground } from 'oncefetch';
 import { isActive, type SyncEvent, scope } from './scope.js';
 
 /** Who is logged in. */
@@ -132,7 +132,7 @@ function goFor(once: Once, asks: NonNullable<OutboxOptions['namespace']>, here: 
     headers: headers ? inSession(headers) : () => still(here.user).then(() => ({})),
     ...(reconcile && { reconcile: inSession(reconcile) }),
     // Added as the innermost hook, because the app's own hooks may be slow, too.
-    ...('around' in parts && { use: [{ name: 'around', parts: { [Symbol('around')]: last } }] }),
+    use: [hooks(), ...('around' in parts ? [{ name: 'around', parts: { [Symbol('around')]: last } }] : [])],
   });
   return async () => {
     Object.assign(here, await inTime(asks));

@@ -119,6 +119,12 @@ export function write(all: readonly Snippet[]): void {
   mkdirSync(made, { recursive: true });
   for (const { checked, run, source } of all) {
     writeFileSync(checked, source);
-    writeFileSync(run, source.replaceAll(/(from\s+|import\s+)'(oncefetch|vitest)'/g, "$1'../../test/docs/support/$2.js'"));
+    writeFileSync(
+      run,
+      source.replaceAll(
+        /(from\s+|import\s+)'(oncefetch(?:\/node)?|vitest)'/g,
+        (_, before: string, name: string) => `${before}'../../test/docs/support/${name.replace('/', '-')}.js'`,
+      ),
+    );
   }
 }

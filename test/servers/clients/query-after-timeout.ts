@@ -8,7 +8,7 @@ export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({
     use: [reconciling()],
     namespace: 'till',
-    dialect: () => 'none',
+    dialect: 'none',
     reconcile: async ({ operation, signal }) => {
       const looked = await fetch(`${api}/transfers/by-reference/${operation[1]}`, { signal });
       if (!looked.ok) return 'unknown';

@@ -1,0 +1,46 @@
+/** Asks the app's key strategy: the option `key` as a function. */
+import type { IdempotencyKey } from '../core/ids.js';
+import { rejected, unknown } from '../core/outcome.js';
+import { isOnceError } from '../errors.js';
+import type { KeyStrategy } from '../option-types.js';
+import { isSamePerson } from './address.js';
+import { keyOf } from './claim.js';
+import type { OperationRun } from './client.js';
+import { failure } from './failure.js';
+import { named } from './observe.js';
+import { nothingSent } from './record-access.js';
+import { askUser } from './session.js';
+import { CallerLeft } from './wait.js';
+
+/** The strategy's key for this generation. */
+export async function strategyKey(job: OperationRun, generation: number): Promise<IdempotencyKey> {
+  const { client, settings, namespace, fingerprint, name } = job;
+  const asked = { namespace, operation: named(name), fingerprint, generation, now: client.platform.clock.now() };
+  try {
+    return keyOf(job, await askStrategy(job, settings.key as KeyStrategy, asked));
+  } catch (cause) {
+    return noKey(job, cause);
+  }
+}
+
+/** Asks the key strategy, within a time limit, and for one user only: if two users got the same key, their two operations would become one. */
+export async function askStrategy(
+  job: Pick<OperationRun, 'client' | 'settings' | 'name' | 'operationKey' | 'namespace' | 'stop' | 'deadline'>,
+  strategy: KeyStrategy,
+  asked: Parameters<KeyStrategy>[0],
+): Promise<string> {
+  const given = await askUser(job, job.settings.limits.attemptMs, 'the key strategy', () => strategy(asked));
+  // The strategy may ask a server for the key. If somebody else was logged in meanwhile, the key may have been issued to them.
+  if (!given || !isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
+  return given.said;
+}
+
+/**
+ * Throws what the strategy threw. But if this call has already sent an earlier key, which was used up without an effect, the call ends
+ * with that, unless another context has gone on with the name while the strategy was at work.
+ */
+async function noKey(job: OperationRun, cause: unknown): Promise<never> {
+  if (!job.again || isOnceError(cause) || cause instanceof CallerLeft) throw cause;
+  const none = await nothingSent(job, false).catch(() => false);
+  throw none ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : failure(job, unknown('busy'), { cause });
+}

@@ -1,0 +1,20 @@
+/** Lets functions of the app take part in calls. */
+import type { Parts } from '../engine/client.js';
+import { strategyKey } from '../engine/key-strategy.js';
+import { printOf } from '../http/fingerprint-hook.js';
+import { withHeaders } from '../http/headers-hook.js';
+import { hookSays } from '../http/verdict-hook.js';
+import type { Feature } from '../option-types.js';
+import { withDialect } from '../options.js';
+
+/**
+ * Allows the options that are functions asked in the middle of a call: `headers`, `verdict`, `fingerprint`, and `key` and `dialect` as
+ * functions.
+ *
+ * @example
+ * const once = createOnce({ use: [hooks()], headers: async () => ({ authorization: `Bearer ${await accessToken()}` }) });
+ */
+export const hooks = (): Feature => ({
+  name: 'hooks',
+  parts: { hooks: { headers: withHeaders, verdict: hookSays, fingerprint: printOf, key: strategyKey, dialect: withDialect } } satisfies Partial<Parts>,
+});
