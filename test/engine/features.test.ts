@@ -7,6 +7,7 @@ import type { Once, OnceOptions, OnceRequestInit, OperationOptions } from '../..
 import {
   answers as answersFeature,
   extend,
+  hooks,
   insecureOrigins,
   pending,
   polling,
