@@ -1,5 +1,5 @@
 /** What a test's functions find in a realm of their own: the package, as bundled into this copy. */
-import { createOnce as create, type Once, type OnceOptions, unnamed } from '../../../src/entries/index.js';
+import { answers, createOnce as create, hooks, type Once, type OnceOptions, requests, unnamed } from '../../../src/entries/index.js';
 
 export { devtools } from '../../../src/entries/devtools.js';
 export * from '../../../src/entries/index.js';
@@ -15,9 +15,9 @@ export const createOnce = (options: OnceOptions = {}): Once =>
     },
   });
 
-/** Limits that a test can wait for, and calls without a name. */
+/** Limits that a test can wait for, and the features that tests need. */
 export const SOON = {
-  use: [unnamed()],
+  use: [answers(), hooks(), requests(), unnamed()],
   retry: { minDelayMs: 10, maxDelayMs: 20 },
   limits: { attemptMs: 15_000, totalMs: 40_000 },
 } as const;
