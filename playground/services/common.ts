@@ -1,7 +1,7 @@
 /** What the services have in common: where their keys are, and how they listen. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { close, createOnce, memoryStore, type Once, type OnceOptions, type Store } from 'oncefetch';
+import { close, createOnce, memoryStore, type Once, type OnceOptions, type Store } from 'oncefetch/node';
 import { startTelemetry, within } from './telemetry.ts';
 
 export type Engine = 'sqlite' | 'redis' | 'postgres' | 'none';

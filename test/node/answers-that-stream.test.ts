@@ -6,8 +6,8 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch';
 import { square } from 'oncefetch/dialects';
+import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
 import { afterAll, describe, expect, test } from 'vitest';
 
 const ATTEMPT_MS = 800;

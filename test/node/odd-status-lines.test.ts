@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
-import { createOnce, isOnceError, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch';
+import { createOnce, isOnceError, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
 import { afterEach, describe, expect, test } from 'vitest';
 
 const REALM = Symbol.for('oncefetch');

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { close, createOnce, type Once } from '../../src/entries/index.js';
+import { close, createOnce, type Once } from '../../src/entries/node.js';
 import { openTelemetry } from '../../src/entries/opentelemetry.js';
 import { sqliteStore } from '../../src/entries/sqlite.js';
 import { script } from '../support/child.js';

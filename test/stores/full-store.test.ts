@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { OperationKey } from '../../src/core/ids.js';
 import { registry } from '../../src/engine/registry.js';
-import { createOnce, memoryStore, outcomeOf } from '../../src/entries/index.js';
+import { createOnce, memoryStore, outcomeOf } from '../../src/entries/node.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 
 const KEPT = 10_000;

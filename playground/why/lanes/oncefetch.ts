@@ -1,10 +1,10 @@
 /** oncefetch: a name for what the customer means, and the outcome's word. `derived`: the one option that outlives cleared storage. */
-import { createOnce, derived, isOnceError, outcomeOf } from 'oncefetch';
+import { createOnce, derived, hooks, isOnceError, outcomeOf } from 'oncefetch';
 import { bodyOf, HEADERS, type Pay, URL_ } from './lane.ts';
 
 const session = { userId: '' };
 const namespace = () => session.userId;
-const keyed = createOnce({ namespace });
+const keyed = createOnce({ use: [hooks()], namespace });
 const keyless = createOnce({ namespace, dialect: 'none' });
 
 export const oncefetch: Pay = async (order) => {

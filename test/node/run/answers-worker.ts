@@ -1,5 +1,5 @@
 /** One process of a service: asks for one thing under one name, and prints what it was given and told. */
-import { close, createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
+import { close, createOnce, memoryStore, outcomeOf } from '../../../src/entries/node.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 const [path = '', url = '', options = '{}'] = process.argv.slice(2);

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
+import { createOnce, memoryStore, outcomeOf } from '../../../src/entries/node.js';
 import type { Store } from '../../../src/ports.js';
 import { script } from '../../support/child.js';
 

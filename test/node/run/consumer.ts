@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { z } from 'zod';
-import { close, createOnce, outcomeOf, run } from '../../../src/entries/index.js';
+import { close, createOnce, outcomeOf, run } from '../../../src/entries/node.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 const [path = '', provider = '', task = ''] = process.argv.slice(2);

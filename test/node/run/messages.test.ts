@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { close, createOnce, isOnceError, type Once, type OnceOptions, outcomeOf, pending, run } from '../../../src/entries/index.js';
+import { close, createOnce, isOnceError, type Once, type OnceOptions, outcomeOf, pending, run } from '../../../src/entries/node.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 let folder: string;

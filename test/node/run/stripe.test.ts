@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import Stripe from 'stripe';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { stripe as stripeDialect, stripeVerdict } from '../../../src/entries/dialects.js';
-import { close, createOnce, type Once, outcomeOf, pending, run } from '../../../src/entries/index.js';
+import { close, createOnce, type Once, outcomeOf, pending, run } from '../../../src/entries/node.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 type Fault = 'lose-request' | 'lose-response' | 'conflict' | 'limited' | '500-stored';

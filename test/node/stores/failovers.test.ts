@@ -8,7 +8,7 @@ import { createCluster, createSentinel } from 'redis';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type SentinelGroup, startFailoverCluster, startSentinelGroup } from '../../../scripts/start-failover.ts';
 import { freePort, withoutRedis } from '../../../scripts/start-services.ts';
-import { createOnce, derived, outcomeOf } from '../../../src/entries/index.js';
+import { createOnce, derived, outcomeOf } from '../../../src/entries/node.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type RedisClient, type RedisStoreOptions, redisStore } from '../../../src/stores/redis/redis.js';
 import { counts } from '../../support/counts.js';

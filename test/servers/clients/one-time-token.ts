@@ -1,10 +1,10 @@
-import { reconciling } from 'oncefetch';
+import { hooks, reconciling } from 'oncefetch';
 import { defineDialect, inBody } from 'oncefetch/dialects';
 import type { Client, Order } from '../support/run.js';
 
 export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({
-    use: [reconciling()],
+    use: [hooks(), reconciling()],
     namespace: 'till',
     dialect: defineDialect({
       name: 'tokens',

@@ -1,4 +1,4 @@
-import { reconciling } from 'oncefetch';
+import { hooks, reconciling } from 'oncefetch';
 import type { Client, Order } from '../support/run.js';
 
 const VALID_MS = 300;
@@ -6,7 +6,7 @@ const VALID_MS = 300;
 export const client: Client = ({ api, createOnce }) => {
   const validUntil = new Map<string, number>();
   const once = createOnce({
-    use: [reconciling()],
+    use: [hooks(), reconciling()],
     namespace: 'till',
     dialect: 'none',
     reconcile: async ({ operation, signal }) => {

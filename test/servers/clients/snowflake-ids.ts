@@ -1,10 +1,12 @@
 import { Snowflake } from '@sapphire/snowflake';
+import { hooks } from 'oncefetch';
 import { defineDialect, inBody } from 'oncefetch/dialects';
 import type { Client, Order } from '../support/run.js';
 
 export const client: Client = ({ api, createOnce }) => {
   const snowflakes = new Snowflake(new Date('2025-01-01'));
   const once = createOnce({
+    use: [hooks()],
     namespace: 'till',
     dialect: defineDialect({
       name: 'snowflakes',

@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto';
+import { hooks } from 'oncefetch';
 import { defineDialect, inHeader } from 'oncefetch/dialects';
 import type { Client, Order } from '../support/run.js';
 import { SECRET as secret } from '../webhook-events.js';
 
 export const client: Client = ({ api, createOnce }) => {
   const once = createOnce({
+    use: [hooks()],
     namespace: 'events',
     dialect: defineDialect({ name: 'webhooks', place: inHeader('webhook-id'), replays: true }),
     headers: ({ headers, body }) => {

@@ -1,6 +1,6 @@
 /** What oncefetch says of one operation with one server, and what really happened. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { close, createOnce, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, reconciling, subscribe } from 'oncefetch';
+import { close, createOnce, hooks, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, reconciling, subscribe } from 'oncefetch';
 import type { Liar, Lie } from './liar.js';
 import { OTHER, WORK_MS } from './lies.js';
 
@@ -29,7 +29,7 @@ export async function told(one: Case, liar: Liar) {
   const { options, presses = 1, pauseMs = 0 } = one;
   const events: string[] = [];
   const once = createOnce({
-    use: [reconciling()],
+    use: [hooks(), reconciling()],
     namespace: 'till',
     store: memoryStore(),
     retry: { minDelayMs: 5, maxDelayMs: 20 },
