@@ -1,6 +1,6 @@
 /** What the server of each shop does: it charges a cart at the bank, once, and knows afterwards what became of it. */
 import { DatabaseSync } from 'node:sqlite';
-import { createOnce, outcomeOf, pending } from 'oncefetch';
+import { createOnce, outcomeOf, pending } from 'oncefetch/node';
 import { sqliteStore } from 'oncefetch/sqlite';
 
 const db = new DatabaseSync(process.env['DATABASE'] ?? 'shop.db', { timeout: 5000 });
