@@ -121,14 +121,16 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
   const { parts, platform } = client;
   const operation = named(job.name);
   const { shape = (uuid: string) => uuid } = settings.dialect;
-  if (random) return keyOf(job, operation ? shape(platform.randomness.uuid()) : job.id);
-  if (typeof settings.key === 'function') {
+  let key: unknown = settings.key;
+  if (random) key = operation ? shape(platform.randomness.uuid()) : job.id;
+  else if (typeof key === 'function') {
     if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
-    return parts.hooks.key(job, generation);
+    key = await parts.hooks.key(job, generation);
+  } else if (key === undefined) {
+    if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
+    key = shape(parts.derive({ namespace, operation, generation }));
   }
-  if (settings.key !== undefined) return keyOf(job, settings.key);
-  if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
-  return keyOf(job, shape(parts.derive({ namespace, operation, generation })));
+  return keyOf(job, key);
 }
 
 /** The key, if the dialect allows it. Throws a TypeError otherwise. */
