@@ -88,8 +88,6 @@ export function tellWait(client: Client, address: OperationAddress, key: string,
   emit(client, address, key, { type: 'wait', until, why });
 }
 
-export const cursorOf = (record: OnceRecord): string => JSON.stringify([record.label, record.id]);
-
 /** `held`: this context still has the operation's request. */
 export const pendingOf = (record: OnceRecord, held = false, inFlight = false): PendingOperation => ({
   name: decodeName(record.label),
@@ -99,10 +97,10 @@ export const pendingOf = (record: OnceRecord, held = false, inFlight = false): P
   sent: record.ambiguous ? 'maybe' : 'no',
   expiresAt: record.windowEndsAt ?? record.forgetAt,
   retryAt: record.retryAt,
-  resumable: held || record.request !== undefined,
+  resumable: held || !!record.request,
   inFlight,
   meta: record.meta as Json | undefined,
-  cursor: cursorOf(record),
+  cursor: JSON.stringify([record.label, record.id]),
 });
 
 /** The name for an outcome; `undefined` for an operation without one. */
