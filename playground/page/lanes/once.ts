@@ -133,7 +133,7 @@ const WAITS = {
   backoff: 'No answer yet. Asking again with the same key.',
   'retry-after': 'The shop asked for a moment. Then again, with the same key.',
   'in-progress': 'The shop is still working on it.',
-  offline: 'You are offline. Nothing has been sent yet.',
+  offline: 'You are offline. It goes on with the network.',
   'another-context': 'Another tab is paying this cart.',
 } as const;
 
