@@ -33,8 +33,11 @@ export function subscribe(once: Once, listener: (event: OnceEvent) => void, opti
   const hears = (event: OnceEvent): void => (listeners.has(entry) ? listener(event) : undefined);
   const entry: Listener = { hears, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
   openLog(client);
-  const off = (): void => void listeners.delete(entry);
+  const off = (): void => {
+    listeners.delete(entry);
+    signal?.removeEventListener('abort', off);
+  };
   if (!signal?.aborted) listeners.add(entry);
-  signal?.addEventListener('abort', off, { once: true });
+  signal?.addEventListener('abort', off);
   return off;
 }
