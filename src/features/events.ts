@@ -30,7 +30,7 @@ export function subscribe(once: Once, listener: (event: OnceEvent) => void, opti
   const { prefix, signal } = options;
   if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
   // Another listener may have unsubscribed this one just now.
-  const hears = (event: OnceEvent): void => (listeners.has(entry) ? listener(event) : undefined);
+  const hears = (event: OnceEvent): unknown => listeners.has(entry) && listener(event);
   const entry: Listener = { hears, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
   openLog(client);
   const off = (): void => {
