@@ -196,7 +196,7 @@ export interface Feature {
 /** Options of a client. */
 export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta' | 'key' | 'background'> {
   /**
-   * The user to whom the operations belong; give a visitor a name too, such as `'guest'`. A function is called at every call and
+   * The user to whom the operations belong; give each visitor an id too. A function is called at every call and
    * before every attempt. If it returns nothing or throws, nobody is logged in, and calls reject with a TypeError, or with what it threw.
    */
   namespace?: string | (() => string | null | undefined) | undefined;

@@ -9,7 +9,8 @@ const NOT_MADE = /^(PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED)$/;
 /**
  * Braintree's GraphQL API ("at-most-once processing"). The key is the input's `apiRequestKey`; `clientMutationId` is not a key. A
  * repetition with the same key gets the transaction in its present state, and nothing marks it as a replay. A declined payment is a
- * transaction too, not an error. Only its `status` tells, so ask for `transaction { status }`.
+ * transaction too, not an error. Only its `status` tells, so ask for `transaction { status }`, and likewise for that of a `refund` or
+ * a `reversal`.
  *
  * Work in progress, a mismatch and a wrong input are all a `VALIDATION` error inside a 200. After ambiguity it is taken for work in
  * progress, so only the same key is sent again. Not known: what tells them apart, and the longest key.
@@ -31,8 +32,8 @@ export const braintree = ({ field = 'variables.input.apiRequestKey', ...others }
       // Only without data: data beside the error may be part of the effect.
       { status: 200, at: { 'errors.*.extensions.errorClass': 'VALIDATION' }, empty: 'data.*', means: 'refused' },
       ...REQUEST_AND_FIELD_ERRORS,
-      { status: 200, at: { 'data.*.transaction.status': NOT_MADE }, means: 'refused', sticky: true },
-      { status: 200, at: { 'data.*.refund.status': NOT_MADE }, means: 'refused', sticky: true },
+      // Of a `transaction`, a `refund`, or a `reversal`, which is one of the two.
+      { status: 200, at: { 'data.*.*.status': NOT_MADE }, means: 'refused', sticky: true },
     ],
   });
 };

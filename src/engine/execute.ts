@@ -16,7 +16,7 @@ import { codeOf, undriven } from './failure.js';
 import { finish } from './finish.js';
 import type { Ended, Finished } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
-import { emit, guarded, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
+import { changed, emit, guarded, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
@@ -104,6 +104,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (job.payload || record.request) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);
+  changed(client);
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run();
     const { ended } = stopped;

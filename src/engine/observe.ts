@@ -88,8 +88,6 @@ export function tellWait(client: Client, address: OperationAddress, key: string,
   emit(client, address, key, { type: 'wait', until, why });
 }
 
-export const cursorOf = (record: OnceRecord): string => JSON.stringify([record.label, record.id]);
-
 export const pendingOf = ({ registry, parts }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({
   name: decodeName(record.label),
   key: record.key,
@@ -98,10 +96,10 @@ export const pendingOf = ({ registry, parts }: Client, operationKey: OperationKe
   sent: record.ambiguous ? 'maybe' : 'no',
   expiresAt: record.windowEndsAt ?? record.forgetAt,
   retryAt: record.retryAt,
-  resumable: registry.payloads.has(keyedOperationOf(operationKey, record.key)) || (record.request && parts.requests) !== undefined,
+  resumable: registry.payloads.has(keyedOperationOf(operationKey, record.key)) || !!(record.request && parts.requests),
   inFlight,
   meta: record.meta as Json | undefined,
-  cursor: cursorOf(record),
+  cursor: JSON.stringify([record.label, record.id]),
 });
 
 /** The name for an outcome; `undefined` for an operation without one. */

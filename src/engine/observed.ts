@@ -13,7 +13,7 @@ export interface PendingOperation<Meta = Json> {
   readonly createdAt: number;
   readonly firstSentAt: number | undefined;
   readonly sent: 'no' | 'maybe' | 'yes';
-  /** When the server may have forgotten the key. */
+  /** When the server may have forgotten the key. A call sends nothing any more from `limits.attemptMs` before that. */
   readonly expiresAt: number;
   readonly retryAt: number | undefined;
   /** `resume()` has a request to send. Without one, `resumeOne()` can still ask `reconcile`. */

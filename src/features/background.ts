@@ -5,8 +5,8 @@ import { type Began, type Begun, begin } from '../core/begin.js';
 import type { Namespace } from '../core/ids.js';
 import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
 import { namespaceNow } from '../engine/address.js';
-import { awaitLock } from '../engine/claim.js';
-import type { Client, OperationAddress, OperationRun, Parts } from '../engine/client.js';
+import { awaitLock, tryLockInTime } from '../engine/claim.js';
+import type { Client, OperationRun, Parts } from '../engine/client.js';
 import { readStored, updateStored } from '../engine/record-access.js';
 import { addressOfRecord, type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
@@ -130,22 +130,17 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
 }
 
 async function goOn(client: Client, namespace: Namespace, record: Waiting, { until }: Consent, stop: AbortSignal): Promise<Resumed | undefined> {
-  const { platform, settings } = client;
+  const { limits } = client.settings;
   const address = addressOfRecord(client, namespace, record);
-  const held = await turnOf(client, address, until, stop);
+  const leftMs = (): number => Math.min(limits.totalMs, until - client.platform.clock.now());
+  // Where there is no lock manager, or it refuses, the lease decides. If another context holds the lock for longer than a call may take, this one sends nothing.
+  const held = (await tryLockInTime(client, address)) ?? (await awaitLock(client, address, leftMs(), stop));
   try {
-    const totalMs = Math.min(settings.limits.totalMs, until - platform.clock.now());
-    if (!held || totalMs <= 0) return undefined;
-    return await resumeRecord(client, namespace, record, stop, { held, agreed: until, limits: { ...settings.limits, totalMs } });
+    const totalMs = leftMs();
+    return held && totalMs > 0 ? await resumeRecord(client, namespace, record, stop, { held, agreed: until, limits: { ...limits, totalMs } }) : undefined;
   } finally {
     held?.();
   }
-}
-
-/** Waits for the operation's lock; `undefined` if another context holds it longer than a call may take. Without a lock manager, the lease decides later. */
-async function turnOf(client: Client, address: OperationAddress, until: number, stop: AbortSignal): Promise<(() => void) | undefined> {
-  const { locks, clock } = client.platform;
-  return locks ? awaitLock(client, address, Math.min(client.settings.limits.totalMs, until - clock.now()), stop) : () => {};
 }
 
 /** Removes a consent whose time is over, and the request if it was stored only because of that. */

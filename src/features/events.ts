@@ -30,11 +30,14 @@ export function subscribe(once: Once, listener: (event: OnceEvent) => void, opti
   const { prefix, signal } = options;
   if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
   // Another listener may have unsubscribed this one just now.
-  const hears = (event: OnceEvent): void => (listeners.has(entry) ? listener(event) : undefined);
+  const hears = (event: OnceEvent): unknown => listeners.has(entry) && listener(event);
   const entry: Listener = { hears, begins: prefix?.length ? namePrefix(prefix).begins : undefined };
   openLog(client);
-  const off = (): void => void listeners.delete(entry);
+  const off = (): void => {
+    listeners.delete(entry);
+    signal?.removeEventListener('abort', off);
+  };
   if (!signal?.aborted) listeners.add(entry);
-  signal?.addEventListener('abort', off, { once: true });
+  signal?.addEventListener('abort', off);
   return off;
 }

@@ -50,10 +50,11 @@ export function warnOnLeave(once: Once, options: WarnOnLeaveOptions = {}): () =>
   const stop = (): void => {
     unwatch();
     window?.removeEventListener('beforeunload', asks);
+    signal?.removeEventListener('abort', stop);
   };
+  signal?.addEventListener('abort', stop);
   if (signal?.aborted) stop();
   else look();
-  signal?.addEventListener('abort', stop, { once: true });
   return stop;
 }
 

@@ -240,7 +240,15 @@ describe('one device, several users', () => {
     await shop.button('Log out').click();
     await shop.account.getByText('You are logged out.').waitFor();
     await logIn(shop, 'Anna');
-    await shop.says(/^We are still finding out whether you have paid/);
+    // How much it was has been cleared, too.
+    await shop.says(/^We are still finding out whether you have paid\. Check/);
+    const turnTo = (cart: string): Promise<void> => shop.page.evaluate((cart) => localStorage.setItem('shop.cart.user-anna', cart), cart);
+    const cart = (await shop.page.evaluate(() => localStorage.getItem('shop.cart.user-anna'))) as string;
+    await turnTo('{"id":"another","bags":1}');
+    await shop.reload();
+    await shop.banner.getByText('Your payment is still being confirmed.').waitFor();
+    await turnTo(cart);
+    await shop.reload();
     // Her request was cleared with her log-out: Pay sends it anew, under its key.
     await shop.pay();
     await shop.says(/^Paid €42\.00/);
@@ -269,6 +277,33 @@ describe('one device, several users', () => {
     await shop.account.getByText('You are Anna').waitFor();
     expect(await shop.button(/^Pay €/).count(), 'nothing can be pressed before').toBe(0);
     await shop.reload();
+    await shop.says(UNSURE);
+    await shop.pay();
+    await shop.says(/^Paid €42\.00/);
+    expect(await ledger()).toEqual([4200]);
+    expect(keys()).toBe(1);
+  });
+
+  test('and where somebody else is here by the next try, it goes to nobody else', async ({ shop }) => {
+    await unsure(shop);
+    await shop.page.evaluate(() => {
+      const { transaction } = IDBDatabase.prototype;
+      Object.assign(globalThis, { mend: () => Object.assign(IDBDatabase.prototype, { transaction }) });
+      IDBDatabase.prototype.transaction = () => {
+        throw new DOMException('the disk', 'UnknownError');
+      };
+    });
+    await logIn(shop, 'Anna');
+    // Also where the store fails, a log-out is one.
+    await shop.button('Log out').click();
+    await shop.account.getByText('You are logged out, but this device could not be cleared.').waitFor();
+    await logIn(shop, 'Bert');
+    await shop.page.evaluate(() => (globalThis as unknown as { mend(): void }).mend());
+    await shop.button(/^Pay €/).waitFor();
+    await shop.page.waitForTimeout(1500);
+    expect([await shop.status.textContent(), await shop.banner.count()]).toEqual(['', 0]);
+    await shop.button('Log out').click();
+    await logIn(shop, 'Anna');
     await shop.says(UNSURE);
     await shop.pay();
     await shop.says(/^Paid €42\.00/);

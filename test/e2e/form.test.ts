@@ -47,6 +47,19 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
+  test('what another tab pays is said here, and is not said any more when it is refused there', async ({ page }) => {
+    const other = await second(page);
+    await playground.breakNetwork('delay', 1, 'default');
+    await card(other, '0002, is declined');
+    await pay(other);
+    await says(page, UNSURE);
+    await says(other, DECLINED);
+    await expect.poll(() => page.getByRole('status').textContent()).toBe('');
+    await page.reload();
+    await pays(page);
+    expect(await ledger()).toHaveLength(1);
+  });
+
   test('no request arrives, a reload: the form still says so and bears the same key, Pay charges once', async ({ page, key }) => {
     await isUnsure(page, 'lose-request');
     await page.reload();

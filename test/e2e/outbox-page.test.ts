@@ -35,6 +35,23 @@ test('closed with the consent, the network repaired: charged once, and the other
   expect(charges()).toHaveLength(1);
 });
 
+test('two clicks are one payment, and what is told follows what becomes of it, also after a reload; then another cart', async () => {
+  const page = await playground.visitor('/outbox/');
+  await goesWrong(page, 'The shop charges; no answer ever arrives');
+  await page.getByRole('button', { name: 'Pay' }).dblclick();
+  await expect.poll(() => charges().length).toBe(1);
+  await page.reload();
+  await page.getByText('Not sure yet whether you have paid.').waitFor();
+  await goesWrong(page, 'The network works');
+  await page.getByText('Paid. Thank you!').waitFor();
+  expect(charges()).toHaveLength(1);
+  await page.getByRole('button', { name: 'Shop again' }).click();
+  await page.getByText('Ready to pay').waitFor();
+  await page.getByRole('button', { name: 'Pay' }).click();
+  await page.getByText('Paid. Thank you!').waitFor();
+  expect(charges()).toHaveLength(2);
+});
+
 test('without it: nothing is charged, and it stays open', async () => {
   const page = await closedInMidPayment(false);
   await goesWrong(page, 'The network works');

@@ -148,7 +148,7 @@ describe('Cancel', () => {
     await tab.choose('Nothing');
     await tab.page.context().setOffline(true);
     await tab.once.pay();
-    await tab.once.root.getByText('You are offline. Nothing has been sent yet.').waitFor();
+    await tab.once.root.getByText('You are offline. It goes on with the network.').waitFor();
     await tab.once.button('Cancel').click();
     await tab.once.says('Not sent. Nothing was charged.');
     await tab.page.context().setOffline(false);
@@ -162,7 +162,7 @@ test('offline, and back before anybody gave up: one charge', async () => {
   await tab.choose('Nothing');
   await tab.page.context().setOffline(true);
   await tab.once.pay();
-  await tab.once.root.getByText('You are offline. Nothing has been sent yet.').waitFor();
+  await tab.once.root.getByText('You are offline. It goes on with the network.').waitFor();
   await tab.page.context().setOffline(false);
   await paidOnce();
 });

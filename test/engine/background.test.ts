@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { background, clear, type InBackground, move, type OnceOptions, pending, resumeInBackground, subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
+import type { Locks } from '../../src/ports.js';
 import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
@@ -324,13 +325,18 @@ describe('resumeInBackground', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('without locks, two workers never both have an effect: one lease, one key', async ({ world }) => {
+  test.each<[string, Locks | undefined]>([
+    ['without locks', undefined],
+    ['where the lock manager refuses', { acquire: () => Promise.reject(new DOMException('refused', 'SecurityError')) }],
+  ])('%s, two workers never both have an effect: one lease, one key', async (_, locks) => {
+    const world = newWorld();
     const all: OnceOptions = { namespace: 'ann', use: [background()] };
-    const [page, one, two] = [1, 2, 3].map(() => world.open(all, { locks: false })) as [
-      ReturnType<World['open']>,
-      ReturnType<World['open']>,
-      ReturnType<World['open']>,
-    ];
+    const opened = (): ReturnType<World['open']> => {
+      const tab = world.tab();
+      Object.assign(tab.platform, { locks });
+      return { tab, once: tab.once(all) };
+    };
+    const [page, one, two] = [opened(), opened(), opened()];
     world.server.plays(charged(lost()), delayed(SECOND, replays()));
     await world.end(page.tab, pay(page.once, { ...ONE, background: { untilMs: world.clock.now() + MINUTE } }));
     page.tab.kill();

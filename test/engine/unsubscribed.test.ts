@@ -1,6 +1,7 @@
 /** Goal: whoever has unsubscribed hears nothing more, also where that happened in the middle of the telling, by another listener. */
+import { getEventListeners } from 'node:events';
 import { expect } from 'vitest';
-import { type Once, operation, refresh, subscribe, watch } from '../../src/entries/index.js';
+import { type Once, operation, refresh, subscribe, warnOnLeave, watch } from '../../src/entries/index.js';
 import { answers } from '../support/server.js';
 import { NAME, pay, rest, test } from '../support/world.js';
 
@@ -71,4 +72,13 @@ test('a look of a screen that is gone, which fails late, does not cut off the on
   heard = 0;
   await world.end(tab, pay(once));
   expect(heard).toBeGreaterThan(0);
+});
+
+test.for<[string, (once: Once, signal: AbortSignal) => () => void]>([
+  ['a warning before leaving', (once, signal) => warnOnLeave(once, { signal })],
+  ['a subscriber', (once, signal) => subscribe(once, () => {}, { signal })],
+])('%s that has ended leaves nothing behind at its signal, which may outlive many of them', ([, begin], { once }) => {
+  const { signal } = new AbortController();
+  begin(once, signal)();
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

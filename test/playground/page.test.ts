@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Seen } from '../../playground/page/lanes/lane.ts';
 import { verdictOf } from '../../playground/page/lanes/verdict.ts';
+import { wordsOf } from '../../playground/page/lanes/view.ts';
 import type { Charge } from '../../playground/page/shop.ts';
 import { layOut } from '../../playground/page/timeline/layout.ts';
 import type { Entry } from '../../playground/page/timeline/recorder.ts';
@@ -30,6 +31,11 @@ describe('the verdict', () => {
   ])('%o with %i charges', (seen, count, tone, says) => {
     expect(verdictOf(seen, charges(count), true)).toEqual({ tone, says });
   });
+});
+
+test('who has waited until a press sends nothing any more is not told to pay again', () => {
+  const words = (late: boolean): string => wordsOf({ is: 'unsure', found: true, late }, {});
+  expect([words(false), words(true)].map((says) => says.includes('pay again'))).toEqual([true, false]);
 });
 
 describe('the timeline', () => {

@@ -66,6 +66,9 @@ function say(words: string, state = 'open'): void {
   if (state === 'paid' && document.activeElement === document.body) status.focus();
 }
 
+/** What was drawn last is that it is under way, or that nobody knows. */
+let open = false;
+
 /** What is known of the payment, whoever makes it: this page, another tab, or the one before the reload. */
 function draw(): void {
   const { state } = payment;
@@ -77,6 +80,9 @@ function draw(): void {
   } else if (busy) say('Paying…');
   else if (state.phase === 'unsettled') say(unsure(state.pending.expiresAt <= Date.now()));
   else if (state.phase === 'settled' && state.outcome.effect === 'done') say('Paid. Thank you!', 'paid');
+  // It was refused in another tab, which has said so.
+  else if (state.phase === 'idle' && open) say('');
+  open = busy || state.phase === 'unsettled';
 }
 
 payment.subscribe(draw);

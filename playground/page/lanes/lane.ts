@@ -13,8 +13,8 @@ export type Seen =
   /** "Something went wrong", which is all that plain fetch can tell. */
   | { readonly is: 'failed' }
   | { readonly is: 'unsent' }
-  /** `found`: this page was told by what is stored, not by a call of its own. */
-  | { readonly is: 'unsure'; readonly found: boolean };
+  /** `found`: this page was told by what is stored, not by a call of its own. `late`: a press sends nothing any more. */
+  | { readonly is: 'unsure'; readonly found: boolean; readonly late?: boolean };
 
 export interface Lane {
   readonly name: LaneName;

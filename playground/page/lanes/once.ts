@@ -30,7 +30,7 @@ export class OnceLane implements Lane {
     const state = this.#operation?.state ?? { phase: 'loading' };
     const progress = progressOf(state);
     if (this.#calls > 0 || progress !== undefined) return { is: 'paying', progress };
-    if (state.phase === 'unsettled' && !this.#refusedElsewhere) return { is: 'unsure', found: !this.#called };
+    if (state.phase === 'unsettled' && !this.#refusedElsewhere) return { is: 'unsure', found: !this.#called, late: state.pending.expiresAt <= Date.now() };
     if (state.phase === 'settled' && state.outcome.effect === 'done') return this.#told?.is === 'paid' ? this.#told : { is: 'paid' };
     if (state.phase === 'settled' && state.outcome.type === 'unsent') return { is: 'unsent' };
     return this.#told ?? { is: 'ready' };
@@ -133,7 +133,7 @@ const WAITS = {
   backoff: 'No answer yet. Asking again with the same key.',
   'retry-after': 'The shop asked for a moment. Then again, with the same key.',
   'in-progress': 'The shop is still working on it.',
-  offline: 'You are offline. Nothing has been sent yet.',
+  offline: 'You are offline. It goes on with the network.',
   'another-context': 'Another tab is paying this cart.',
 } as const;
 

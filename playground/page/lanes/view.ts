@@ -66,7 +66,7 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
 }
 
 /** As a shop would say it; the plain lane says what most shops say. */
-function wordsOf(seen: Seen, lane: Lane): string {
+export function wordsOf(seen: Seen, { check }: Pick<Lane, 'check'>): string {
   switch (seen.is) {
     case 'ready':
       return 'Ready to pay.';
@@ -75,7 +75,7 @@ function wordsOf(seen: Seen, lane: Lane): string {
     case 'paid':
       return seen.receipt ? `Paid ${euros(seen.receipt.amount)}. Thank you! Receipt no. ${seen.receipt.id}.` : 'Paid. Thank you!';
     case 'declined':
-      return lane.check ? 'Your card was declined, nothing was charged. Choose another card.' : 'Your card was declined. Choose another card.';
+      return check ? 'Your card was declined, nothing was charged. Choose another card.' : 'Your card was declined. Choose another card.';
     case 'refused':
       return `Not paid: the shop refused (${seen.status}). Nothing was charged.`;
     case 'failed':
@@ -83,6 +83,7 @@ function wordsOf(seen: Seen, lane: Lane): string {
     case 'unsent':
       return 'Not sent. Nothing was charged.';
     case 'unsure':
+      if (seen.late) return 'Nobody can tell whether you have paid, and it is too late to send it again. Check, or write to the shop.';
       return seen.found
         ? 'Check it, or pay again: you will be charged once.'
         : 'Not sure yet: the shop may have charged you. Check, or pay again: you will be charged once.';

@@ -1,6 +1,6 @@
 /** Pays, and shows what becomes of all payments, of this tab and of those that were closed. */
 import { set } from 'idb-keyval';
-import { outcomeOf, pending, watch } from 'oncefetch';
+import { type Operation, type OperationState, operation, outcomeOf, pending, watch } from 'oncefetch';
 import { clientFor, customer, LANE } from './client.ts';
 
 const TEN_MINUTES_MS = 600_000;
@@ -11,29 +11,58 @@ const user = await customer();
 const once = clientFor(() => user);
 await navigator.serviceWorker?.register('./worker.js');
 
-const say = (text: string): void => {
-  part('status').textContent = text;
+/** The cart of this tab. It stays the same until it is paid, so that two clicks are one payment. */
+const CART = 'outbox-cart';
+const newCart = (): string => {
+  const id = `cart-${Date.now()}`;
+  sessionStorage.setItem(CART, id);
+  return id;
 };
+
+let payment: Operation;
+let leave = (): void => {};
+function turnTo(cart: string): void {
+  leave();
+  payment = operation(once, ['pay', cart]);
+  leave = payment.subscribe(drawPayment);
+  drawPayment();
+}
+
+const isPaid = (state: OperationState): boolean => state.phase === 'settled' && state.outcome.effect === 'done';
+
+/** Whoever pays: this page, the one before the reload, or the service worker. */
+function drawPayment(): void {
+  const { state } = payment;
+  part('status').textContent = told(state);
+  part('press').textContent = isPaid(state) ? 'Shop again' : 'Pay';
+}
+
+function told(state: OperationState): string {
+  if (state.phase === 'sending' || state.phase === 'waiting') return 'Paying…';
+  if (state.phase === 'unsettled' && state.pending.expiresAt <= Date.now()) return 'We cannot tell whether you have paid. Please write to us.';
+  if (state.phase === 'unsettled') return 'Not sure yet whether you have paid. Pay again: you will be charged once.';
+  if (state.phase !== 'settled') return 'Ready to pay €42.00.';
+  return isPaid(state) ? 'Paid. Thank you!' : 'Not paid. Nothing was charged.';
+}
 
 part('pay').addEventListener('submit', (event) => {
   event.preventDefault();
-  void pay();
+  if (isPaid(payment.state)) turnTo(newCart());
+  else void pay();
 });
 
 async function pay(): Promise<void> {
-  const cart = `cart-${Date.now()}`;
   const background = part<HTMLInputElement>('agreed').checked ? { untilMs: Date.now() + TEN_MINUTES_MS } : undefined;
-  say('Paying…');
-  const answer: unknown = await once
+  await payment
     .fetch('/api/payments', {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-lane': LANE },
-      body: JSON.stringify({ cart, amount: 4200, card: '4242424242424242' }),
-      once: { operation: ['pay', cart], background },
+      body: JSON.stringify({ cart: payment.name[1], amount: 4200, card: '4242424242424242' }),
+      once: { background },
     })
-    .catch((error: unknown) => error);
-  const said = { done: 'Paid. Thank you!', none: 'Not paid. Nothing was charged.', unknown: 'Not sure yet whether you have paid.' };
-  say(said[outcomeOf(answer)?.effect ?? 'unknown']);
+    .catch((error: unknown) => {
+      if (!outcomeOf(error)) throw error; // a bug of ours; what became of the payment is in its state
+    });
 }
 
 /** What is open by the browser, and what was charged by the shop. */
@@ -58,3 +87,4 @@ part('faults').addEventListener('change', async ({ target }) => {
 const redraw = (): void => void draw().catch(() => {});
 watch(once, redraw);
 redraw();
+turnTo(sessionStorage.getItem(CART) ?? newCart());

@@ -21,14 +21,13 @@ const euros = (cents: number) => `€${(cents / 100).toFixed(2)}`;
 
 /** Shown after a relaunch too: the name and the total are in the store. */
 function Unsure({ say }: { say: (says: Says) => void }) {
-  const [last] = usePending(once, { prefix: ['pay'] });
+  const [last] = usePending<{ total: number }>(once, { prefix: ['pay'] });
   if (!last) return null;
-  const { total } = last.meta as { total: number };
   // Sent again with the key that it had.
   const check = () => void resumeOne(once, last.name).then(viewOf, viewOf).then(say);
   return (
     <View accessibilityRole="alert">
-      <Text>{`Your payment of ${euros(total)} is still being confirmed.`}</Text>
+      <Text>{`${last.meta ? `Your payment of ${euros(last.meta.total)}` : 'A payment'} is still being confirmed.`}</Text>
       <Button title="Check" onPress={check} />
     </View>
   );

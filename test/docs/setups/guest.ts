@@ -3,7 +3,7 @@ import * as oncefetch from 'oncefetch';
 import { shop, show } from '../support/stage.js';
 
 export const { outcomeOf } = oncefetch;
-export const session = { userId: 'guest' };
+export const session = { userId: 'guest-7f1c' };
 export const cart = { id: 'c-42', total: 4200 };
 export const once = oncefetch.createOnce({ namespace: () => session.userId });
 export const pay = (order: typeof cart): Promise<Response> =>

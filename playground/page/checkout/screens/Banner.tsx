@@ -12,14 +12,15 @@ export function Banner({ except }: { except: string }) {
   const open = usePending(once, { prefix: ['pay'] }).find(({ name, sent }) => name[1] !== except && sent !== 'no');
   const [told, tell] = useState('');
   if (!open && !told) return null;
-  const amount = open ? euros((open.meta as { amount: number } | undefined)?.amount ?? 0) : '';
+  const meta = open?.meta as { amount: number } | undefined; // none after a log-out
+  const amount = meta ? ` of ${euros(meta.amount)}` : '';
   async function look(cart: string): Promise<void> {
     const effect = await effectOf(cart);
-    if (effect !== 'unknown') tell(`The payment of ${amount} was ${effect === 'done' ? 'made' : 'not made'}.`);
+    if (effect !== 'unknown') tell(`The payment${amount} was ${effect === 'done' ? 'made' : 'not made'}.`);
   }
   return (
     <aside className="banner" aria-label="An open payment">
-      <Status>{open ? `Your payment of ${amount} is still being confirmed.` : told}</Status>
+      <Status>{open ? `Your payment${amount} is still being confirmed.` : told}</Status>
       {open && (
         <button type="button" onClick={() => void look(String(open.name[1]))}>
           Check

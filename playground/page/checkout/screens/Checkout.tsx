@@ -39,7 +39,7 @@ const WAITS = {
   backoff: 'No answer yet. Asking again.',
   'retry-after': 'The shop is busy. Asking again in a moment.',
   'in-progress': 'Your bank is working on it.',
-  offline: 'You are offline. Nothing has been sent yet.',
+  offline: 'You are offline. It goes on with the network.',
   'another-context': 'Another tab is paying this cart.',
 } as const;
 
