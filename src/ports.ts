@@ -80,6 +80,11 @@ export interface Store {
   readonly shared: 'context' | 'origin' | 'machine' | 'cluster';
   /** Whether `update` is atomic among all contexts that share the records. */
   readonly atomic: boolean;
+  /**
+   * Whether the time that changes get is that of a server, which nobody sets on this machine. Without it, that time proves nothing about
+   * how old a refusal is: somebody may have set the clock. @default false
+   */
+  readonly ownClock?: boolean | undefined;
   /** Where records really are, if that differs from what `survives` and `shared` suggest, such as a server's memory. */
   storedIn?(): 'disk' | 'session';
   /**

@@ -41,7 +41,7 @@ export interface Scripts {
 
 /** Runs each script by its digest, which is short. If a server does not know it yet, it gets the script's text once. */
 export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
-  if (!isNodeRedis(client) && !isIoRedis(client)) throw new TypeError('once: redisStore takes a client of node-redis or ioredis, as its first argument');
+  if (!isNodeRedis(client) && !isIoRedis(client)) throw new TypeError('once: redisStore takes a client of node-redis or ioredis as first argument');
   const digests = new Map<string, string>();
   const digestOf = (script: string): string => {
     const digest = digests.get(script) ?? bytesToHex(sha1(utf8ToBytes(script)));
