@@ -3,19 +3,12 @@
 import type { StoredAnswer } from '../core/record.js';
 import type { Result } from './result.js';
 
-export const valueResult = (value: unknown): Result => ({
+/** `stored`: see {@link Result.stored}; absent if the value comes from the store. */
+export const valueResult = (value: unknown, stored = (): StoredAnswer | undefined => undefined): Result => ({
   value,
   response: undefined,
   ok: true,
   lasting: true,
   copy: () => value,
-  stored: () => atRest(value),
+  stored,
 });
-
-function atRest(value: unknown): StoredAnswer | undefined {
-  try {
-    return { json: JSON.stringify(value) };
-  } catch {
-    return undefined;
-  }
-}

@@ -21,6 +21,7 @@ import { clientOf, type Once } from '../once.js';
 import type { RunEnd, RunOptions } from '../option-types.js';
 import { runSettings } from '../options.js';
 import { parseResult } from './result-schema.js';
+import { storedValue } from './stored-value.js';
 
 /** What a function given to `run` gets. */
 export interface Attempt {
@@ -39,7 +40,7 @@ export interface Attempt {
  * Runs any async function with the same care as `fetch`: a payment provider's SDK, a message handler. Once it is done, it does not
  * run again while that is remembered (`keep.forMs`). After a crash, the next call within the key window runs it again with the same
  * key. If the function returns a Response, that is read as `fetch` reads answers: a 503 is tried again; a 4xx is a refusal, with
- * which `run` resolves. A remembered Response is given back as a Response.
+ * which `run` resolves. A remembered Response is given back as a Response, any other value as JSON holds it.
  *
  * @throws TypeError on a wrong name or option
  * @throws the function's own error if `verdict` calls that a refusal; OnceError as `fetch` does, and ERR_ONCE_ALREADY_DONE if
@@ -127,6 +128,8 @@ async function attempt(
   return sent ?? { reading: NO_ANSWER, reached: false };
 }
 
+const given = (value: unknown) => valueResult(value, () => storedValue(value));
+
 async function read(
   end: RunEnd<unknown>,
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
@@ -144,10 +147,10 @@ async function read(
   }
   if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a, several);
   const reading = hookReading(a.job, said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said);
-  if ('value' in end) return { reading, result: valueResult(end.value), reached: true };
+  if ('value' in end) return { reading, result: given(end.value), reached: true };
   return {
     reading,
-    result: said === 'fresh' || said === 'replayed' ? valueResult(undefined) : undefined,
+    result: said === 'fresh' || said === 'replayed' ? given(undefined) : undefined,
     cause: end.error,
     reached: said !== undefined,
   };
