@@ -121,7 +121,7 @@ describe('a lost one', () => {
   });
 
   test.each<[string, (record: OnceRecord) => unknown]>([
-    ['is damaged', (record) => ({ ...record, key: 'x' })],
+    ['is damaged, and past its window', (record) => ({ ...record, key: 'x', windowEndsAt: 0 })],
     ['is of a longer name', (record) => sealed({ ...record, label: made(`${record.label}0`) })],
     ['is past its window', (record) => sealed({ ...record, windowEndsAt: 0 })],
     ['is held by a lease', (record) => sealed({ ...record, lease: { owner: 'other', until: record.createdAt + 60 * SECOND } })],
@@ -131,6 +131,16 @@ describe('a lost one', () => {
     world.server.plays(answers(201));
     expect((await again()).outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(world.server.keys[1]).not.toBe(keys[0]);
+  });
+
+  test.each<[string, (record: OnceRecord) => unknown]>([
+    ['its key', (record) => ({ ...record, key: 'x' })],
+    ['its time', (record) => ({ ...record, createdAt: null, firstSentAt: 'x', windowEndsAt: undefined })],
+  ])('that is damaged in %s is not taken for an absent one: nothing is sent, because it may have taken effect', async (_, by) => {
+    const { world, keys, again, change } = await lostOnes(2);
+    change(keys[1], by);
+    expect(await again()).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { effect: 'unknown', reason: 'record' } });
+    expect(world.server.keys).toEqual(keys);
   });
 
   test('that settles between the look and the claim is left alone, and its claim is given back', async () => {
