@@ -55,6 +55,7 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   const address = addressOf(client, name);
   const { signal, result: schema } = options;
   if (signal?.aborted) throw abortReason(signal);
+  if (client.closing.aborted) throw new TypeError('once: this client is closed');
   const deadline = client.platform.clock.now() + settings.limits.totalMs;
   const payload = running(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
   const reading = async (): Promise<PreparedCall> => {
