@@ -59,7 +59,7 @@ export function d1Migration(options: CloudflareTable = {}): string {
 export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}): Store {
   const { prepare, batch, getBookmark } = Object(database) as Partial<D1DatabaseLike & { getBookmark: unknown }>;
   if (typeof prepare !== 'function' || typeof batch !== 'function' || getBookmark !== undefined)
-    throw new TypeError('once: d1Store takes a D1 binding like env.DB, no session of it');
+    throw new TypeError('once: d1Store takes a D1 binding, such as env.DB, no session of it');
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const table = nameOf(options);
   const scope = `d1:${numberOf(database)}:${table}`;
