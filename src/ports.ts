@@ -178,6 +178,8 @@ export interface Platform {
   readonly origin?: string | undefined;
   /** The channel on which tools of the process hear the events of every client. */
   readonly channel?: { readonly hasSubscribers: boolean; publish(event: unknown): void } | undefined;
+  /** Runs the function of an operation, and tells whether the caller is inside of it. Absent if that can't be told, or not cheaply. */
+  readonly nesting?: { run<T>(operation: string, work: () => T): T; has(operation: string): boolean } | undefined;
   /** Wraps `memory` in a store that warns the developer that its records end with the process. */
   readonly forgets?: ((memory: Store) => Store) | undefined;
   /** Reports an error that a listener or hook of the app threw. */

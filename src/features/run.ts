@@ -10,7 +10,7 @@ import { addressOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../engine/client.js';
 import { abortReason } from '../engine/in-flight.js';
 import { operate } from '../engine/operate.js';
-import { valueResult } from '../engine/values.js';
+import { storedValue, valueResult } from '../engine/values.js';
 import { limit } from '../engine/wait.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import { resultOf } from '../http/http-payload.js';
@@ -21,7 +21,6 @@ import { clientOf, type Once } from '../once.js';
 import type { RunEnd, RunOptions } from '../option-types.js';
 import { runSettings } from '../options.js';
 import { parseResult } from './result-schema.js';
-import { storedValue } from './stored-value.js';
 
 /** What a function given to `run` gets. */
 export interface Attempt {
@@ -111,7 +110,8 @@ async function attempt(
     signal: controller.signal,
     child,
   };
-  const act = () => effect(asked);
+  const call = () => effect(asked);
+  const act = () => (platform.nesting ? platform.nesting.run(a.job.operationKey, call) : call());
   const effected = (async (): Promise<AttemptResult> => {
     let end: RunEnd<unknown>;
     try {

@@ -82,7 +82,7 @@ function atRest({ response, body }: Answered): StoredAnswer | undefined {
 
 /** The result from a stored answer; `undefined` if this platform can't make such a Response. */
 export function restored(answer: StoredAnswer): Result | undefined {
-  if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json));
+  if (!('status' in answer)) return valueResult(answer.json === undefined ? undefined : JSON.parse(answer.json), () => answer);
   const body = answer.base64 && answer.body !== null ? bytesOf(answer.body).buffer : answer.body;
   const response = makeResponse(answer, body);
   return response && resultOf({ response, body, text: typeof body === 'string' ? body : '' });
