@@ -31,9 +31,8 @@ export class Refusals {
     this.#found = found;
     const monotonicAheadMs = clock.now() + job.aheadMs - clock.monotonic();
     this.#times = () => [clock.now() + job.aheadMs, clock.monotonic() + monotonicAheadMs];
-    const { ownClock } = storeForOperation(job);
     evenForMs(clock);
-    this.#passed = () => (ownClock ? Infinity : evenForMs(clock));
+    this.#passed = () => (storeForOperation(job).ownClock ? Infinity : evenForMs(clock));
     this.#only = found || !ambiguous;
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;

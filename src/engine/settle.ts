@@ -31,7 +31,7 @@ export async function settleRecord(
     commit(job, record, (now, latest) => {
       const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
       const state = done ? 'settled' : 'retired';
-      const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt, answer: kept } as const;
+      const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: latest, forgetAt, answer: kept } as const;
       return seal({ ...bare(record), ...rest, ...end });
     });
   // If the store is full, there may be room without the answer.
