@@ -34,7 +34,7 @@ interface RecordCore {
   readonly createdAt: number;
   readonly firstSentAt?: number | undefined;
   readonly windowEndsAt?: number | undefined;
-  /** When it was last written; while it is pending, by the store's clock, because machines have different ones. */
+  /** When it was last written, by the store's clock, because machines have different ones. */
   readonly touchedAt: number;
   /** Checksum of everything that decides what is sent or told: all but `lease`, `meta` and `previous` (which has its own). */
   readonly sum: number;

@@ -52,7 +52,15 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     const keepMs = base.random ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs, (base.windowEndsAt ?? 0) - latest);
     const forgetAt = effect === 'done' ? settledForgetAt(latest, keepMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
     return {
-      next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, keyInUse: undefined, settledAt: now, touchedAt: now, forgetAt }),
+      next: seal({
+        ...bare(base),
+        state: effect === 'done' ? 'settled' : 'retired',
+        ending,
+        keyInUse: undefined,
+        settledAt: now,
+        touchedAt: storeNow,
+        forgetAt,
+      }),
       value: undefined,
     };
   });

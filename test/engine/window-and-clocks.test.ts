@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { stripe } from '../../src/entries/dialects.js';
-import { move, settle } from '../../src/entries/index.js';
+import { clear, move, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, watched } from '../support/world.js';
 
@@ -114,6 +114,25 @@ test.each([-HOUR, HOUR])(
     expect(world.record()).toMatchObject({ state: 'pending' });
   },
 );
+
+describe('a log-out leaves for a moment what has just ended, for the calls that wait for it, though a clock is wrong', () => {
+  test.each<[string, number, number, typeof NAME | undefined]>([
+    ['that of the machine that logs out', 0, HOUR, undefined],
+    ['that of the machine that drove it', -HOUR, 0, undefined],
+    ['that of the machine that settled it by hand', -HOUR, 0, NAME],
+  ])('%s', async (_, driverMs, otherMs, byHand) => {
+    const world = newWorld();
+    const [driver, other] = [world.open(ONE, { server: true }), world.open(ONE, { server: true })];
+    [driver.tab.skewMs, other.tab.skewMs] = [driverMs, otherMs];
+    await world.end(driver.tab, pay(driver.once), byHand ? lost() : charged(answers(201)));
+    if (byHand) await world.run(settle(driver.once, byHand, 'done'));
+    await world.run(clear(other.once));
+    expect(world.record()).toMatchObject({ state: 'settled' });
+    await world.clock.advance(3 * MINUTE);
+    await world.run(clear(other.once));
+    expect(world.record()).toBeUndefined();
+  });
+});
 
 test.each([-30 * HOUR, 30 * HOUR])('a call without a name goes on under the key of one that was lost, on a device wrong by %i ms', async (skewMs) => {
   const world = newWorld();
