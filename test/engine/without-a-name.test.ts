@@ -168,6 +168,17 @@ describe('a lost one', () => {
     expect(world.locks.names).toEqual([]);
   });
 
+  test('that another tab takes up at the same moment, where there are no locks, is not told to both as theirs', async () => {
+    const { world, keys } = await lostOnes(1);
+    const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+    world.server.plays(delayed(SECOND, replays()));
+    const [first, second] = [one.once.fetch(URL_, POST), watched(two.once.fetch(URL_, POST))];
+    expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done', key: keys[0] });
+    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
+    expect((await world.end(two.tab, two.once.fetch(URL_, POST), charged(answers(201)))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
   test('that is under way in this very page is left alone', async ({ world }) => {
     const { tab, once } = world.open({}, { locks: false });
     world.server.plays(delayed(SECOND, answers(201)), answers(201));
