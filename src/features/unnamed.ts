@@ -110,7 +110,7 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
       ? unnamedAddress(client, namespace, label, shape(platform.randomness.uuid()))
       : unnamedAddress(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
   // Without locks, another context may take up the same one a moment earlier. Its end is not this call's.
-  const whenBusy = orphan ? 'reject' : settings.whenBusy;
+  const whenBusy = orphan && !platform.locks ? 'reject' : settings.whenBusy;
   const answer = operate({
     client,
     settings: { ...settings, key: literal, repeat: 'always', whenBusy },
