@@ -80,6 +80,11 @@ export interface Store {
   readonly shared: 'context' | 'origin' | 'machine' | 'cluster';
   /** Whether `update` is atomic among all contexts that share the records. */
   readonly atomic: boolean;
+  /**
+   * Whether the time that changes get is that of a server, which nobody sets on this machine. Without it, that time proves nothing about
+   * how old a refusal is: somebody may have set the clock. @default false
+   */
+  readonly ownClock?: boolean | undefined;
   /** Where records really are, if that differs from what `survives` and `shared` suggest, such as a server's memory. */
   storedIn?(): 'disk' | 'session';
   /**
@@ -173,6 +178,8 @@ export interface Platform {
   readonly origin?: string | undefined;
   /** The channel on which tools of the process hear the events of every client. */
   readonly channel?: { readonly hasSubscribers: boolean; publish(event: unknown): void } | undefined;
+  /** Runs the function of an operation, and tells whether the caller is inside of it. Absent if that can't be told, or not cheaply. */
+  readonly nesting?: { run<T>(operation: string, work: () => T): Promise<Awaited<T>>; has(operation: string): boolean } | undefined;
   /** Wraps `memory` in a store that warns the developer that its records end with the process. */
   readonly forgets?: ((memory: Store) => Store) | undefined;
   /** Reports an error that a listener or hook of the app threw. */

@@ -143,7 +143,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     createdAt: now,
     firstSentAt: c.clean ? undefined : storeNow,
     windowEndsAt: c.clean ? undefined : storeNow + c.windowMs,
-    touchedAt: now,
+    touchedAt: storeNow,
     lease: leaseOf(c, storeNow),
     meta: c.meta,
     request: c.request,
@@ -201,7 +201,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     raw: keeps ? before.raw : c.raw,
     firstSentAt,
     windowEndsAt,
-    touchedAt: now,
+    touchedAt: storeNow,
     dueAt: undefined,
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
     // The lease of an earlier driver, which has run out, is not taken over; that of a move stays.
@@ -223,11 +223,11 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
 }
 
 /** The record to commit before the first attempt, if it was stored clean. */
-export const marked = (record: PendingRecord, windowMs: number, now: number, storeNow = now): PendingRecord =>
+export const marked = (record: PendingRecord, windowMs: number, storeNow: number): PendingRecord =>
   seal({
     ...record,
     ambiguous: true,
     firstSentAt: record.firstSentAt ?? storeNow,
     windowEndsAt: Math.min(record.windowEndsAt ?? Infinity, storeNow + windowMs),
-    touchedAt: now,
+    touchedAt: storeNow,
   });

@@ -34,7 +34,7 @@ interface RecordCore {
   readonly createdAt: number;
   readonly firstSentAt?: number | undefined;
   readonly windowEndsAt?: number | undefined;
-  /** Wall clock of the last write. */
+  /** When it was last written, by the store's clock, because machines have different ones. */
   readonly touchedAt: number;
   /** Checksum of everything that decides what is sent or told: all but `lease`, `meta` and `previous` (which has its own). */
   readonly sum: number;

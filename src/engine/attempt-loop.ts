@@ -177,9 +177,9 @@ export class AttemptLoop implements Driver {
   /** Called before each attempt: checks everything that may have changed since the last one. */
   async halt(): Promise<Stopped | undefined> {
     const stopped = this.mustStop();
-    const { clock } = this.job.client.platform;
+    const { client, settings, aheadMs } = this.job;
     // While the device slept, the lease may have run out, or somebody may have logged out: the record may no longer be ours.
-    const slept = Math.abs(clock.now() - this.record.touchedAt) > this.job.settings.tuning.thawMs;
+    const slept = Math.abs(client.platform.clock.now() + aheadMs - this.record.touchedAt) > settings.tuning.thawMs;
     const look = this.#attempts > 0 || this.#waited || slept;
     // If another driver owns the record by now, `reconcile` is not asked.
     if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;

@@ -178,8 +178,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     job.aheadMs = storeNow - now;
     // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
     // or moved: do not insert. On a server the user is not asked, because the store may run this in the async context of another call.
-    const left = () => now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace));
-    const late = stored === undefined && (job.name.length || !random) && left();
+    const late = stored === undefined && (job.name.length || !random) && (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
     const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
     begun = began.value;
     return began;

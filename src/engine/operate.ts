@@ -76,7 +76,8 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     // The operation under way in this realm needs the lock that this call holds.
     held?.();
     held = undefined;
-    if (settings.whenBusy === 'reject') throw busyError(here);
+    // Inside of the function that the other call runs, this one would wait for itself.
+    if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(here);
     read ??= call.read();
     // This call was made after the other one had ended, by a listener that was told so. With `always` it means another effect.
     const after = flight.ended && settings.repeat === 'always';

@@ -97,8 +97,7 @@ export async function commit(
 
 /** Marks a record that was stored clean as ambiguous, before its first attempt leaves; `undefined` if that could not be stored. */
 export async function commitMark(job: OperationRun, record: PendingRecord): Promise<PendingRecord | undefined> {
-  const now = job.client.platform.clock.now();
-  const next = marked(record, job.settings.limits.keyWindowMs, now, now + job.aheadMs);
+  const next = marked(record, job.settings.limits.keyWindowMs, job.client.platform.clock.now() + job.aheadMs);
   return (await commit(job, record, () => next, job.name.length ? 'strict' : 'relaxed')) ? next : undefined;
 }
 

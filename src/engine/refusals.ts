@@ -19,8 +19,8 @@ export class Refusals {
   /** The store's time, computed from the wall clock and from the monotonic one. */
   readonly #times: () => readonly [number, number];
   /**
-   * At least how much time has really passed, as far as this realm can tell, ms. Unlimited if the store is a server, because nobody sets
-   * its clock on this device.
+   * At least how much time has really passed, as far as this realm can tell, ms. Unlimited if the store's time is that of a server, because
+   * nobody sets its clock on this device.
    */
   readonly #passed: () => number;
 
@@ -31,9 +31,8 @@ export class Refusals {
     this.#found = found;
     const monotonicAheadMs = clock.now() + job.aheadMs - clock.monotonic();
     this.#times = () => [clock.now() + job.aheadMs, clock.monotonic() + monotonicAheadMs];
-    const served = storeForOperation(job).shared === 'cluster';
     evenForMs(clock);
-    this.#passed = () => (served ? Infinity : evenForMs(clock));
+    this.#passed = () => (storeForOperation(job).ownClock ? Infinity : evenForMs(clock));
     this.#only = found || !ambiguous;
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;

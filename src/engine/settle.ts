@@ -16,7 +16,7 @@ export type AtRest = Partial<Pick<EndedRecord, 'sticky' | 'keyInUse' | 'refusal'
 
 /** Ends a record: `settled` when it is done, otherwise `retired`, which tells the next operation its key or its generation. */
 export async function settleRecord(
-  job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline'>,
+  job: Pick<OperationRun, 'client' | 'operationKey' | 'id' | 'name' | 'label' | 'settings' | 'deadline' | 'aheadMs'>,
   record: PendingRecord,
   ending: Ending,
   { sticky = false, keyInUse, answer, ...rest }: AtRest = {},
@@ -32,7 +32,7 @@ export async function settleRecord(
     commit(job, record, (now, latest) => {
       const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
       const state = done ? 'settled' : 'retired';
-      const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now, forgetAt, answer: kept } as const;
+      const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now + job.aheadMs, forgetAt, answer: kept } as const;
       return seal({ ...bare(record), ...rest, ...end });
     });
   // If the store is full, there may be room without the answer.

@@ -64,10 +64,10 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
  * What is kept of an ended operation. If it has just ended, its record must still answer calls that wait in another tab, which would
  * otherwise send again. If its key stays in use after a refusal, a copy that the platform sent unseen may have had an effect under it.
  */
-function stub(record: OnceRecord, now: number, totalMs: number): OnceRecord | null {
-  if (record.keyInUse) return seal({ ...bare(record), touchedAt: now });
-  const forgetAt = settledForgetAt(record.settledAt ?? 0, 0, totalMs);
-  return record.state === 'settled' && forgetAt > now ? seal({ ...bare(record), forgetAt, touchedAt: now }) : null;
+function stub(record: OnceRecord, storeNow: number, totalMs: number): OnceRecord | null {
+  if (record.keyInUse) return seal({ ...bare(record), touchedAt: storeNow });
+  const forgetAt = settledForgetAt(record.touchedAt, 0, totalMs);
+  return record.state === 'settled' && forgetAt > storeNow ? seal({ ...bare(record), forgetAt }) : null;
 }
 
 async function clearSettled(client: Client, namespace: Namespace, forget: boolean): Promise<void> {
@@ -80,10 +80,10 @@ async function clearSettled(client: Client, namespace: Namespace, forget: boolea
         for (const stored of page.records) {
           const record = readRecord(stored);
           if (!record) continue;
-          const remove = (stored: unknown) => {
+          const remove = (stored: unknown, storeNow: number) => {
             const current = readRecord(stored);
             if (current?.state !== state) return { value: undefined };
-            return { next: forget ? null : stub(current, client.platform.clock.now(), client.settings.limits.totalMs), value: undefined };
+            return { next: forget ? null : stub(current, storeNow, client.settings.limits.totalMs), value: undefined };
           };
           await updateStored({ client, store, id: record.id }, remove);
         }

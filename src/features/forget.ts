@@ -52,7 +52,7 @@ function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: 
         ending: unknown('record'),
         sticky: false,
         settledAt: now,
-        touchedAt: now,
+        touchedAt: storeNow,
         forgetAt: retiredForgetAt(record, Math.max(now, storeNow), client.settings.limits.totalMs),
       }),
       value: undefined,

@@ -46,7 +46,7 @@ async function askAfter(drive: Driver, accepted: Result | undefined): Promise<Po
   if (link === undefined) return undefined;
   // Store the link, so that nobody has to send the request again.
   if (drive.record.link === undefined) {
-    const next = seal({ ...drive.record, link, touchedAt: drive.job.client.platform.clock.now() });
+    const next = seal({ ...drive.record, link, touchedAt: drive.job.client.platform.clock.now() + drive.job.aheadMs });
     if (await commit(drive.job, drive.record, () => next)) drive.record = next;
   }
   return askUntilItEnds(drive, prepared, link);

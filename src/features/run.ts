@@ -40,7 +40,7 @@ export interface Attempt {
  * Runs any async function with the same care as `fetch`: a payment provider's SDK, a message handler. Once it is done, it does not
  * run again while that is remembered (`keep.forMs`). After a crash, the next call within the key window runs it again with the same
  * key. If the function returns a Response, that is read as `fetch` reads answers: a 503 is tried again; a 4xx is a refusal, with
- * which `run` resolves. A remembered Response is given back as a Response.
+ * which `run` resolves. A remembered Response is given back as a Response, any other value as JSON holds it.
  *
  * @throws TypeError on a wrong name or option
  * @throws the function's own error if `verdict` calls that a refusal; OnceError as `fetch` does, and ERR_ONCE_ALREADY_DONE if
@@ -55,6 +55,7 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   const address = addressOf(client, name);
   const { signal, result: schema } = options;
   if (signal?.aborted) throw abortReason(signal);
+  if (client.closing.aborted) throw new TypeError('once: this client is closed');
   const deadline = client.platform.clock.now() + settings.limits.totalMs;
   const payload = running(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
   const reading = async (): Promise<PreparedCall> => {
@@ -110,7 +111,8 @@ async function attempt(
     signal: controller.signal,
     child,
   };
-  const act = () => effect(asked);
+  const call = () => effect(asked);
+  const act = () => (platform.nesting ? platform.nesting.run(a.job.operationKey, call) : call());
   const effected = (async (): Promise<AttemptResult> => {
     let end: RunEnd<unknown>;
     try {

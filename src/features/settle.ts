@@ -44,15 +44,23 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     if (record?.state === 'settled') return { value: undefined };
     const base = record ?? blank(client, address, id, ns, randomness.uuid(), now);
     // If the store was slow or the device slept, the operation may have been sent after the app found out "none". If the clock was set
-    // back, nobody knows how long this took. Otherwise times are not compared, because clocks differ.
-    const behind = now < since - tuning.thawMs || (now - since > tuning.thawMs && base.touchedAt > since);
+    // back, nobody knows how long this took. Otherwise times are not compared, because the store's is not known that exactly.
+    const behind = now < since - tuning.thawMs || (now - since > tuning.thawMs && base.touchedAt > since + storeNow - now);
     if (effect === 'none' && behind) return { value: busyError({ client, ...address }) };
     const latest = Math.max(now, storeNow);
     // The next call's `repeat` is not known, so keep the record until the key window is over: a key that can be made again must not be used again before.
     const keepMs = base.random ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs, (base.windowEndsAt ?? 0) - latest);
     const forgetAt = effect === 'done' ? settledForgetAt(latest, keepMs, limits.totalMs) : retiredForgetAt(base, latest, limits.totalMs);
     return {
-      next: seal({ ...bare(base), state: effect === 'done' ? 'settled' : 'retired', ending, keyInUse: undefined, settledAt: now, touchedAt: now, forgetAt }),
+      next: seal({
+        ...bare(base),
+        state: effect === 'done' ? 'settled' : 'retired',
+        ending,
+        keyInUse: undefined,
+        settledAt: now,
+        touchedAt: storeNow,
+        forgetAt,
+      }),
       value: undefined,
     };
   });

@@ -3,7 +3,7 @@
 import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
 import { labelOfContent, type OperationName } from '../core/name.js';
-import { unsent } from '../core/outcome.js';
+import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, namespaceOf, unnamedAddress } from '../engine/address.js';
@@ -15,6 +15,7 @@ import { bodyError, givenUp, operate, readRequest } from '../engine/operate.js';
 import { heldElsewhere, readStored, timed, updateStored } from '../engine/record-access.js';
 import { PAGE, storesOf } from '../engine/scan.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
+import { isOnceError } from '../errors.js';
 import { jsonOf } from '../http/bytes.js';
 import { canBear, type RequestInput, UnreplayableBody } from '../http/request.js';
 import type { Feature } from '../option-types.js';
@@ -109,9 +110,11 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     (literal === undefined
       ? unnamedAddress(client, namespace, label, shape(platform.randomness.uuid()))
       : unnamedAddress(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
+  // Without locks, another context may take up the same one a moment earlier. Its end is not this call's.
+  const whenBusy = orphan && !platform.locks ? 'reject' : settings.whenBusy;
   const answer = operate({
     client,
-    settings: { ...settings, key: literal, repeat: 'always' },
+    settings: { ...settings, key: literal, repeat: 'always', whenBusy },
     address,
     read: async () => read,
     signal: draft.signal,
@@ -142,7 +145,7 @@ interface Orphan {
 
 /** Looks for an orphan within the call's time. If the search ends too late, it releases the lock of what it found. Rejects if nobody can look, because a new key may be a second effect. */
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
-  const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(storeError(call, cause)));
+  const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
     void search.then(
       (orphan) => {
@@ -167,13 +170,14 @@ async function pendingOf(client: Client, store: Store, of: { readonly ns: Namesp
 }
 
 /** The oldest unsettled operation with this content that nobody drives now, with its lock. */
-async function findOrphan({ client, settings, namespace, deadline }: Placeless, label: Label): Promise<Orphan | undefined> {
+async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undefined> {
+  const { client, settings, namespace, deadline } = call;
   const { platform, registry } = client;
   const ns = await digestOfNamespace(client, namespace);
   const found = (await Promise.all(storesOf(client).map((store) => pendingOf(client, store, { ns, prefix: label }, deadline)))).flat();
   const taken = takenUp.get(registry.flights) ?? new Set();
   takenUp.set(registry.flights, taken);
-  const equal = found.map(readRecord).filter((record): record is OnceRecord => record?.label === label);
+  const equal = (found as OnceRecord[]).filter((record) => record.label === label);
   const addressFor = ({ key, id }: OnceRecord) => unnamedAddress(client, namespace, label, key, id);
   const [first] = equal;
   if (!first) return undefined;
@@ -181,7 +185,10 @@ async function findOrphan({ client, settings, namespace, deadline }: Placeless, 
   // By the store's clock, as the age of every key. Only an update tells the time there.
   const storeNow = await updateStored({ client, operationKey, id: first.id, deadline }, (_, now) => ({ value: now }));
   const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
-  const lost = equal.filter((record) => !heldElsewhere(client, record, storeNow) && !pastWindow(record, window, storeNow));
+  const open = equal.filter((record) => !pastWindow(record, window, storeNow));
+  // Nobody can go on with a damaged one, but it may have taken effect, until the server has forgotten its key.
+  if (open.some((record) => !readRecord(record))) throw failure(call, unknown('record'), {}, 'ERR_ONCE_RECORD');
+  const lost = open.filter((record) => !heldElsewhere(client, record, storeNow));
   for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
     const address = addressFor(record);

@@ -9,9 +9,9 @@ import { makeResponse } from './transport.js';
 /** Answer headers that may contain credentials. They are not stored, because whoever reads the store may be somebody else. */
 const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
 
-/** The answer in its stored form; `undefined` if its body was not read, because it is too long or a stream, or if the value is no JSON. */
+/** The answer in its stored form; `undefined` if its body was not read, because it is too long or a stream, or if JSON can't hold the value. */
 function toStore({ response, body, value }: Result): StoredAnswer | undefined {
-  if (!response) return jsonOf(value);
+  if (!response) return storedValue(value);
   if (body === undefined) return undefined;
   const { status, statusText } = response;
   const headers = [...response.headers].filter(([name]) => !CREDENTIAL.test(name));
@@ -19,12 +19,26 @@ function toStore({ response, body, value }: Result): StoredAnswer | undefined {
   return typeof body === 'object' && body ? { ...kept, body: base64Of(new Uint8Array(body)), base64: true } : { ...kept, body };
 }
 
-function jsonOf(value: unknown): StoredAnswer | undefined {
+/**
+ * The value as JSON; `undefined` if JSON can't hold it. Then no value is stored, and a later call is told that the work is done: better
+ * than `{}` for a Map.
+ */
+function storedValue(value: unknown): StoredAnswer | undefined {
   try {
-    return { json: JSON.stringify(value) };
+    const json = JSON.stringify(value, kept);
+    return json || value === undefined ? { json } : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** What JSON writes as it is. */
+const PLAIN = [Object, Array, undefined] as unknown[];
+
+/** Throws on bytes, and on an instance none of whose members JSON sees, such as a Map, a stream, an Error. */
+function kept(_: string, part: unknown): unknown {
+  if (typeof part === 'object' && part && !PLAIN.includes(part.constructor) && (ArrayBuffer.isView(part) || !Object.keys(part).length)) throw part;
+  return part;
 }
 
 /** The result from a stored answer; `undefined` if this platform can't make such a Response. */

@@ -2,7 +2,7 @@
 import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../ports.js';
 import { faultOf, StoreFault } from './fault.js';
 
-export type Claims = Pick<Store, 'kind' | 'scope' | 'survives' | 'shared' | 'atomic'>;
+export type Claims = Pick<Store, 'kind' | 'scope' | 'survives' | 'shared' | 'atomic' | 'ownClock'>;
 export type Next = Stored | null | undefined;
 
 /** How a store keeps its records. It may throw whatever the platform throws. */

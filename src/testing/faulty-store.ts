@@ -147,6 +147,7 @@ export function faultyStore(store: Store, { faults = new StoreFaults(), clock = 
     get atomic() {
       return store.atomic;
     },
+    ownClock: store.ownClock,
     faults,
     ...(store.storedIn && { storedIn: store.storedIn.bind(store) }),
     ...(store.holder && { holder: store.holder.bind(store) }),
@@ -203,7 +204,7 @@ async function evictAll(store: Store): Promise<boolean> {
     if (!records.length) return page > 0;
     for (const record of records) await store.update((record as Stored).id, () => ({ next: null, value: undefined }));
   }
-  throw new RangeError(`faultyStore: there are still records after ${EVICTED_PAGES_MAX} pages of them were removed`);
+  throw new RangeError(`faultyStore: there are still records after ${EVICTED_PAGES_MAX} pages`);
 }
 
 /** Damages a record. A store passes on whatever it finds, so the damaged value is stored like any other, under the record's id. */

@@ -90,7 +90,7 @@ test('a tab that was open all the time takes the word of a page that is gone', a
 });
 
 describe("where the store is a server, its clock counts, and a machine's does not", () => {
-  const PROCESS = { server: true, locks: false, claims: { shared: 'cluster' } } as const;
+  const PROCESS = { server: true, locks: false, claims: { shared: 'cluster', ownClock: true } } as const;
 
   test('a machine whose clock was an hour slow when the first decline came', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } }, PROCESS);
@@ -109,6 +109,17 @@ describe("where the store is a server, its clock counts, and a machine's does no
     const { tab, once } = other();
     expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
+});
+
+test('where machines share a store that tells no time of its own (Deno KV), a clock that was set proves nothing', async ({ world }) => {
+  const DENO = { server: true, ownClock: false, locks: false, claims: { shared: 'cluster' } } as const;
+  const { tab, once } = world.open({}, DENO);
+  await world.end(tab, pay(once), lost(), DECLINE);
+  tab.skewMs = 2 * MINUTE;
+  const early = await world.end(tab, pay(once), DECLINE);
+  expect(early.outcome).toMatchObject(UNSURE);
+  await world.clock.advance(2 * MINUTE);
+  expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
 });
 
 describe('a log-out elsewhere while a slow hook is at work, and the clock is set back by as much and more: nothing leaves', () => {

@@ -2,8 +2,8 @@
  * Goal: a store is closed by the client that it was given to, when nobody works in it any more, and by no other. Method: clients
  * that are extended from one another, closed in every order, with requests on the wire.
  */
-import { describe, expect, test } from 'vitest';
-import { close, extend } from '../../src/entries/index.js';
+import { describe, expect, test, vi } from 'vitest';
+import { close, extend, run } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed } from '../support/server.js';
@@ -30,7 +30,12 @@ describe('a client that was extended', () => {
     const [child, grandchild] = [extend(parent, { limits: { attempts: 1 } }), extend(extend(parent, {}), {})];
     await Promise.all([close(child), close(grandchild)]);
     expect(closed).toEqual([]);
-    for (const gone of [child, grandchild]) await expect(pay(gone)).rejects.toThrow(/closed/);
+    const effect = vi.fn();
+    for (const gone of [child, grandchild]) {
+      await expect(pay(gone)).rejects.toThrow(/closed/);
+      await expect(run(gone, NAME, effect)).rejects.toThrow(new TypeError('once: this client is closed'));
+    }
+    expect(effect).not.toHaveBeenCalled();
     expect((await world.end(tab, pay(parent), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
     await close(parent);
     expect(closed).toEqual(['parent']);

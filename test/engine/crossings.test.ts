@@ -39,7 +39,7 @@ describe('the two minutes of a refusal that came again', () => {
 });
 
 describe('two processes on one store', () => {
-  const PROCESS = { server: true, locks: false, claims: { shared: 'cluster' } } as const;
+  const PROCESS = { server: true, locks: false, claims: { shared: 'cluster', ownClock: true } } as const;
 
   test("a clock that is three minutes ahead does not make two minutes of a refusal: they are counted by the store's", async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), world.open({}, PROCESS)];

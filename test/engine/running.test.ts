@@ -62,6 +62,40 @@ describe('a value', () => {
     expect(await world.run(runOnce(next.once, NAME, async () => 'again'))).toEqual(value);
   });
 
+  class Charge {
+    #id = 'ch_1';
+    get id() {
+      return this.#id;
+    }
+  }
+  const named = Object.assign(new Charge(), { amount: 4200, at: new Date(0), refund: () => {}, notes: {}, lines: [], more: Object.create(null) });
+
+  test.each<[string, unknown]>([
+    ['a Map', new Map([['id', 1]])],
+    ['a Set, in an object', { tags: new Set(['a']) }],
+    ['bytes', new Uint8Array([1])],
+    ['an instance with private members only', new Charge()],
+    ['a stream', new ReadableStream()],
+    ['an Error', new Error('none')],
+    ['a function', () => {}],
+    ['a symbol', Symbol('s')],
+    ['a bigint', 1n],
+  ])('that is %s, which JSON can not hold, does not come back as something else: another page is told that it is done', async (_, value) => {
+    const { world, run } = scene({}, { server: true });
+    expect(await world.run(run(async () => value))).toBe(value);
+    const next = world.open({}, { server: true });
+    const again = await world.end(next.tab, watched(runOnce(next.once, NAME, async () => 'again') as Promise<never>));
+    expect(again).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+
+  test('that is an instance comes back as what JSON sees of it', async () => {
+    const { world, run } = scene({}, { server: true });
+    await world.run(run(async () => named));
+    const next = world.open({}, { server: true });
+    const seen = { amount: 4200, at: '1970-01-01T00:00:00.000Z', notes: {}, lines: [], more: {} };
+    expect(await world.run(runOnce(next.once, NAME, async () => 'again'))).toEqual(seen);
+  });
+
   test('that can not be stored is done all the same', async () => {
     const { world, run } = scene({}, { server: true });
     const circle: { self?: unknown } = {};

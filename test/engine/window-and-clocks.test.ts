@@ -5,9 +5,9 @@
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { stripe } from '../../src/entries/dialects.js';
-import { move } from '../../src/entries/index.js';
+import { clear, move, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { HOUR, MINUTE, newWorld, ONE, pay, SECOND, test, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, watched } from '../support/world.js';
 
 const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
 
@@ -85,6 +85,53 @@ test.each([-10 * MINUTE, -10 * HOUR])('a key that the server knows is sent again
   const slow = world.open({}, { server: true });
   slow.tab.skewMs = skewMs;
   expect((await world.end(slow.tab, pay(slow.once))).outcome).toMatchObject({ effect: 'done', key: outcome?.key, attempts: 2 });
+});
+
+test.each([-HOUR, 10 * MINUTE, HOUR])('a key that left a machine whose clock is wrong by %i ms is sent again by one whose clock is right', async (skewMs) => {
+  const world = newWorld();
+  const wrong = world.open(ONE, { server: true });
+  wrong.tab.skewMs = skewMs;
+  const { outcome } = await world.end(wrong.tab, pay(wrong.once), charged(lost()));
+  wrong.tab.kill();
+  const { tab, once } = world.open({}, { server: true });
+  expect((await world.end(tab, pay(once), replays(201))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+});
+
+test.each([-HOUR, HOUR])(
+  'a process that hung, on a machine that is wrong by %i ms, may not settle as none what another one has sent meanwhile',
+  async (skewMs) => {
+    const world = newWorld();
+    const PROCESS = { server: true, locks: false, claims: { shared: 'cluster', ownClock: true } } as const;
+    const [app, other] = [world.open({}, PROCESS), world.open(ONE, PROCESS)];
+    app.tab.skewMs = skewMs;
+    await world.end(other.tab, pay(other.once), lost());
+    app.tab.at(1, () => app.tab.freeze());
+    const word = watched(settle(app.once, NAME, 'none'));
+    await world.clock.advance(5 * SECOND);
+    await world.end(other.tab, pay(other.once), charged(lost()));
+    app.tab.thaw();
+    await expect(world.run(word)).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    expect(world.record()).toMatchObject({ state: 'pending' });
+  },
+);
+
+describe('a log-out leaves for a moment what has just ended, for the calls that wait for it, though a clock is wrong', () => {
+  test.each<[string, number, number, typeof NAME | undefined]>([
+    ['that of the machine that logs out', 0, HOUR, undefined],
+    ['that of the machine that drove it', -HOUR, 0, undefined],
+    ['that of the machine that settled it by hand', -HOUR, 0, NAME],
+  ])('%s', async (_, driverMs, otherMs, byHand) => {
+    const world = newWorld();
+    const [driver, other] = [world.open(ONE, { server: true }), world.open(ONE, { server: true })];
+    [driver.tab.skewMs, other.tab.skewMs] = [driverMs, otherMs];
+    await world.end(driver.tab, pay(driver.once), byHand ? lost() : charged(answers(201)));
+    if (byHand) await world.run(settle(driver.once, byHand, 'done'));
+    await world.run(clear(other.once));
+    expect(world.record()).toMatchObject({ state: 'settled' });
+    await world.clock.advance(3 * MINUTE);
+    await world.run(clear(other.once));
+    expect(world.record()).toBeUndefined();
+  });
 });
 
 test.each([-30 * HOUR, 30 * HOUR])('a call without a name goes on under the key of one that was lost, on a device wrong by %i ms', async (skewMs) => {

@@ -121,7 +121,7 @@ describe('a lost one', () => {
   });
 
   test.each<[string, (record: OnceRecord) => unknown]>([
-    ['is damaged', (record) => ({ ...record, key: 'x' })],
+    ['is damaged, and past its window', (record) => ({ ...record, key: 'x', windowEndsAt: 0 })],
     ['is of a longer name', (record) => sealed({ ...record, label: made(`${record.label}0`) })],
     ['is past its window', (record) => sealed({ ...record, windowEndsAt: 0 })],
     ['is held by a lease', (record) => sealed({ ...record, lease: { owner: 'other', until: record.createdAt + 60 * SECOND } })],
@@ -131,6 +131,16 @@ describe('a lost one', () => {
     world.server.plays(answers(201));
     expect((await again()).outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(world.server.keys[1]).not.toBe(keys[0]);
+  });
+
+  test.each<[string, (record: OnceRecord) => unknown]>([
+    ['its key', (record) => ({ ...record, key: 'x' })],
+    ['its time', (record) => ({ ...record, createdAt: null, firstSentAt: 'x', windowEndsAt: undefined })],
+  ])('that is damaged in %s is not taken for an absent one: nothing is sent, because it may have taken effect', async (_, by) => {
+    const { world, keys, again, change } = await lostOnes(2);
+    change(keys[1], by);
+    expect(await again()).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { effect: 'unknown', reason: 'record' } });
+    expect(world.server.keys).toEqual(keys);
   });
 
   test('that settles between the look and the claim is left alone, and its claim is given back', async () => {
@@ -156,6 +166,17 @@ describe('a lost one', () => {
     expect(await world.end(tab, once.fetch(URL_, POST))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(before);
     expect(world.locks.names).toEqual([]);
+  });
+
+  test('that another tab takes up at the same moment, where there are no locks, is not told to both as theirs', async () => {
+    const { world, keys } = await lostOnes(1);
+    const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
+    world.server.plays(delayed(SECOND, replays()));
+    const [first, second] = [one.once.fetch(URL_, POST), watched(two.once.fetch(URL_, POST))];
+    expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done', key: keys[0] });
+    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
+    expect((await world.end(two.tab, two.once.fetch(URL_, POST), charged(answers(201)))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect(new Set(world.server.keys).size).toBe(2);
   });
 
   test('that is under way in this very page is left alone', async ({ world }) => {

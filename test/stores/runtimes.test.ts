@@ -33,6 +33,11 @@ describe('what is handed in', () => {
   });
 });
 
+test('who tells the time: Cloudflare; in Deno KV nobody but the machine, whose clock proves nothing', () => {
+  const kv = { atomic: () => {} } as unknown as DenoKvLike;
+  expect([d1Store(failing('')), durableObjectStore(objectSaying(1)), denoKvStore(kv)].map(({ ownClock }) => ownClock)).toEqual([true, true, undefined]);
+});
+
 describe('what the database says', () => {
   test.each([
     ['D1_ERROR: no such table: oncefetch_records: SQLITE_ERROR', 'io', /run the SQL that d1Migration\(\) gives/],

@@ -24,7 +24,7 @@ export interface TabOptions {
   /** Its platform may send a request again without telling, as browsers do. @default false */
   readonly resends?: boolean | undefined;
   /** What its store claims. @default { survives: 'process', shared: 'origin', atomic: true } */
-  readonly claims?: Partial<Pick<Store, 'survives' | 'shared' | 'atomic'>> | undefined;
+  readonly claims?: Partial<Pick<Store, 'survives' | 'shared' | 'atomic' | 'ownClock'>> | undefined;
 }
 
 const REALM = [Symbol.for('oncefetch'), Symbol.for('oncefetch.memory')] as const;

@@ -6,6 +6,7 @@ import { builtin } from '../shared.js';
 import { withCopies } from './copies.js';
 import { type DebugChannel, debugged } from './debug.js';
 import { sendsOnce } from './dispatcher.js';
+import { nesting } from './nesting.js';
 
 type Channels = { channel(name: string): DebugChannel };
 
@@ -49,5 +50,6 @@ export const nodePlatform = (): Platform => ({
   transport,
   // Tools of the process hear every event of every client on channel('oncefetch').
   channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),
+  nesting,
   forgets: warning((message, code) => globalThis.process.emitWarning?.(message, { code })),
 });

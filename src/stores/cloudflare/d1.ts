@@ -59,7 +59,7 @@ export function d1Migration(options: CloudflareTable = {}): string {
 export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}): Store {
   const { prepare, batch, getBookmark } = Object(database) as Partial<D1DatabaseLike & { getBookmark: unknown }>;
   if (typeof prepare !== 'function' || typeof batch !== 'function' || getBookmark !== undefined)
-    throw new TypeError('once: d1Store takes a D1 binding, such as env.DB, and no session of it');
+    throw new TypeError('once: d1Store takes a D1 binding, such as env.DB, no session of it');
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const table = nameOf(options);
   const scope = `d1:${numberOf(database)}:${table}`;
@@ -71,7 +71,7 @@ export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}):
   const all = async (...statements: Statement[]): Promise<Rows[]> => (await database.batch(statements.map(bound))).map(({ results }) => results as Rows);
   const read = async (id: string): Promise<Seen | undefined> => seenOf((await all([`SELECT rev, data FROM ${table} WHERE id = ?`, ordered(id)]))[0]?.[0]);
   const guesses = new OptimisticUpdater({ attempt: (attempt) => send(table, all, attempt), read, fault }, timeoutMs, turnsByLooking());
-  const claims: Claims = { kind: 'd1', scope, survives: 'machine', shared: 'cluster', atomic: true };
+  const claims: Claims = { kind: 'd1', scope, survives: 'machine', shared: 'cluster', atomic: true, ownClock: true };
   return createStore(
     claims,
     {

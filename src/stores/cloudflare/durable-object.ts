@@ -37,7 +37,7 @@ class Thrown {
  */
 export function durableObjectStore(storage: DurableObjectStorageLike, options: CloudflareTable = {}): Store {
   if (typeof (storage as Partial<DurableObjectStorageLike> | null)?.transactionSync !== 'function' || !storage.sql)
-    throw new TypeError('once: durableObjectStore takes ctx.storage of a Durable Object with SQLite storage: list its class in new_sqlite_classes');
+    throw new TypeError('once: durableObjectStore takes ctx.storage of a Durable Object with SQLite: list its class in new_sqlite_classes');
   const table = nameOf(options);
   const scope = `durable-object:${numberOf(storage)}:${table}`;
   const rows = (sql: string, ...values: (string | number | null)[]): Rows => storage.sql.exec(sql, ...values).toArray();
@@ -60,7 +60,7 @@ export function durableObjectStore(storage: DurableObjectStorageLike, options: C
     if (durability === 'strict') await storage.sync().catch((error) => Promise.reject(cloudflareFault(scope, error)));
   };
   const store = createStore(
-    { kind: 'durable-object', scope, survives: 'machine', shared: 'context', atomic: true },
+    { kind: 'durable-object', scope, survives: 'machine', shared: 'context', atomic: true, ownClock: true },
     {
       update,
       read: (id) => guarded(() => recordOf(rows(`SELECT data FROM ${table} WHERE id = ?`, ordered(id))[0]?.['data'])),

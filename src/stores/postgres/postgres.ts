@@ -63,7 +63,7 @@ const SWEEP_ROWS = 500;
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
   if (typeof (client as Partial<PostgresClient> | null)?.query !== 'function')
-    throw new TypeError('once: postgresStore takes a Pool or Client of pg, or what has the same query(text, values)');
+    throw new TypeError('once: postgresStore takes a Pool or Client of pg, or what has its query(text, values)');
   const { prepare = false } = options;
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const name = tableOf(options);
@@ -82,7 +82,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     timeoutMs,
   );
   // A strict commit is in the log on the server's disk, and on those of synchronous standbys, if there are any.
-  const claims: Claims = { kind: 'postgres', scope, survives: 'machine', shared: 'cluster', atomic: true };
+  const claims: Claims = { kind: 'postgres', scope, survives: 'machine', shared: 'cluster', atomic: true, ownClock: true };
   const store = createStore(
     claims,
     {

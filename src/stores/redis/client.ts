@@ -41,7 +41,7 @@ export interface Scripts {
 
 /** Runs each script by its digest, which is short. If a server does not know it yet, it gets the script's text once. */
 export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
-  if (!isNodeRedis(client) && !isIoRedis(client)) throw new TypeError('once: redisStore takes a client of node-redis or ioredis, as its first argument');
+  if (!isNodeRedis(client) && !isIoRedis(client)) throw new TypeError('once: redisStore takes a client of node-redis or ioredis');
   const digests = new Map<string, string>();
   const digestOf = (script: string): string => {
     const digest = digests.get(script) ?? bytesToHex(sha1(utf8ToBytes(script)));
@@ -58,6 +58,7 @@ export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
         (script: string, keys: readonly string[], args: readonly string[]) => client.eval(script, keys.length, ...keys, ...args),
       ];
   const answered = notSilent(client, timeoutMs);
+  const losses = isNodeRedis(client) ? () => 0 : lossesOf(client);
   return {
     async run(script, keys, args) {
       try {
@@ -68,8 +69,13 @@ export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
         return answered(() => byText(script, keys, args));
       }
     },
-    wait: async (replicas, ms) => Number(await waiterOf(client)?.(['WAIT', String(replicas), String(ms)])),
-    losses: isNodeRedis(client) ? () => 0 : lossesOf(client),
+    async wait(replicas, ms) {
+      const before = losses();
+      const heard = await waiterOf(client)?.(['WAIT', String(replicas), String(ms)]);
+      // On a new connection WAIT counts every replica, because nothing was written there: then none is known to have it.
+      return losses() > before ? 0 : Number(heard);
+    },
+    losses,
     closed: () => (isNodeRedis(client) ? client.isOpen === false : client.status === 'end'),
   };
 }

@@ -77,7 +77,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   };
   const guesses = new OptimisticUpdater(server, timeoutMs);
   // Records survive the end of a client's process. A crash of the server's machine may lose the last second, depending on its settings.
-  const claims: Claims = { kind: 'redis', scope, survives: 'process', shared: 'cluster', atomic: true };
+  const claims: Claims = { kind: 'redis', scope, survives: 'process', shared: 'cluster', atomic: true, ownClock: true };
   const store = createStore(
     claims,
     {

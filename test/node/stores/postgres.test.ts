@@ -315,7 +315,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   test('it claims what a strict commit keeps', () => {
-    expect(postgresStore(pool)).toMatchObject({ kind: 'postgres', survives: 'machine', shared: 'cluster', atomic: true });
+    expect(postgresStore(pool)).toMatchObject({ kind: 'postgres', survives: 'machine', shared: 'cluster', atomic: true, ownClock: true });
     expect(postgresStore(pool).scope).toBe(postgresStore(pool).scope);
     expect(postgresStore(pool).scope).not.toBe(postgresStore(pool, { table: 'x' }).scope);
     for (const none of [null, {}, { query: 1 }]) expect(() => postgresStore(none as never)).toThrow(/Pool or Client/);

@@ -201,7 +201,7 @@ describeOn(withoutRedis)('on one server', () => {
   });
 
   test('it claims what Redis can keep at the least', () => {
-    expect(redisStore(ioRedis)).toMatchObject({ kind: 'redis', survives: 'process', shared: 'cluster', atomic: true });
+    expect(redisStore(ioRedis)).toMatchObject({ kind: 'redis', survives: 'process', shared: 'cluster', atomic: true, ownClock: true });
     expect(redisStore(ioRedis).scope).toBe(redisStore(ioRedis).scope);
     expect(redisStore(ioRedis).scope).not.toBe(redisStore(ioRedis, { prefix: 'x' }).scope);
   });

@@ -1,0 +1,44 @@
+/** Tells whether a call is made inside of the function of an operation, which would wait for itself. */
+import type { Platform } from '../../ports.js';
+import { builtin } from '../shared.js';
+
+/** A function of an operation that is at work. `over`: it has ended, though what it left behind may still run in its context. */
+interface Inside {
+  readonly operation: string;
+  readonly outer: Inside | undefined;
+  over: boolean;
+}
+type Storage = { run<T>(inside: Inside, work: () => T): T; getStore(): Inside | undefined };
+
+/** From this version on, an AsyncLocalStorage costs next to nothing. In earlier ones it slows down every promise of the process. */
+const NODE_MIN = 24;
+
+let storage: Storage | undefined;
+
+const opened = (): Storage => {
+  storage ??= new (builtin<{ AsyncLocalStorage: new () => Storage }>('node:async_hooks') as { AsyncLocalStorage: new () => Storage }).AsyncLocalStorage();
+  return storage;
+};
+
+/** The innermost function that is at work. Those that have ended are left out, or a job that starts itself again would keep all its earlier runs. */
+function atWork(): Inside | undefined {
+  let inside = storage?.getStore();
+  while (inside?.over) inside = inside.outer;
+  return inside;
+}
+
+async function run<T>(operation: string, work: () => T): Promise<Awaited<T>> {
+  const inside: Inside = { operation, outer: atWork(), over: false };
+  try {
+    return await opened().run(inside, work);
+  } finally {
+    inside.over = true;
+  }
+}
+
+function has(operation: string): boolean {
+  for (let inside = atWork(); inside; inside = inside.outer) if (inside.operation === operation && !inside.over) return true;
+  return false;
+}
+
+export const nesting: Platform['nesting'] = Number.parseInt(globalThis.process?.versions.node ?? '', 10) >= NODE_MIN ? { run, has } : undefined;

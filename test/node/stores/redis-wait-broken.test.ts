@@ -1,0 +1,48 @@
+/**
+ * Goal: a strict update with `wait` is told as stored only if the replicas have it, though the connection breaks while it waits. Method: a
+ * replica that stands still, and a master that cuts the connection. ioredis then sends WAIT again, over a new connection, on which it counts
+ * every replica: nothing was written there. From Redis 7.2 on it always does so; before, if WAIT is the first command.
+ */
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
+import type { Stored } from '../../../src/ports.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
+import { describeOn } from '../../support/describe-on.js';
+
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+describeOn(withoutRedis)('a connection that breaks while a strict update waits for the replicas', () => {
+  let [master, replica] = [undefined as unknown as RedisServer, undefined as unknown as RedisServer];
+  let [client, admin] = [undefined as unknown as Redis, undefined as unknown as Redis];
+  beforeAll(async () => {
+    master = await startRedis(['--repl-diskless-sync-delay', '0']);
+    replica = await startRedis(['--replicaof', '127.0.0.1', String(master.port)]);
+    admin = new Redis(master.port, '127.0.0.1');
+    await vi.waitFor(async () => expect(await admin.info('replication')).toContain('state=online'), { timeout: 15_000 });
+    const bare = { enableReadyCheck: false, disableClientInfo: true, protocol: 2 } as const;
+    client = new Redis({ port: master.port, host: '127.0.0.1', retryStrategy: () => 20, ...bare });
+    for (const one of [client, admin]) one.on('error', () => {});
+  });
+  afterAll(async () => {
+    for (const one of [client, admin]) one.disconnect();
+    replica.resume();
+    await replica.stop();
+    await master.stop();
+  });
+
+  test('it is not told as stored before they have it, and is afterwards', async () => {
+    const store = redisStore(client, { wait: { replicas: 1, timeoutMs: 2000 }, timeoutMs: 8000 });
+    const record = (count: number): Stored => ({ id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000, ...{ count } });
+    const put = (count: number) => store.update('a', () => ({ next: record(count), value: 'stored' }), { durability: 'strict' });
+    expect(await put(1)).toBe('stored');
+    replica.pause();
+    const waiting = put(2);
+    waiting.catch(() => {});
+    await vi.waitFor(async () => expect(await admin.call('CLIENT', 'LIST', 'TYPE', 'normal')).toMatch(/cmd=wait/i));
+    await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    await expect(waiting).rejects.toMatchObject({ reason: 'timeout' });
+    replica.resume();
+    expect(await put(3)).toBe('stored');
+  });
+});

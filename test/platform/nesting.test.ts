@@ -1,0 +1,69 @@
+/**
+ * Goal: a call inside of the function of its own name ends at once, and does not wait for itself until its time is over. Method: the
+ * real Node, whose async context says where a call was made.
+ */
+import { expect, test } from 'vitest';
+import { createOnce, type Once, run } from '../../src/entries/index.js';
+import { nesting } from '../../src/platform/node/nesting.js';
+import { memoryStore } from '../../src/stores/memory.js';
+
+const NAME = ['charge', 'o-1'] as const;
+const open = () => createOnce({ namespace: `nesting-${Math.random()}`, store: memoryStore(), limits: { attempts: 1 } });
+const turn = () => new Promise((done) => setTimeout(done, 5));
+const codeOf = (work: Promise<unknown>) => work.then(String, (error: { code?: string }) => error.code);
+
+test('Node 24 tells where a call was made; older ones would pay for it with every promise', () => {
+  expect(nesting !== undefined).toBe(Number.parseInt(process.versions.node, 10) >= 24);
+});
+
+test.skipIf(!nesting).each<[string, (once: Once) => Promise<unknown>]>([
+  ['run', (once) => run(once, NAME, () => 'inner')],
+  ['fetch', (once) => once.fetch('http://shop.example/', { method: 'POST', once: [...NAME] })],
+  [
+    'run in the function of another name',
+    (once) => run(once, ['other'], () => run(once, NAME, () => 'inner'), { verdict: (end) => ('error' in end ? 'rejected' : undefined) }),
+  ],
+])('%s of the name that is under way, after other work: ERR_ONCE_BUSY, and the function goes on', async (_, inner) => {
+  const once = open();
+  let code: unknown;
+  const outer = await run(once, NAME, async () => {
+    await turn();
+    code = await codeOf(inner(once));
+    return 'outer';
+  });
+  expect([outer, code]).toEqual(['outer', 'ERR_ONCE_BUSY']);
+});
+
+test('who is not inside waits for the end, also in the function of another name', async () => {
+  const once = open();
+  const outer = run(once, NAME, () => turn().then(() => 'outer'));
+  const again = () => run(once, NAME, () => 'again');
+  expect(await Promise.all([outer, again(), run(once, ['other'], again)])).toEqual(['outer', 'outer', 'outer']);
+});
+
+test('what the function has left behind gets the stored end', async () => {
+  const once = open();
+  let later: Promise<unknown> = Promise.resolve();
+  await run(once, NAME, () => {
+    later = turn().then(() => run(once, NAME, () => 'again'));
+    return 'outer';
+  });
+  expect(await later).toBe('outer');
+});
+
+test('what the function has left behind waits for another call of the name like anybody else', async () => {
+  const once = open();
+  let later: Promise<unknown> = Promise.resolve();
+  const always = { repeat: 'always' } as const;
+  await run(once, NAME, () => void (later = turn().then(() => run(once, NAME, () => 'left behind', always))), always);
+  const second = run(
+    once,
+    NAME,
+    () =>
+      turn()
+        .then(turn)
+        .then(() => 'second'),
+    always,
+  );
+  expect(await Promise.all([second, later])).toEqual(['second', 'second']);
+});
