@@ -1,7 +1,7 @@
 /** What the services have in common: where their keys are, and how they listen. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { close, createOnce, memoryStore, type Once, type OnceOptions, type Store } from 'oncefetch';
+import { answers, close, createOnce, memoryStore, type Once, type OnceOptions, type Store } from 'oncefetch';
 import { startTelemetry, within } from './telemetry.ts';
 
 export type Engine = 'sqlite' | 'redis' | 'postgres' | 'none';
@@ -32,7 +32,7 @@ export async function clientOf(namespace: string, options: Partial<OnceOptions> 
     durability: env('STORE') === 'none' ? 'best-effort' : 'required',
     limits: { attemptMs: 2000, totalMs: 20_000 },
     retry: { minDelayMs: 20, maxDelayMs: 200 },
-    use: [telemetry.feature],
+    use: [answers(), telemetry.feature],
     ...options,
   });
   // What is under way ends; nothing new begins.

@@ -84,9 +84,9 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This
   // call's own go out if every earlier attempt was refused, because a form may have been corrected; or if this operation follows one that has ended.
   const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly || (begun.inserted && record.previous)) && job.payload !== undefined;
-  // If the record has only the link of a 202, there is a payload for polling it. That must not replace this call's request.
-  const stored = record.request ? client.parts.requests?.fromStore(record) : job.payload ? undefined : client.parts.linked?.(record);
-  const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? stored);
+  // If there is no request, but the link of a 202, there is a payload for polling it. That must never stand in for the request.
+  const linked = job.payload ? undefined : client.parts.linked?.(record);
+  const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
     begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { ...INSERTED, record, inserted: false, resumed: true, sentBefore: true };
@@ -101,7 +101,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   // The app's `dialect` function threw, so nothing can be sent.
   if (!settings) return end('no-answer');
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-  if (job.payload || record.request) keepRecent(kept, present, payload, 8);
+  if (payload !== linked) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run();

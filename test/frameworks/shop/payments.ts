@@ -1,6 +1,6 @@
 /** What the server of each shop does: it charges a cart at the bank, once, and knows afterwards what became of it. */
 import { DatabaseSync } from 'node:sqlite';
-import { createOnce, outcomeOf, pending } from 'oncefetch';
+import { answers, createOnce, outcomeOf, pending } from 'oncefetch';
 import { sqliteStore } from 'oncefetch/sqlite';
 
 const db = new DatabaseSync(process.env['DATABASE'] ?? 'shop.db', { timeout: 5000 });
@@ -11,8 +11,8 @@ const remember = db.prepare('INSERT INTO orders VALUES (?, ?, ?) ON CONFLICT DO 
 const forgetRefusal = db.prepare('DELETE FROM orders WHERE cart = ? AND receipt IS NULL');
 
 const store = sqliteStore({ database: db });
-// A customer waits for the page: two attempts, and the next press goes on under the same key.
-export const onceFor = (user: string) => createOnce({ namespace: user, store, durability: 'required', limits: { attempts: 2 } });
+// A customer waits for the page: two attempts, and the next press goes on under the same key. `answers`: it gets the receipt after a restart, too.
+export const onceFor = (user: string) => createOnce({ use: [answers()], namespace: user, store, durability: 'required', limits: { attempts: 2 } });
 
 /** Asks the bank to charge a cart. */
 export function bank(key: string, cart: string, card: string): Promise<Response> {
