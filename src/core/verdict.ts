@@ -29,7 +29,8 @@ export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {
 };
 
 /** Whether a gateway or a stopping server gives this status, so that the work may still have been done behind it. */
-export const mayHideEffect = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
+export const mayHideEffect = (status: number): boolean =>
+  (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
 
 /**
  * Whether an idempotent request without a key may succeed when it is sent again: statuses of gateways and busy servers. This differs
@@ -176,7 +177,8 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   const said = spoken(answer, asked);
   const works = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
   // A replayed 5xx is as ambiguous as the original one.
-  if (marked && !works) return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
+  if (marked && !works)
+    return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
   // After a lost answer, a 202 means "already being processed": that work may still fail.
   if (status === 202 && ambiguous && !asked.settles202) return IN_PROGRESS;
   if (said) return said;
