@@ -93,7 +93,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   // A resumed call learns only here what its request is, and so which dialect it needs.
   const asked = job.resumeOnly && payload?.prepared;
   const settings = asked ? guarded(client, () => client.withDialect(job.settings, asked)) : job.settings;
-  const drive = new AttemptLoop({ ...job, settings: settings ?? job.settings }, payload ?? NOTHING, start);
+  const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, payload ?? NOTHING, start);
   const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
   if (begun.do !== 'drive') return end(begun.do);
   // Nothing can be sent, so only `reconcile` can say more.
