@@ -4,10 +4,11 @@
  */
 import { expect } from 'vitest';
 import { defineDialect, inHeader } from '../../src/entries/dialects.js';
-import { resumeOne } from '../../src/entries/index.js';
+import { move, resumeOne } from '../../src/entries/index.js';
 import { charged, lost, replays } from '../support/server.js';
 import { DAY, HOUR, NAME, ONE, pay, test, watched } from '../support/world.js';
 
+const PER_ACCOUNT = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), perAccount: true });
 const remembering = (windowMs: number) => defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), windowMs });
 const options = (windowMs: number) => ({ namespace: 'ann', keep: { request: true }, dialect: () => remembering(windowMs) }) as const;
 
@@ -35,4 +36,22 @@ test('a server that forgets after an hour is not asked after two, and the limit 
   expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject(late);
   const own = world.tab().once({ ...options(30 * DAY), limits: { keyWindowMs: HOUR } });
   expect(await world.end(tab, watched(resumeOne(own, NAME)))).toMatchObject(late);
+});
+
+test.for([
+  ['a dialect', PER_ACCOUNT],
+  ['a function of the request', () => PER_ACCOUNT],
+  [
+    'a function that fails',
+    () => {
+      throw new Error('a bug of the app');
+    },
+  ],
+] as const)('a key that counts for one account is not sent in another one after a move: %s', async ([, dialect], { world }) => {
+  const guest = world.open({ namespace: 'guest', dialect: PER_ACCOUNT });
+  await world.end(guest.tab, pay(guest.once, ONE), charged(lost()));
+  const { once } = world.open({ namespace: 'ann', dialect });
+  await world.run(move(once, 'guest'));
+  const next = world.open({ namespace: 'ann', dialect: PER_ACCOUNT });
+  expect(await world.end(next.tab, pay(next.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
 });
