@@ -118,14 +118,12 @@ const wantsLease = (job: OperationRun): boolean => {
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
 };
 
-/**
- * Throws what the strategy threw. But if this call has already sent an earlier key, which was used up without an effect, the call ends
- * with that, unless another context has gone on with the name while the strategy was at work.
- */
+/** Throws what the strategy threw. But if this call has sent an earlier key, which came to nothing, it ends with that, unless somebody has gone on with the name. */
 async function noKey(job: OperationRun, cause: unknown): Promise<never> {
   if (!job.again || isOnceError(cause) || cause instanceof CallerLeft) throw cause;
   const none = await nothingSent(job, false).catch(() => false);
-  throw none ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : failure(job, unknown('busy'), { cause });
+  if (none) throw failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT');
+  throw failure(job, unknown(none === undefined ? 'refused-after-ambiguity' : 'busy'), { cause });
 }
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */

@@ -51,7 +51,7 @@ type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'deadline'>;
  * that one may send at any moment. If the call has waited or the user has changed, a missing record proves nothing: it may have been
  * sent, then moved or cleared. Rejects if the store can't be read, or if the page can't make the digest for the record's id.
  */
-export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean> =>
+export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean | undefined> =>
   !elsewhere && nothingSent({ ...job, ...(await idsOf(job.client, job)) }, !waited && isSamePerson(job.client, job.namespace));
 
 /** The end of a call that was given up before it began. */
