@@ -3,8 +3,9 @@
  * with no feature, that keep answers and that keep none; then the next process asks.
  */
 import { describe, expect, test } from 'vitest';
-import { type OnceOptions, type Resumed, resume, run } from '../../src/entries/index.js';
-import { NAME, newWorld, type World, watched } from '../support/world.js';
+import { type OnceOptions, type Resumed, resume, resumeOne, run } from '../../src/entries/index.js';
+import { answers, idle, lost } from '../support/server.js';
+import { NAME, newWorld, ONE, pay, type World, watched } from '../support/world.js';
 
 const BARE = { use: [], namespace: 'ann' } as const;
 const failsOnce = (world: World, value: unknown) => {
@@ -49,4 +50,15 @@ describe('what a client says of its answers', () => {
     expect(await storedBy(undefined)).toBeDefined();
     expect(await storedBy(undefined, { response: undefined })).toBeDefined();
   });
+});
+
+test("what fails in a resume counts for its server's retry budget, and not for functions whose names begin alike", async () => {
+  const world = newWorld();
+  const options = { namespace: 'ann', keep: { request: true }, ...ONE } as const;
+  const { tab, once } = world.open(options);
+  await world.end(tab, pay(once), idle(lost()));
+  const next = tab.reload();
+  await world.end(next, watched(resumeOne(next.once(options), NAME)), idle(answers(503)));
+  const { budgets } = next.in(() => (globalThis as never)[Symbol.for('oncefetch')] as { budgets: Map<string, number> });
+  expect([...budgets.keys()]).toEqual(['https://shop.example']);
 });
