@@ -4,7 +4,7 @@
  */
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
-import { createOnce, isOnceError, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch';
+import { answers, createOnce, isOnceError, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch';
 import { afterEach, describe, expect, test } from 'vitest';
 
 const REALM = Symbol.for('oncefetch');
@@ -41,7 +41,7 @@ function reopen(options: OnceOptions): ReturnType<typeof createOnce> {
 }
 
 /** Keeps answers in a store that several clients share. */
-const durable = (options: OnceOptions = {}): OnceOptions => ({ store: memoryStore(), keep: { response: 'disk' }, ...options });
+const durable = (options: OnceOptions = {}): OnceOptions => ({ use: [answers()], store: memoryStore(), keep: { response: 'disk' }, ...options });
 const charge = (once: ReturnType<typeof createOnce>, url: string) => once.fetch(url, { method: 'POST', body: '{}', once: ['pay', 1] });
 
 /** What a caller sees. */

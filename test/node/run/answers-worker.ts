@@ -1,10 +1,10 @@
 /** One process of a service: asks for one thing under one name, and prints what it was given and told. */
-import { close, createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
+import { answers, close, createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 const [path = '', url = '', options = '{}'] = process.argv.slice(2);
 const store = path === 'memory' ? memoryStore() : sqliteStore({ path });
-const once = createOnce({ namespace: 'billing', store, ...JSON.parse(options) });
+const once = createOnce({ use: [answers()], namespace: 'billing', store, ...JSON.parse(options) });
 try {
   const response = await once.fetch(url, { method: 'POST', body: '{}', once: ['charge', 'o-1'] });
   const body = Buffer.from(await response.arrayBuffer()).toString('base64');

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
+import { answers, createOnce, memoryStore, outcomeOf } from '../../../src/entries/index.js';
 import type { Store } from '../../../src/ports.js';
 import { script } from '../../support/child.js';
 
@@ -93,7 +93,7 @@ test('a store that has no room for the answer keeps the end without it', async (
       },
       options,
     );
-  const once = createOnce({ namespace: 'billing', store: { ...memory, survives: 'process', update: full } });
+  const once = createOnce({ use: [answers()], namespace: 'billing', store: { ...memory, survives: 'process', update: full } });
   const paid = await once.fetch(`${url}/json`, { method: 'POST', body: '{}', once: ['charge', 'o-1'] });
   expect(outcomeOf(paid)).toMatchObject({ type: 'fresh' });
   expect((await memory.scan({ before: Number.POSITIVE_INFINITY, limit: 9 })).records).toMatchObject([{ state: 'settled', answer: undefined }]);

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
-import { createOnce, outcomeOf, pending, resume } from '../../../src/entries/index.js';
+import { createOnce, outcomeOf, pending, requests, resume } from '../../../src/entries/index.js';
 import type { Store } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { describeOn } from '../../support/describe-on.js';
@@ -56,7 +56,7 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
     // This machine's clock is wrong, so the store has looked at the record before it writes.
     const ahead = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + 60_000);
     const store = postgresStore(pool, { timeoutMs: 1500 });
-    const once = createOnce({ namespace: 'shop', store, durability: 'required', keep: { request: true }, fetch: fetch as typeof globalThis.fetch });
+    const once = createOnce({ use: [requests()], namespace: 'shop', store, durability: 'required', keep: { request: true }, fetch: fetch as typeof globalThis.fetch });
     const end = await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 'c1'] }).catch((error: unknown) => error);
     ahead.mockRestore();
     await pool.query('ALTER SYSTEM RESET synchronous_standby_names');
