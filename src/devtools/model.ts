@@ -92,7 +92,7 @@ export class Model {
   /** Whether this page can send the request of an operation: it has it in memory, or can read it from the store. */
   sends({ id, key, record }: Row): boolean {
     const { registry, parts } = this.client;
-    return registry.payloads.has(keyedOperationOf(id as never, key as never)) || (record?.request && parts.requests) !== undefined;
+    return registry.payloads.has(keyedOperationOf(id as never, key as never)) || !!(record?.request && parts.requests);
   }
 
   /** Whether the stored record is still the operation that the row shows. Its name may stand for another one by now. */
