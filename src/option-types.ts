@@ -69,8 +69,8 @@ export interface Keep {
    */
   request?: boolean | undefined;
   /**
-   * Where the answer is kept for the next call with this name. `'disk'` needs the feature `answers()`. It is stored on disk only with a
-   * namespace or on a server, and without headers that look like credentials.
+   * Where the answer is kept for the next call with this name. `'disk'` needs the feature `answers()`, except in `run`. It is stored on
+   * disk only with a namespace or on a server, and without headers that look like credentials.
    * @default 'memory'; 'disk' for `run`, and with `answers()` on a server whose store outlives the process
    */
   response?: 'memory' | 'disk' | false | undefined;

@@ -48,7 +48,7 @@ type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'repeat' | 'whenBusy'> {
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenBusy: 'join' | 'reject';
-  /** `response` is set only if the app gave it; the defaults are in `tuning`. */
+  /** `response` is set only if the app gave it; `answerToStore` in `src/engine/settle.ts` has the defaults. */
   readonly keep: Required1<Omit<Keep, 'response'>> & Pick<Keep, 'response'>;
   readonly limits: Required1<Limits>;
   readonly namespace: (() => string | null | undefined) | undefined;
@@ -139,10 +139,10 @@ function metaOf(meta: unknown): Json {
 
 /** The settings of one `run`. */
 export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
-  const { signal: _, result: __, verdict, keep, ...rest } = options;
+  const { signal: _, result: __, verdict, ...rest } = options;
   if (verdict !== undefined) checkOne(verdict, 'function', 'once.verdict');
   // A client's `fingerprint` is for request bodies, and a function has none.
-  const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name, keep: { response: 'disk', ...keep } });
+  const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name });
   return { settings, verdict };
 }
 

@@ -29,6 +29,7 @@ export interface Claimant {
   readonly seesRaces: boolean;
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenChanged: 'same-key' | 'refuse';
+  /** Unlimited for a resumed call that does not know its request yet, and so not its dialect: then only the stored window counts. */
   readonly windowMs: number;
   readonly marginMs: number;
   /** How long a settled operation is remembered, ms. */

@@ -21,13 +21,12 @@ const BUSY = 'A call is at it now.';
 /** Whether the operation may have been sent. */
 const maybeSent = ({ record }: Row): boolean => record?.state === 'pending' && (record.ambiguous || !record.random);
 
-const resumeAction = (row: Row, refused: string | undefined, held: boolean): Action => ({
+const resumeAction = (row: Row, refused: string | undefined, sends: boolean): Action => ({
   id: 'resume',
   label: 'Resume',
-  means:
-    held || row.record?.request !== undefined
-      ? 'Sends its request again, under the same key. The server does the work at most once.'
-      : 'No request is stored (keep.request), so nothing is sent: reconcile is asked, or it stays unknown.',
+  means: sends
+    ? 'Sends its request again, under the same key. The server does the work at most once.'
+    : 'No request is here, so nothing is sent: reconcile is asked.',
   risky: false,
   refused,
   run: async (once) => `Resumed: ${outcomeOf(await resumeOne(once, row.operation))?.effect ?? 'answered'}.`,
@@ -75,15 +74,15 @@ const forgetAction = (row: Row, refused: string | undefined): Action => ({
   },
 });
 
-/** The actions for a row. `held`: this page still has the operation's request. */
-export function actionsOf(row: Row, held: boolean): readonly Action[] {
+/** The actions for a row. `sends`: this page can send the operation's request again. */
+export function actionsOf(row: Row, sends: boolean): readonly Action[] {
   const busy = row.status === 'sending' || row.status === 'waiting' || row.status === 'elsewhere';
   const refused = row.operation.length === 0 ? NO_NAME : busy ? BUSY : undefined;
   if (row.status === 'forgotten' || row.status === 'gone') return [];
   if (row.status === 'done') return [forgetAction(row, refused)];
   // No actions for an operation that ended without an effect, because its key may still be in use.
   if (row.status === 'none') return [];
-  return [resumeAction(row, refused, held), ...settleActions(row, refused), forgetAction(row, refused)];
+  return [resumeAction(row, refused, sends), ...settleActions(row, refused), forgetAction(row, refused)];
 }
 
 /** The message of an error, without its other members. */

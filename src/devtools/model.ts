@@ -89,9 +89,10 @@ export class Model {
     if (looked) this.#soon(0);
   }
 
-  /** Whether this page still has the request of an operation. */
-  holds({ id, key }: Row): boolean {
-    return this.client.registry.payloads.has(keyedOperationOf(id as never, key as never));
+  /** Whether this page can send the request of an operation: it has it in memory, or can read it from the store. */
+  sends({ id, key, record }: Row): boolean {
+    const { registry, parts } = this.client;
+    return registry.payloads.has(keyedOperationOf(id as never, key as never)) || !!(record?.request && parts.requests);
   }
 
   /** Whether the stored record is still the operation that the row shows. Its name may stand for another one by now. */

@@ -212,7 +212,7 @@ export class Panel {
       client,
       row,
       steps: timeline.of(row.track),
-      actions: actionsOf(row, this.#model.holds(row)),
+      actions: actionsOf(row, this.#model.sends(row)),
       asked: this.#asked,
       now: client.platform.clock.now(),
       act: (action) => void this.#act(action, row),

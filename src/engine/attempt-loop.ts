@@ -73,9 +73,9 @@ export class AttemptLoop implements Driver {
 
   /** Makes attempts until the decision is something other than to wait. */
   async run(): Promise<Stopped> {
+    if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     // A server that knows no keys must not get the request twice: only `reconcile` can say more.
     if (this.start.resumed && !this.#keyed) return { decision: stop('no-answer', true) };
-    if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     await this.#beforeFirst();
     for (;;) {
       const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());

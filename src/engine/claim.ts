@@ -161,7 +161,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     seesRaces: typeof settings.key === 'function' && storeForOperation(job).atomic,
     repeat: settings.repeat,
     whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
-    windowMs: limits.keyWindowMs,
+    windowMs: resumeOnly && settings.dialectOf && !settings.ownWindow ? Infinity : limits.keyWindowMs,
     marginMs: limits.attemptMs,
     keepMs: settings.keep.forMs,
     clean: resumeOnly || platform.connectivity.online() === false,

@@ -51,7 +51,7 @@ type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'deadline'>;
  * that one may send at any moment. If the call has waited or the user has changed, a missing record proves nothing: it may have been
  * sent, then moved or cleared. Rejects if the store can't be read, or if the page can't make the digest for the record's id.
  */
-export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean> =>
+export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean | undefined> =>
   !elsewhere && nothingSent({ ...job, ...(await idsOf(job.client, job)) }, !waited && isSamePerson(job.client, job.namespace));
 
 /** The end of a call that was given up before it began. */
@@ -84,9 +84,9 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This
   // call's own go out if every earlier attempt was refused, because a form may have been corrected; or if this operation follows one that has ended.
   const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly || (begun.inserted && record.previous)) && job.payload !== undefined;
-  // If the record has only the link of a 202, there is a payload for polling it. That must not replace this call's request.
-  const stored = record.request ? client.parts.requests?.fromStore(record) : job.payload ? undefined : client.parts.linked?.(record);
-  const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? stored);
+  // If there is no request, but the link of a 202, there is a payload for polling it. That must never stand in for the request.
+  const linked = job.payload ? undefined : client.parts.linked?.(record);
+  const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
     begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { ...INSERTED, record, inserted: false, resumed: true, sentBefore: true };
@@ -94,7 +94,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const asked = job.resumeOnly && payload?.prepared;
   const { hooks } = client.parts;
   const settings = asked && hooks ? guarded(client, () => hooks.dialect(job.settings, asked)) : job.settings;
-  const drive = new AttemptLoop({ ...job, settings: settings ?? job.settings }, payload ?? NOTHING, start);
+  const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, payload ?? NOTHING, start);
   const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
   if (begun.do !== 'drive') return end(begun.do);
   // Nothing can be sent, so only `reconcile` can say more.
@@ -102,7 +102,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   // The app's `dialect` function threw, so nothing can be sent.
   if (!settings) return end('no-answer');
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-  if (job.payload || record.request) keepRecent(kept, present, payload, 8);
+  if (payload !== linked) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);
   changed(client);
   const finished = await holdingLease(drive, async () => {

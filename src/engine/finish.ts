@@ -67,8 +67,10 @@ export async function settle(
 async function anew(drive: Driver, result: Result | undefined): Promise<Finished> {
   // An unnamed operation is identified by its key, so it can't get another one.
   const last = drive.job.resumeOnly || !drive.job.name.length;
+  // The refused operation may be one whose record is lost. Then a later one of this name, under the next key, may be done.
+  const told = drive.job.name.length && drive.record.madeAgain ? unknown('refused-after-ambiguity') : rejected(true);
   if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
-  return last ? tell(drive, rejected(true), result) : 'anew';
+  return last ? tell(drive, told, result) : 'anew';
 }
 
 async function doneElsewhere(drive: Driver, result: Result | undefined, resource: string | undefined): Promise<Ended> {

@@ -42,5 +42,6 @@ export async function askStrategy(
 async function noKey(job: OperationRun, cause: unknown): Promise<never> {
   if (!job.again || isOnceError(cause) || cause instanceof CallerLeft) throw cause;
   const none = await nothingSent(job, false).catch(() => false);
-  throw none ? failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT') : failure(job, unknown('busy'), { cause });
+  if (none) throw failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT');
+  throw failure(job, unknown(none === undefined ? 'refused-after-ambiguity' : 'busy'), { cause });
 }

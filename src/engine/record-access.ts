@@ -1,6 +1,7 @@
 /** Reads and writes of one operation's record, each with a time limit. */
 
 import { marked } from '../core/begin.js';
+import { isUnnamed } from '../core/name.js';
 import { holds, isStill } from '../core/ownership.js';
 import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
@@ -109,9 +110,10 @@ export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> 
 
 /**
  * For a call that never began: whether the store shows that nothing of the operation was sent. `absent`: the result if nothing is stored.
- * Rejects if the store can't be read.
+ * `undefined`: it shows a refusal that the server kept, perhaps for an operation whose record is lost; a later one under the next key may be
+ * done. Rejects if the store can't be read.
  */
-export async function nothingSent(place: Place, absent = true): Promise<boolean> {
+export async function nothingSent(place: Place, absent = true): Promise<boolean | undefined> {
   const { platform, settings } = place.client;
   const askedAt = platform.clock.now();
   await giveBack(place);
@@ -120,5 +122,7 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean>
   if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
   if (stored === undefined) return absent;
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment.
-  return readRecord(stored)?.ending?.effect === 'none';
+  const record = readRecord(stored);
+  if (record?.ending?.effect !== 'none') return false;
+  return record.madeAgain && record.sticky && !isUnnamed(record.label) ? undefined : true;
 }

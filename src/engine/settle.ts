@@ -44,11 +44,12 @@ export const answersOf = ({ client, payload }: OperationRun): StoredAnswers | un
 
 /** The answer as it is to be stored; `undefined` if it is not. In a browser, no answer is stored without a namespace. */
 export function answerToStore(job: OperationRun, result: Result | undefined): StoredAnswer | undefined {
-  const { settings, client, name } = job;
+  const { settings, client, name, payload } = job;
   const { server } = client.platform;
-  // Decided only now, because a store may be chosen late. A store that ends with its context would only be a second copy in memory.
+  // Decided only now, because a store may be chosen late. A store that ends with its context would only be a second copy in memory. What a
+  // function gave is stored by default, because it can't be asked again.
   const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
-  const kept = settings.keep.response ?? (lasts ? 'disk' : 'memory');
+  const kept = settings.keep.response ?? (lasts || payload?.answers ? 'disk' : 'memory');
   return kept === 'disk' && (settings.namespace || server) && result ? answersOf(job)?.toStore(result) : undefined;
 }
 

@@ -6,7 +6,7 @@ import { leaseHolds, MOVED } from '../core/retention.js';
 import { digestOfNamespace, idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { changed, emit, pendingOf, publish } from '../engine/observe.js';
+import { changed, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
 import { operationKeyOfRecord, PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
@@ -82,6 +82,15 @@ async function isDriven(client: Client, address: Pick<OperationAddress, 'label' 
   return !release || client.registry.flights.has(operationKey);
 }
 
+/** Whether the record's key counts for one account only, by the dialect of its request; also if the app's `dialect` function fails. */
+function isPerAccount(client: Client, { origin, endpoint }: OnceRecord): boolean {
+  const { settings, parts } = client;
+  const { hooks } = parts;
+  const [method = '', url = origin] = endpoint?.split(' ') ?? [];
+  const own = origin === '' || !hooks ? settings : guarded(client, () => hooks.dialect(settings, { method, url }));
+  return !own || own.dialect.perAccount === true;
+}
+
 /**
  * Moves one record to its id in the namespace `to`; that of an unnamed operation with a random key does not change. The record is
  * inserted there before it is removed here, so a crash in between leaves both, with the same key.
@@ -102,7 +111,7 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   const driven = await isDriven(client, { label, id: old }, operationKey, from);
   const moved = (before: OnceRecord, now: number, generation = 0): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window now.
-    const scoped = from !== to && client.settings.dialect.perAccount && before.ambiguous ? { windowEndsAt: now } : {};
+    const scoped = from !== to && before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: now } : {};
     const was = before.previous;
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
     const previous = was && readRecord(was) ? seal({ ...was, id, ns }) : was;

@@ -29,8 +29,11 @@ import type { Platform } from '../ports.js';
  */
 export const polling = (): Feature => ({ name: 'polling', parts: { poll, linked } satisfies Partial<Parts> });
 
-const linked = ({ link: url, origin }: OnceRecord): Payload | undefined =>
-  url === undefined ? undefined : httpPayload({ method: 'GET', url, origin, headers: new Headers(), body: undefined, rest: {} });
+/** It bears the method and the address of the request, by which a `dialect` function knows it. Only the link is asked. */
+function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload | undefined {
+  const [method = '', url = ''] = endpoint.split(' ');
+  return link === undefined ? undefined : httpPayload({ method, url, origin, headers: new Headers(), body: undefined, rest: {} });
+}
 
 async function poll(drive: Driver, accepted: Result | undefined): Promise<Finished | undefined> {
   const end = await askAfter(drive, accepted);

@@ -32,12 +32,12 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
 }
 
 /**
- * Resumes one operation, with its key. If its request is not stored, `reconcile` is asked. If the operation is done already, its
- * stored answer is given.
+ * Resumes one operation, with its key. If its request is not stored, or the client lacks `requests()`, `reconcile` is asked. If the
+ * operation is done already, a client with `answers()` gives its stored answer.
  *
  * @throws TypeError on a wrong name or option
  * @throws ERR_ONCE_UNKNOWN if nobody can tell what became of it, or nothing is known of this name
- * @throws ERR_ONCE_ALREADY_SETTLED if it is done, but its answer was not stored (`keep.response`)
+ * @throws ERR_ONCE_ALREADY_SETTLED if it is done, but its answer was not stored (`keep.response`), or the client lacks `answers()`
  * @throws ERR_ONCE_ALREADY_DONE if `reconcile` says that it is done, but gives no Response
  * @example
  * const response = await resumeOne(once, ['pay', cart.id]);

@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import type { Once, OnceOptions, OnceRequestInit, OperationOptions } from '../../src/entries/index.js';
 import {
   answers as answersFeature,
+  clear,
   extend,
   hooks,
   insecureOrigins,
@@ -19,9 +20,9 @@ import {
   unnamed,
 } from '../../src/entries/index.js';
 import { needs } from '../../src/texts/full.js';
-import { answers, lost, replays } from '../support/server.js';
+import { answers, charged, idle, lost, replays, textOf } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { NAME, newWorld, ONE, pay, test, URL_ } from '../support/world.js';
+import { CART, NAME, newWorld, ONE, pay, test, URL_ } from '../support/world.js';
 
 const BARE = { use: [] } as const;
 const ACCEPTED = answers(202, {}, { location: 'https://shop.example/jobs/1' });
@@ -46,6 +47,31 @@ describe('polling', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'unknown', reason: 'in-progress' } });
     expect(await world.end(tab, resumeOne(once, NAME) as Promise<Response>)).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(sent);
+  });
+});
+
+describe('polling, and a request that an earlier page stored beside the link', () => {
+  const ACCEPTS = { namespace: 'ann', accepted: 'poll', limits: { inProgressMs: 1 } } as const;
+
+  /** A payment whose work goes on, stored with its request and its link. */
+  async function accepted(world: ReturnType<typeof newWorld>): Promise<void> {
+    const first = world.open({ ...ACCEPTS, keep: { request: true } });
+    await world.end(first.tab, pay(first.once), charged(ACCEPTED), idle(answers(200, { status: 'running' })));
+  }
+
+  test('asks at the link without `requests`, too', async ({ world }) => {
+    await accepted(world);
+    const { tab, once } = world.open({ ...ACCEPTS, use: [polling()] });
+    expect(await world.end(tab, resumeOne(once, NAME), idle(answers(200, { status: 'done' })))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
+  });
+
+  test('does not take that question for the request: where the link is gone, the next press sends its own body', async ({ world }) => {
+    await accepted(world);
+    const { tab, once } = world.open({ ...ACCEPTS, use: [polling()] });
+    await world.end(tab, resumeOne(once, NAME), idle(answers(200, { status: 'running' })));
+    await world.run(clear(world.open(ACCEPTS).once));
+    await world.end(tab, pay(once), replays());
+    expect(await textOf(world.server.arrivals.at(-1) as never)).toBe(JSON.stringify(CART));
   });
 });
 

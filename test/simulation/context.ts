@@ -73,8 +73,18 @@ export class Context {
   boot(options: OnceOptions): this {
     const { medium, options: of } = this.device;
     const store = storeOn(this.#world, medium, this, { atomic: of.atomic, scope: 'simulated' });
-    this.once = this.enter(() => createOn(this.#platform(), { store, use: everything(), ...options }));
+    this.once = this.enter(() => createOn(this.#platform(), { store, ...this.#features(options) }));
     return this;
+  }
+
+  /** Some releases of the app store no requests or no answers, and find what others have stored. */
+  #features(options: OnceOptions): OnceOptions {
+    const { client } = this.#world.options;
+    const random = new Random(this.#world.seed).of('features', this.id);
+    const lacks = [random.chance(0.3) && 'answers', ...(random.chance(0.3) && client.consentMs === undefined ? ['requests', 'background'] : [])];
+    if (client.other) return { use: everything(), ...options };
+    const keep = { ...options.keep, ...(lacks.includes('requests') && { request: false }), ...(lacks.includes('answers') && { response: undefined }) };
+    return { use: everything().filter(({ name }) => !lacks.includes(name)), ...options, keep };
   }
 
   /** Runs with this context's globals, of which oncefetch has two. Nothing asynchronous is ever looked up in them. */

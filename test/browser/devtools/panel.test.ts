@@ -3,7 +3,7 @@
  * real page, real requests to a real server that loses answers, and the panel used by its buttons and boxes.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { clear, memoryStore, type Once, pending, run } from '../../../src/entries/index.js';
+import { clear, memoryStore, type Once, pending, requests, run } from '../../../src/entries/index.js';
 import type { Shop } from '../support/shop.js';
 import { order, panelOf, watched } from './support.js';
 
@@ -151,7 +151,7 @@ describe('what ends otherwise', () => {
 
 describe('the report', () => {
   test('has what helps, and no name, key, body, header or address', async () => {
-    const { shop, once, eyes } = watched();
+    const { shop, once, eyes } = watched({ use: [requests()] });
     const init = { method: 'POST', headers: { authorization: 'Bearer s3cret' }, body: '{"card":"4242"}' };
     await shop.meets('lose-response');
     await once

@@ -53,7 +53,7 @@ describe.each([
     realm.close();
     await shop.release();
     await eyes.until('pay / 1unsettled');
-    expect(eyes.detail).toContain('No request is stored (keep.request), so nothing is sent: reconcile is asked, or it stays unknown.');
+    expect(eyes.detail).toContain('No request is here, so nothing is sent: reconcile is asked.');
     await shop.oneEffect();
   });
 });

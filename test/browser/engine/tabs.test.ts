@@ -27,7 +27,12 @@ interface Asks {
 const pay = ({ run }: Realm, { url, namespace }: Shop, { card = 'good', limits = {}, keep }: Asks = {}): Promise<Told> =>
   run(
     async (lib, url, namespace, card, limits, keep) => {
-      const once = lib.createOnce({ ...lib.SOON, limits: { ...lib.SOON.limits, ...limits }, namespace, ...(keep && { keep: { response: keep } }) });
+      const once = lib.createOnce({
+        ...lib.SOON,
+        limits: { ...lib.SOON.limits, ...limits },
+        namespace,
+        ...(keep && { use: [lib.answers()], keep: { response: keep } }),
+      });
       try {
         const answer = await once.fetch(url, { method: 'POST', body: JSON.stringify({ card }), once: ['pay', 1] });
         return { status: answer.status, body: await answer.json(), outcome: lib.outcomeOf(answer) };

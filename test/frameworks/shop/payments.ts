@@ -11,7 +11,7 @@ const remember = db.prepare('INSERT INTO orders VALUES (?, ?, ?) ON CONFLICT DO 
 const forgetRefusal = db.prepare('DELETE FROM orders WHERE cart = ? AND receipt IS NULL');
 
 const store = sqliteStore({ database: db });
-// A customer waits for the page: two attempts, and the next press goes on under the same key.
+// A customer waits for the page: two attempts, and the next press goes on under the same key. `answers`: it gets the receipt after a restart, too.
 export const onceFor = (user: string) => createOnce({ namespace: user, store, durability: 'required', limits: { attempts: 2 } });
 
 /** Asks the bank to charge a cart. */
