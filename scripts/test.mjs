@@ -95,18 +95,19 @@ if (apart.length === 0) console.log(`left out: ${APART.map((name) => `npm run te
 await Promise.all([run(tools), inTurn(installs), ...checks.map((check) => run(check))]);
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
-// Databases and processes that are killed, then pages; beside them the playground. All of them wait a lot.
+// Databases and processes that are killed, then pages: all of them wait a lot, and a busy processor disturbs them.
 const inProcesses = tests('node', 'node');
 const inPages = here.map((name) => tests(name, name));
 const endToEnd = here.includes('chromium') ? [tests('e2e', 'e2e')] : [];
 const waiting = async () => {
   await run(inProcesses);
   await Promise.all(inPages.map((check) => run(check)));
+  await inTurn(endToEnd);
 };
 // What counts on the processor takes what they leave of it: the most while processes are waited for.
 const counting = tests('tests', 'unit', 'lean', 'proof', 'docs', 'package');
 const further = apart.map((name) => tests(name, name));
-await Promise.all([waiting(), inTurn(endToEnd), run(counting, constants.priority.PRIORITY_BELOW_NORMAL).then(() => inTurn(further))]);
+await Promise.all([waiting(), run(counting, constants.priority.PRIORITY_BELOW_NORMAL).then(() => inTurn(further))]);
 const TESTS = [inProcesses, counting, ...further, ...inPages, ...endToEnd];
 
 const counts = TESTS.map(([name]) => {
