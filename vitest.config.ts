@@ -176,7 +176,8 @@ const projects: TestProjectConfiguration[] = [
       include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts', ...UNHURRIED],
     },
   },
-  { ...sources, test: { ...inTurn('docs'), testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
+  // Its files only read, and so can share a worker.
+  { ...sources, test: { ...inTurn('docs'), isolate: false, testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   {
     ...sources,

@@ -6,11 +6,7 @@ import type { Leaving } from '../../src/option-types.js';
 import { charged, lost } from '../support/server.js';
 import { pay } from '../support/world.js';
 import { samples } from './support/all.js';
-import { payOf, plays, speaksAndReads, worldOf } from './support/suite.js';
-
-speaksAndReads('aws');
-speaksAndReads('aws, in a form');
-speaksAndReads('aws, in the query');
+import { payOf, plays, worldOf } from './support/suite.js';
 
 const digest = (text: unknown): string => createHash('sha256').update(String(text)).digest('hex');
 const signature = ({ method, url, body, attempt }: Pick<Leaving, 'method' | 'url' | 'body' | 'attempt'>): string => `${attempt}.${digest([method, url, body])}`;

@@ -3,9 +3,7 @@ import { expect } from 'vitest';
 import { dwolla } from '../../src/entries/dialects.js';
 import { answers, charged, lost } from '../support/server.js';
 import { CART, HOUR, pay } from '../support/world.js';
-import { plays, speaksAndReads, testOf } from './support/suite.js';
-
-speaksAndReads('dwolla');
+import { plays, testOf } from './support/suite.js';
 
 const dialect = dwolla();
 const test = testOf(dialect);

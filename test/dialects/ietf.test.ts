@@ -3,9 +3,7 @@ import { expect } from 'vitest';
 import { ietf } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
 import { pay } from '../support/world.js';
-import { plays, speaksAndReads, testOf, worldOf } from './support/suite.js';
-
-speaksAndReads('ietf');
+import { plays, testOf, worldOf } from './support/suite.js';
 
 const dialect = ietf();
 const test = testOf(dialect);

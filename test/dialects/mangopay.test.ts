@@ -4,9 +4,7 @@ import { mangopay } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
 import { CART, pay } from '../support/world.js';
 import { fixturesOf } from './support/fixtures.js';
-import { plays, speaksAndReads, worldOf } from './support/suite.js';
-
-speaksAndReads('mangopay');
+import { plays, worldOf } from './support/suite.js';
 
 const dialect = mangopay();
 

@@ -3,9 +3,7 @@ import { expect, test } from 'vitest';
 import { paypal } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
 import { HOUR, pay } from '../support/world.js';
-import { plays, speaksAndReads, worldOf } from './support/suite.js';
-
-speaksAndReads('paypal');
+import { plays, worldOf } from './support/suite.js';
 
 test.each([
   [undefined, 3],

@@ -3,10 +3,7 @@ import { expect } from 'vitest';
 import { repeatableRequests } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
 import { MINUTE, pay, SECOND } from '../support/world.js';
-import { plays, speaksAndReads, testOf } from './support/suite.js';
-
-speaksAndReads('repeatableRequests');
-speaksAndReads('repeatableRequests, refusals kept');
+import { plays, testOf } from './support/suite.js';
 
 const dialect = repeatableRequests();
 const test = testOf(dialect);

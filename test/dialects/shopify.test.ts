@@ -1,11 +1,7 @@
-/** Goal: the key gets into the document, and answers inside a 200 are read. Method: `support/suite.ts`, and documents. */
+/** Goal: the key gets into the document, and answers inside a 200 are read. Method: documents. */
 import { describe, expect, test } from 'vitest';
 import { carryOf } from '../../src/core/carrier.js';
 import { shopify } from '../../src/entries/dialects.js';
-import { speaksAndReads } from './support/suite.js';
-
-speaksAndReads('shopify');
-speaksAndReads('shopify, in an argument');
 
 const { carrier, carry } = shopify();
 const put = (body: unknown) => {

@@ -3,9 +3,7 @@ import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { charged, lost, textOf } from '../support/server.js';
 import { NAME, pay, URL_ } from '../support/world.js';
-import { plays, speaksAndReads, testOf, worldOf } from './support/suite.js';
-
-speaksAndReads('square');
+import { plays, testOf, worldOf } from './support/suite.js';
 
 const dialect = square();
 const test = testOf(dialect);

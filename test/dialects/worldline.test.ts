@@ -3,9 +3,7 @@ import { expect } from 'vitest';
 import { worldline } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
 import { CART, pay } from '../support/world.js';
-import { plays, speaksAndReads, testOf } from './support/suite.js';
-
-speaksAndReads('worldline');
+import { plays, testOf } from './support/suite.js';
 
 const dialect = worldline();
 const test = testOf(dialect);

@@ -2,10 +2,10 @@
 import { test as anyTest, describe, expect } from 'vitest';
 import { carryOf } from '../../../src/core/carrier.js';
 import type { Dialect } from '../../../src/core/dialect.js';
-import { type Arrival, charged, type Entry, lost, networkError } from '../../support/server.js';
-import { test as inWorld, newWorld, type PayOptions, pay, URL_, type World } from '../../support/world.js';
-import { type Sample, samples } from './all.js';
-import { type Fixture, fixturesOf, readFixture } from './fixtures.js';
+import { type Arrival, charged, type Entry, lost } from '../../support/server.js';
+import { test as inWorld, newWorld, type PayOptions, pay, type World } from '../../support/world.js';
+import type { Sample } from './all.js';
+import { type Fixture, readFixture } from './fixtures.js';
 
 /** A documented answer on the wire; `done`: it comes with the effect, or from it. */
 export function plays({ status, headers, body }: Pick<Fixture, 'status' | 'headers' | 'body'>, done = false): Entry {
@@ -39,7 +39,7 @@ const countOf = (text: string, part: string): number => text.split(part).length 
 const find = (all: readonly Fixture[], fits: (one: Fixture) => boolean): Fixture | undefined => all.find(fits);
 
 /** Reads every fixture, clean and after ambiguity. */
-function readsFixtures(dialect: Dialect, all: readonly Fixture[]): void {
+export function readsFixtures(dialect: Dialect, all: readonly Fixture[]): void {
   describe('reads what is documented', () => {
     anyTest.each(all.map((one) => [one.shows, one] as const))('%s', (_, fixture) => {
       expect(fixture.source.length).toBeGreaterThan(10);
@@ -57,7 +57,7 @@ function readsFixtures(dialect: Dialect, all: readonly Fixture[]): void {
 }
 
 /** Drives one operation through the real engine for everything that the dialect knows. */
-function speaks(sample: Sample, all: readonly Fixture[]): void {
+export function speaks(sample: Sample, all: readonly Fixture[]): void {
   const { dialect } = sample;
   const test = testOf(dialect);
   const success = find(all, ({ clean }) => clean === 'replayed') ?? find(all, ({ clean }) => clean === 'fresh');
@@ -135,15 +135,3 @@ function speaks(sample: Sample, all: readonly Fixture[]): void {
     expect(world.server.arrivals).toEqual([]);
   });
 }
-
-/** The whole of it, for one sample of `all.ts`. */
-export function speaksAndReads(name: string): void {
-  const sample = samples[name] as Sample;
-  const all = fixturesOf(sample.fixtures);
-  describe(name, () => {
-    if (!name.includes(',')) readsFixtures(sample.dialect, all);
-    speaks(sample, all);
-  });
-}
-
-export { networkError, URL_ };

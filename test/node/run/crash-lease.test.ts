@@ -2,52 +2,23 @@
  * Goal: what a killed process drove is free at once for others on its machine, and what a paused one drives is not. Method: real
  * processes on one SQLite file, SIGKILL and SIGSTOP, a real HTTP server that honours keys and counts.
  */
-import { mkdtempSync, readdirSync, rmSync, utimesSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { close, createOnce, pending, run, settle } from '../../../src/entries/index.js';
 import type { Store } from '../../../src/ports.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
-import { script } from '../../support/child.js';
+import { Consumers } from './consumers.js';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const folder = mkdtempSync(join(tmpdir(), 'oncefetch-lease-'));
-const charges = new Set<string>();
+const consumers = new Consumers();
 /** Less than a lease of 15 s, on a machine that is busy, too. */
 const AT_ONCE_MS = 12_000;
 const NAME = ['message', 'm-1'] as const;
-let provider: Server;
-let url = '';
-let worker: ReturnType<typeof script>;
-let files = 0;
-let path = '';
-
-beforeAll(async () => {
-  provider = createServer((request, response) => {
-    charges.add(String(request.headers['idempotency-key']));
-    response.end(JSON.stringify({ id: `ch_${charges.size}` }));
-  });
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
-  worker = script(join(import.meta.dirname, 'consumer.ts'));
-});
-beforeEach(() => {
-  charges.clear();
-  path = join(folder, `${files++}.db`);
-});
-afterAll(() => {
-  provider.close();
-  worker.remove();
-  rmSync(folder, { recursive: true, force: true });
-});
 
 async function crashed(): Promise<void> {
-  const first = worker.start([path, url, 'crash']);
-  await first.line((line) => line === 'charged');
+  const first = await consumers.charging('crash');
   first.process.kill('SIGKILL');
   await first.ended;
 }
@@ -55,30 +26,29 @@ async function crashed(): Promise<void> {
 test('the next process goes on at once, under the same key', async () => {
   await crashed();
   const start = performance.now();
-  const second = worker.start([path, url]);
+  const second = consumers.start();
   expect(await second.ended).toBe(0);
   expect(performance.now() - start).toBeLessThan(AT_ONCE_MS);
   expect(second.lines.at(-1)).toBe('receipt ch_1 true');
-  expect(charges.size).toBe(1);
+  expect(consumers.charges.size).toBe(1);
 });
 
 test('a process that waits for it already goes on when it dies', async () => {
-  const first = worker.start([path, url, 'crash']);
-  await first.line((line) => line === 'charged');
-  const second = worker.start([path, url]);
+  const first = await consumers.charging('crash');
+  const second = consumers.start();
   await new Promise((resolve) => setTimeout(resolve, 2000));
   expect(second.lines).toEqual([]);
   first.process.kill('SIGKILL');
   const start = performance.now();
   expect(await second.ended).toBe(0);
   expect(performance.now() - start).toBeLessThan(AT_ONCE_MS);
-  expect(charges.size).toBe(1);
+  expect(consumers.charges.size).toBe(1);
 });
 
 test('it can be settled by hand at once, on a database that is handed in as well', async () => {
   await crashed();
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(consumers.path);
   const once = createOnce({ namespace: 'billing', store: sqliteStore({ database }) });
   await settle(once, [...NAME], 'done');
   expect(await pending(once)).toEqual([]);
@@ -87,10 +57,9 @@ test('it can be settled by hand at once, on a database that is handed in as well
 });
 
 test('a process that is paused keeps it: nobody settles it, and nobody takes it over before its lease is over', async () => {
-  const first = worker.start([path, url, 'slow']);
-  await first.line((line) => line === 'charged');
+  const first = await consumers.charging('slow');
   first.process.kill('SIGSTOP');
-  const once = createOnce({ namespace: 'billing', store: sqliteStore({ path }) });
+  const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }) });
   await expect(settle(once, [...NAME], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   await expect(run(once, [...NAME], () => 0, { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   first.process.kill('SIGCONT');
@@ -101,13 +70,13 @@ test('a process that is paused keeps it: nobody settles it, and nobody takes it 
 
 test('long after it was started, the dead one is still known as such, and then its file goes', async () => {
   await crashed();
-  const holders = `${path}-holders`;
+  const holders = `${consumers.path}-holders`;
   const [file = ''] = readdirSync(holders);
   const hours = (n: number) => new Date(Date.now() - n * 3_600_000);
   utimesSync(join(holders, file), hours(100), hours(100));
   const stores: Store[] = [];
   const open = async () => {
-    const store = sqliteStore({ path });
+    const store = sqliteStore({ path: consumers.path });
     await store.holder?.();
     stores.push(store);
     return store;

@@ -4,7 +4,6 @@
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import {
   type PostgresServer,
@@ -20,8 +19,9 @@ import { createOnce, outcomeOf } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { statementsOf, TOO_LATE } from '../../../src/stores/postgres/sql.js';
-import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
+import { type Connected, redisClients } from '../../support/redis-clients.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -292,31 +292,17 @@ describeOn(withoutRedis)('Redis', () => {
     return server.stop();
   });
 
-  const clients: Readonly<Record<string, () => Promise<RedisClient>>> = {
-    'node-redis': async () => {
-      const client = createClient({ url: `redis://127.0.0.1:${server.port}` });
-      client.on('error', () => {});
-      await client.connect();
-      closing.push(() => client.destroy());
-      return client;
-    },
-    ioredis: async () => {
-      const client = new Redis(server.port, '127.0.0.1');
-      client.on('error', () => {});
-      await client.ping();
-      closing.push(() => client.disconnect());
-      return client;
-    },
-  };
-  const open = async (name: string, timeoutMs: number) => {
+  const open = async (connected: (port: number) => Promise<Connected>, timeoutMs: number) => {
     const prefix = `p${prefixes++}`;
-    const store = redisStore((await clients[name]?.()) as RedisClient, { prefix, timeoutMs });
+    const { client, close } = await connected(server.port);
+    closing.push(close);
+    const store = redisStore(client, { prefix, timeoutMs });
     await put(store, 'a', 1);
     return { store, others: redisStore(admin, { prefix }) };
   };
 
-  test.each(Object.keys(clients))('%s: a server that stands still until the update has rejected', async (name) => {
-    const { store, others } = await open(name, 600);
+  test.each(Object.entries(redisClients))('%s: a server that stands still until the update has rejected', async (_, connected) => {
+    const { store, others } = await open(connected, 600);
     server.pause();
     const ends = await endsOf([put(store, 'a', 2), put(store, 'b', 2)]);
     server.resume();
@@ -325,8 +311,8 @@ describeOn(withoutRedis)('Redis', () => {
     expect([await others.read('a'), await others.read('b')]).toEqual([record('a', 1), undefined]);
   });
 
-  test.each(Object.keys(clients))('%s: what it keeps for a server that is gone, until that is there again', async (name) => {
-    const { store, others } = await open(name, 600);
+  test.each(Object.entries(redisClients))('%s: what it keeps for a server that is gone, until that is there again', async (_, connected) => {
+    const { store, others } = await open(connected, 600);
     await server.kill();
     const ends = await endsOf([put(store, 'a', 2), put(store, 'b', 2)]);
     await server.start();
@@ -336,7 +322,7 @@ describeOn(withoutRedis)('Redis', () => {
   });
 
   test('a server that stands still, after it said in this call that its record is another one', async () => {
-    const { store, others } = await open('ioredis', 1500);
+    const { store, others } = await open(redisClients.ioredis, 1500);
     await put(others, 'a', 2);
     const asked: number[] = [];
     server.pause();

@@ -5,14 +5,14 @@
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { createClient } from 'redis';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePort, type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import { createOnce, outcomeOf } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
-import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
+import { type Connected, redisClients } from '../../support/redis-clients.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -48,27 +48,8 @@ async function pay(store: Store, durability: 'best-effort' | 'required') {
 }
 const NOT_SENT = { sent: 0, code: 'ERR_ONCE_STORE', effect: 'unknown' };
 
-interface Connected {
-  readonly client: RedisClient;
-  close(): void;
-}
-const connect: Readonly<Record<string, (port: number) => Promise<Connected>>> = {
-  async 'node-redis'(port) {
-    const client = createClient({ socket: { host: '127.0.0.1', port } });
-    client.on('error', ignore);
-    await client.connect();
-    return { client, close: () => client.destroy() };
-  },
-  async ioredis(port) {
-    const client = new Redis({ port, host: '127.0.0.1' });
-    client.on('error', ignore);
-    await client.ping();
-    return { client, close: () => client.disconnect() };
-  },
-};
-
 describeOn(withoutRedis)('Redis', () => {
-  describe.each(Object.entries(connect))('%s', (name, connected) => {
+  describe.each(Object.entries(redisClients))('%s', (name, connected) => {
     let server: RedisServer;
     let admin: Redis;
     const open: Connected[] = [];

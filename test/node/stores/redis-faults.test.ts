@@ -3,13 +3,13 @@
  * Method: real servers that are killed, filled, stopped or set up wrong; replicas; clients whose connection is cut.
  */
 import { Redis } from 'ioredis';
-import { createClient } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
 import { createOnce, type Outcome, run } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
-import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
+import { type Connected, redisClients } from '../../support/redis-clients.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
@@ -20,32 +20,13 @@ const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'str
 const raise = (store: Store, id: string) =>
   store.update(id, (now) => ({ next: record(id, { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 
-interface Connected {
-  readonly client: RedisClient;
-  close(): void;
-}
-const connect: Readonly<Record<string, (port: number) => Promise<Connected>>> = {
-  async 'node-redis'(port) {
-    const client = createClient({ socket: { host: '127.0.0.1', port, reconnectStrategy: 20 } });
-    client.on('error', ignore);
-    await client.connect();
-    return { client, close: () => client.destroy() };
-  },
-  async ioredis(port) {
-    const client = new Redis({ port, host: '127.0.0.1', retryStrategy: () => 20 });
-    client.on('error', ignore);
-    await client.ping();
-    return { client, close: () => client.disconnect() };
-  },
-};
-
-const faults = (name: string) => () => {
+const faults = (name: keyof typeof redisClients) => () => {
   let server: RedisServer;
   let admin: Redis;
   const open: Connected[] = [];
   let prefixes = 0;
-  const storeOn = async (options: object = {}, port = server.port): Promise<{ store: Store; client: RedisClient; close(): void }> => {
-    const connected = await (connect[name] as (port: number) => Promise<Connected>)(port);
+  const storeOn = async (options: object = {}, port = server.port): Promise<Connected & { store: Store }> => {
+    const connected = await redisClients[name](port, 20);
     open.push(connected);
     return { ...connected, store: redisStore(connected.client, { prefix: `p${prefixes++}`, timeoutMs: 3000, ...options }) };
   };
@@ -270,4 +251,4 @@ const faults = (name: string) => () => {
   });
 };
 
-for (const name of Object.keys(connect)) describeOn(withoutRedis)(name, faults(name));
+for (const name of ['node-redis', 'ioredis'] as const) describeOn(withoutRedis)(name, faults(name));

@@ -2,25 +2,22 @@
  * Goal: a server that is restarted while calls are under way makes none of them take effect twice, and the store goes on by itself
  * afterwards. Method: the real servers, stopped as an operator stops them and started again, with counters that are raised meanwhile.
  */
-import { Redis } from 'ioredis';
 import pg from 'pg';
-import { createClient } from 'redis';
 import { test, vi } from 'vitest';
 import { startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
-import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
+import { redisStore } from '../../../src/stores/redis/redis.js';
 import { counts } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
+import { redisClients } from '../../support/redis-clients.js';
 
 vi.setConfig({ testTimeout: 60_000 });
-
-const ignore = () => {};
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
   test('that is restarted in mid-call', async () => {
     const server = await startPostgres();
     const pool = new pg.Pool({ ...server.connection, max: 4 });
-    pool.on('error', ignore);
+    pool.on('error', () => {});
     await pool.query(postgresMigration());
     await counts(postgresStore(pool), server.restart).finally(async () => {
       await pool.end();
@@ -30,20 +27,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
 });
 
 describeOn(withoutRedis)('Redis', () => {
-  const connected = {
-    'node-redis': async (port: number): Promise<{ client: RedisClient; close: () => void }> => {
-      const client = createClient({ url: `redis://127.0.0.1:${port}` });
-      client.on('error', ignore);
-      await client.connect();
-      return { client, close: () => client.destroy() };
-    },
-    ioredis: async (port: number): Promise<{ client: RedisClient; close: () => void }> => {
-      const client = new Redis(port, '127.0.0.1');
-      client.on('error', ignore);
-      return { client, close: () => client.disconnect() };
-    },
-  };
-  test.each(Object.entries(connected))('that is restarted in mid-call, by %s', async (_, open) => {
+  test.each(Object.entries(redisClients))('that is restarted in mid-call, by %s', async (_, open) => {
     const server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
     const { client, close } = await open(server.port);
     await counts(redisStore(client), server.restart).finally(() => {

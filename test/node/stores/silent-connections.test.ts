@@ -13,6 +13,7 @@ import type { Store, Stored } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
+import { redisClients } from '../../support/redis-clients.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -68,21 +69,7 @@ describeOn(withoutRedis)('Redis', () => {
   });
   afterAll(() => server.stop());
 
-  const connected = {
-    'node-redis': async (port: number) => {
-      const client = createClient({ url: `redis://127.0.0.1:${port}` });
-      client.on('error', () => {});
-      await client.connect();
-      return { client, close: () => client.destroy() };
-    },
-    ioredis: async (port: number) => {
-      const client = new Redis(port, '127.0.0.1');
-      client.on('error', () => {});
-      await client.ping();
-      return { client, close: () => client.disconnect() };
-    },
-  };
-  test.each(Object.entries(connected))('by %s', async (name, open) => {
+  test.each(Object.entries(redisClients))('by %s', async (name, open) => {
     const between = await proxy(server.port);
     const { client, close } = await open(between.port);
     const store = redisStore(client, { prefix: name, timeoutMs: TIMEOUT_MS });
@@ -113,7 +100,9 @@ describeOn(withoutRedis)('Redis', () => {
 
   test('a client of node-redis that its owner closes meanwhile is closed, and stays so', async () => {
     const between = await proxy(server.port);
-    const { client } = await connected['node-redis'](between.port);
+    const client = createClient({ url: `redis://127.0.0.1:${between.port}` });
+    client.on('error', () => {});
+    await client.connect();
     const store = redisStore(client, { prefix: 'closed', timeoutMs: TIMEOUT_MS });
     await put(store, 'a');
     between.silence();

@@ -1,4 +1,0 @@
-/** Goal: generic is spoken as documented. Method: `support/suite.ts`. */
-import { speaksAndReads } from './support/suite.js';
-
-speaksAndReads('generic');

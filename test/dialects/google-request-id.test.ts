@@ -1,4 +1,0 @@
-/** Goal: googleRequestId is spoken as documented. Method: `support/suite.ts`. */
-import { speaksAndReads } from './support/suite.js';
-
-speaksAndReads('googleRequestId');

@@ -1,4 +1,0 @@
-/** Goal: truelayer is spoken as documented. Method: `support/suite.ts`. */
-import { speaksAndReads } from './support/suite.js';
-
-speaksAndReads('truelayer');

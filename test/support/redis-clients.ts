@@ -1,0 +1,27 @@
+/** The clients of Redis that users have, each connected to a server of this machine. */
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import type { RedisClient } from '../../src/stores/redis/redis.js';
+
+export interface Connected {
+  readonly client: RedisClient;
+  close(): void;
+}
+
+const ignore = () => {};
+
+/** `againMs`: how soon it connects again; else as the client does by itself. */
+export const redisClients: Readonly<Record<'node-redis' | 'ioredis', (port: number, againMs?: number) => Promise<Connected>>> = {
+  async 'node-redis'(port, againMs) {
+    const client = createClient({ socket: { host: '127.0.0.1', port, ...(againMs !== undefined && { reconnectStrategy: againMs }) } });
+    client.on('error', ignore);
+    await client.connect();
+    return { client, close: () => client.destroy() };
+  },
+  async ioredis(port, againMs) {
+    const client = new Redis({ port, host: '127.0.0.1', ...(againMs !== undefined && { retryStrategy: () => againMs }) });
+    client.on('error', ignore);
+    await client.ping();
+    return { client, close: () => client.disconnect() };
+  },
+};
