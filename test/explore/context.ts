@@ -1,4 +1,6 @@
 /** A context of the simulation whose every port call parks, so that the explorer picks which one goes on. */
+import type { OnceOptions } from '../../src/entries/index.js';
+import { everything } from '../../src/everything.js';
 import { Context } from '../simulation/context.js';
 import { IDLE_SWEEP } from '../simulation/medium.js';
 import type { ChosenFaults } from './faults.js';
@@ -25,6 +27,10 @@ export class ExploredContext extends Context implements Owner {
     this.#steps = steps;
     this.#sends = sends;
     this.#faults = faults;
+  }
+
+  override features(options: OnceOptions): OnceOptions {
+    return { use: everything(), ...options };
   }
 
   override later(ms: number, run: () => void): () => void {

@@ -73,12 +73,12 @@ export class Context {
   boot(options: OnceOptions): this {
     const { medium, options: of } = this.device;
     const store = storeOn(this.#world, medium, this, { atomic: of.atomic, scope: 'simulated' });
-    this.once = this.enter(() => createOn(this.#platform(), { store, ...this.#features(options) }));
+    this.once = this.enter(() => createOn(this.#platform(), { store, ...this.features(options) }));
     return this;
   }
 
   /** Some releases of the app store no requests or no answers, and find what others have stored. */
-  #features(options: OnceOptions): OnceOptions {
+  protected features(options: OnceOptions): OnceOptions {
     const { client } = this.#world.options;
     const random = new Random(this.#world.seed).of('features', this.id);
     const lacks = [random.chance(0.3) && 'answers', ...(random.chance(0.3) && client.consentMs === undefined ? ['requests', 'background'] : [])];
