@@ -70,7 +70,7 @@ describe('the happy path', () => {
     await shop.pay();
     await shop.says(/^Paid €42\.00\. Thank you! Receipt no\. \d+\.$/);
     expect(await ledger()).toEqual([4200]);
-    expect(await shop.status.textContent()).toContain(`no. ${playground.charges('default')[0]?.id}.`);
+    await expect.poll(() => shop.status.textContent()).toContain(`no. ${playground.charges('default')[0]?.id}.`);
   });
 
   test('Enter, and a click at once, and more: one charge', async ({ shop }) => {

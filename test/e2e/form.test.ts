@@ -21,9 +21,9 @@ describe('with script', () => {
     await page.getByLabel(/^Bags/).press('Enter');
     await pay(page);
     await says(page, 'Paying…');
-    expect(await page.locator('#pay').getAttribute('aria-busy')).toBe('true');
+    await expect.poll(() => page.locator('#pay').getAttribute('aria-busy')).toBe('true');
     await says(page, PAID);
-    expect(await page.locator('#pay').getAttribute('aria-busy')).toBe('false');
+    await expect.poll(() => page.locator('#pay').getAttribute('aria-busy')).toBe('false');
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 

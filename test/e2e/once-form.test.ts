@@ -31,11 +31,11 @@ describe('with script', () => {
     await page.getByLabel(/^Bags/).press('Enter');
     await says(page, 'Paying…');
     const button = page.getByRole('button', { name: 'Paying…' });
-    expect(await button.getAttribute('aria-busy')).toBe('true');
+    await expect.poll(() => button.getAttribute('aria-busy')).toBe('true');
     expect(await button.isEnabled()).toBe(true);
-    expect(await page.locator('once-form form').getAttribute('aria-busy')).toBe('true');
+    await expect.poll(() => page.locator('once-form form').getAttribute('aria-busy')).toBe('true');
     await says(page, PAID);
-    expect(await page.locator('once-form form').getAttribute('aria-busy')).toBeNull();
+    await expect.poll(() => page.locator('once-form form').getAttribute('aria-busy')).toBeNull();
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
@@ -43,13 +43,15 @@ describe('with script', () => {
     const first = await renderedKey(page);
     await isDeclined(page, DECLINED);
     const field = page.getByLabel('Card');
-    expect(await field.getAttribute('aria-invalid')).toBe('true');
-    expect(await field.evaluate((one) => document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent)).toMatch(/^Your card was declined/);
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
+    await expect
+      .poll(() => field.evaluate((one) => document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent))
+      .toMatch(/^Your card was declined/);
     expect(await field.evaluate((one) => one === document.activeElement)).toBe(true);
     const next = await renderedKey(page);
     expect(next).not.toBe(first);
     await card(page, '4242, is accepted');
-    expect(await field.getAttribute('aria-invalid')).toBeNull();
+    await expect.poll(() => field.getAttribute('aria-invalid')).toBeNull();
     expect(await page.locator('[data-error-for]').count()).toBe(0);
     await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
@@ -70,7 +72,7 @@ describe('with script', () => {
     await check(page).click();
     await says(page, PAID);
     expect(await check(page).isVisible()).toBe(false);
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('status');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('status');
     expect(await ledger()).toHaveLength(1);
   });
 
@@ -216,7 +218,7 @@ describe('everybody can use it', () => {
     for (let presses = 0; presses < 10 && !(await check(page).evaluate((one) => one === document.activeElement)); presses++) await page.keyboard.press('Tab');
     await page.keyboard.press('Space');
     await says(page, PAID);
-    expect(await page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('status');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('status');
     expect(await ledger()).toHaveLength(1);
   });
 

@@ -57,7 +57,7 @@ test('without it: nothing is charged, and it stays open', async () => {
   await goesWrong(page, 'The network works');
   await new Promise((resolve) => setTimeout(resolve, 2500));
   expect(charges()).toEqual([]);
-  expect(await page.getByText('still being confirmed').isVisible()).toBe(true);
+  await expect.poll(() => page.getByText('still being confirmed').isVisible()).toBe(true);
 });
 
 test('everybody can use it', async () => {

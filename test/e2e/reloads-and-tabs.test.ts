@@ -24,9 +24,9 @@ describe('a reload', () => {
     await tab.choose('Nothing');
     await tab.button('Pay, and reload mid-flight').click();
     await tab.banner.waitFor();
-    expect(await tab.banner.textContent()).toBe('A payment of €42.00 is still being confirmed.');
-    expect(await tab.once.status.textContent()).toBe('Check it, or pay again: you will be charged once.');
-    expect(await tab.plain.status.textContent()).toBe('Ready to pay.');
+    await expect.poll(() => tab.banner.textContent()).toBe('A payment of €42.00 is still being confirmed.');
+    await expect.poll(() => tab.once.status.textContent()).toBe('Check it, or pay again: you will be charged once.');
+    await expect.poll(() => tab.plain.status.textContent()).toBe('Ready to pay.');
     await tab.once.button('Check').click();
     await paidOnce(tab);
     await expect.poll(() => tab.banner.isVisible()).toBe(false);
@@ -71,7 +71,7 @@ describe('a reload', () => {
     await paidOnce(tab);
     await tab.reload();
     await paidOnce(tab);
-    expect(await tab.once.button(/^Pay/).isDisabled()).toBe(true);
+    await expect.poll(() => tab.once.button(/^Pay/).isDisabled()).toBe(true);
   });
 
   test('and another cart: the banner keeps the old payment in mind, its Check ends it', async ({ tab }) => {
@@ -84,7 +84,7 @@ describe('a reload', () => {
     await tab.quantity(1);
     await tab.once.pay();
     await tab.once.says(/^Paid €21\.00/);
-    expect(await tab.banner.textContent()).toBe('A payment of €42.00 is still being confirmed.');
+    await expect.poll(() => tab.banner.textContent()).toBe('A payment of €42.00 is still being confirmed.');
     await tab.once.button('Check').click();
     await tab.page.getByText('The payment of €42.00 was made.').waitFor();
     expect((await playground.exactlyOnce()).map(({ amount }) => amount)).toEqual([4200, 2100]);
