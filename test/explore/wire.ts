@@ -73,6 +73,7 @@ export class Wire implements Owner {
         payload,
         at: this.#world.steps.now,
         wall: key.memoryOnly ? context.device.wall() : this.#world.storeNow(),
+        deviceWall: key.memoryOnly ? context.device.wall() : this.#world.storeNow(),
         attempt: context.attempt,
         thawedAt: context.thawedAt,
         hook: context.hook,

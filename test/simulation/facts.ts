@@ -49,6 +49,8 @@ export interface Send {
   readonly at: number;
   /** By the clock that tells how old its key is: the store's, or the device's where its record is in memory only. */
   readonly wall: number;
+  /** By the clock of the device that sent it. */
+  readonly deviceWall: number;
   /** The server may have forgotten the key already, whatever the device's clock says. */
   readonly lateByTrueTime: boolean;
   /** Counted from 1 in its drive, as the client's event says. */

@@ -78,6 +78,7 @@ export class Network {
           payload,
           at: this.#world.time.now,
           wall: known.memoryOnly ? context.device.wall() : this.#world.storeNow(context.device),
+          deviceWall: context.device.wall(),
           attempt: context.attempt,
           thawedAt: context.thawedAt,
           hook: context.hook,
