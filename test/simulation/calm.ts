@@ -9,6 +9,8 @@ import { GUEST, type Slot, USERS, type World } from './world.js';
 const HOUR_MS = 3_600_000;
 /** Longer than anything that a world leaves on the wire. */
 const REST_MS = 2 * HOUR_MS;
+/** How long a call may take that can ask the app: longer than it waits for work in progress, so that it has time left to ask. */
+const PATIENT_MS = 300_000;
 /** Pages of a list are never without end. */
 const PAGES_MAX = 1000;
 
@@ -36,7 +38,8 @@ function fresh(world: World, app: App, slot: Slot, user: string, reconciles: boo
   slot.context?.kill();
   slot.device.user = user;
   if (!reconciles) return app.boot(slot);
-  return app.boot(slot, { reconcile: (question) => reconcileIn(world, slot.context as Context)(question) });
+  const limits = { ...world.options.client.limits, totalMs: PATIENT_MS };
+  return app.boot(slot, { limits, reconcile: (question) => reconcileIn(world, slot.context as Context)(question) });
 }
 
 /** Marks what `pending()` shows. */
@@ -82,7 +85,7 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
       const context = fresh(world, app, slot, user, reconciles);
       for (const op of open) {
         const payload = op.payloads[op.unnamed ? 0 : op.payloads.length - 1 - round];
-        if (payload !== undefined) app.call(context, op, { payload });
+        if (payload !== undefined) app.call(context, op, reconciles ? { payload, totalMs: PATIENT_MS } : { payload });
       }
       await world.time.run(world.time.now + DRIVE_MS);
       const pending = new Set(await list(world, fresh(world, app, slot, user, false), user));
