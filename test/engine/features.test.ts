@@ -3,7 +3,8 @@
  * and without, on one store; nothing may be sent or stored by a call that is refused.
  */
 import { describe, expect } from 'vitest';
-import type { Once, OnceOptions, OnceRequestInit, OperationOptions } from '../../src/entries/index.js';
+import type { OnceRecord } from '../../src/core/record.js';
+import type { Keep, Once, OnceOptions, OnceRequestInit, OperationOptions } from '../../src/entries/index.js';
 import {
   answers as answersFeature,
   clear,
@@ -124,17 +125,21 @@ describe('reconciling', () => {
   });
 });
 
+test.for<[option: string, feature: string, keep: Keep]>([
+  ['keep.request', 'requests', { request: true }],
+  ["keep.response: 'disk'", 'answers', { response: 'disk' }],
+])('%s: its feature is asked for where a client, an extended one or a call says so, and nothing is sent', async ([option, feature, keep], { world }) => {
+  const needed = new TypeError(needs(option, feature));
+  expect(() => world.open({ ...BARE, keep })).toThrow(needed);
+  const { tab, once } = world.open({ ...BARE, namespace: 'ann' });
+  expect(() => tab.in(() => extend(once, { keep }))).toThrow(needed);
+  expect((await world.end(tab, pay(once, { keep }))).error).toEqual(needed);
+  expect(world.server.arrivals).toHaveLength(0);
+  expect(world.record()).toBeUndefined();
+});
+
 describe('requests', () => {
   const KEPT = { keep: { request: true } } as const;
-  const needed = needs('keep.request', 'requests');
-
-  test('is asked for where a client or a call says so, and nothing is sent', async ({ world }) => {
-    expect(() => world.open({ ...BARE, ...KEPT })).toThrow(new TypeError(needed));
-    const { tab, once } = world.open({ ...BARE, namespace: 'ann' });
-    expect((await world.end(tab, pay(once, KEPT))).error).toEqual(new TypeError(needed));
-    expect(world.server.arrivals).toHaveLength(0);
-    expect(world.record()).toBeUndefined();
-  });
 
   test('of an earlier page: without it a stored request is not sent by itself, and stays for a page that has it', async ({ world }) => {
     const first = world.open({ namespace: 'ann', ...ONE, ...KEPT });
@@ -161,6 +166,41 @@ describe('requests', () => {
     const { tab, once } = world.open({ namespace: 'ann', use: [requests()] });
     expect(await world.end(tab, pay(once, { body: 'other' }), mismatch, replays())).toMatchObject({ outcome: { effect: 'done', from: 'server' } });
     expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
+
+describe('a page without the features, which finds what another one stored', () => {
+  const KEPT = { namespace: 'ann', keep: { request: true, response: 'disk' }, ...ONE } as const;
+
+  test('clears it at a log-out: no request and no answer stays, and the key of what is open does', async ({ world }) => {
+    const first = world.open(KEPT);
+    await world.end(first.tab, pay(first.once, { operation: ['pay', 'done'] }), answers(201, { id: 'pay_1' }));
+    await world.end(first.tab, pay(first.once), lost());
+    const bare = world.open({ ...BARE, namespace: 'ann' });
+    const { kept } = await bare.tab.in(() => clear(bare.once));
+    expect(kept).toMatchObject([{ name: NAME, resumable: false }]);
+    const records = world.records as OnceRecord[];
+    expect(records.map(({ request, answer }) => request ?? answer)).toEqual([undefined, undefined]);
+    expect(await world.end(bare.tab, pay(bare.once), replays())).toMatchObject({ status: 201 });
+    expect(world.server.keys.at(-1)).toBe(world.server.keys.at(-2));
+  });
+
+  test('goes on under a key that a strategy made, and does not ask for another one', async ({ world }) => {
+    const first = world.open({ ...KEPT });
+    await world.end(first.tab, pay(first.once, { key: () => 'order-1' }), lost());
+    const bare = world.open({ ...BARE, namespace: 'ann' });
+    expect(await world.end(bare.tab, pay(bare.once), replays())).toMatchObject({ status: 201, outcome: { key: 'order-1' } });
+    expect(world.server.keys).toEqual(['order-1', 'order-1']);
+  });
+
+  test('with if-changed, sends a changed payload under the same key, and what comes after it under a new one', async ({ world }) => {
+    const first = world.open(KEPT);
+    await world.end(first.tab, pay(first.once), lost());
+    const bare = world.open({ ...BARE, ...ONE, namespace: 'ann', repeat: 'if-changed' });
+    await world.end(bare.tab, pay(bare.once, { body: 'second' }), answers(201));
+    await world.end(bare.tab, pay(bare.once, { body: 'third' }), answers(201));
+    const [one, two, three] = world.server.keys;
+    expect([two === one, three === two]).toEqual([true, false]);
   });
 });
 
@@ -205,15 +245,6 @@ describe('hooks', () => {
 
 describe('answers', () => {
   const KEPT = { keep: { response: 'disk' } } as const;
-  const needed = needs("keep.response: 'disk'", 'answers');
-
-  test('is asked for where a client or a call says so, and nothing is sent', async ({ world }) => {
-    expect(() => world.open({ ...BARE, ...KEPT })).toThrow(new TypeError(needed));
-    const { tab, once } = world.open({ ...BARE, namespace: 'ann' });
-    expect((await world.end(tab, pay(once, KEPT))).error).toEqual(new TypeError(needed));
-    expect(world.server.arrivals).toHaveLength(0);
-    expect(world.record()).toBeUndefined();
-  });
 
   test('of an earlier page: without it a call whose operation is done says so, and with it gets the stored answer', async ({ world }) => {
     const first = world.open({ namespace: 'ann', ...KEPT });
