@@ -2,9 +2,8 @@
  * Goal: a call inside of the function of its own name ends at once, and does not wait for itself until its time is over. Method: the
  * real Node, whose async context says where a call was made.
  */
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { createOnce, type Once, run } from '../../src/entries/index.js';
-import { nesting } from '../../src/platform/node/nesting.js';
 import { memoryStore } from '../../src/stores/memory.js';
 
 const NAME = ['charge', 'o-1'] as const;
@@ -12,11 +11,18 @@ const open = () => createOnce({ namespace: `nesting-${Math.random()}`, store: me
 const turn = () => new Promise((done) => setTimeout(done, 5));
 const codeOf = (work: Promise<unknown>) => work.then(String, (error: { code?: string }) => error.code);
 
-test('Node 24 tells where a call was made; older ones would pay for it with every promise', () => {
-  expect(nesting !== undefined).toBe(Number.parseInt(process.versions.node, 10) >= 24);
+test.each([
+  ['24.0.0', true],
+  ['22.21.1', false],
+])('Node %s tells where a call was made: %s; older ones would pay for it with every promise', async (node, tells) => {
+  vi.stubGlobal('process', Object.create(process, { versions: { value: { ...process.versions, node } } }));
+  vi.resetModules();
+  onTestFinished(() => void vi.unstubAllGlobals());
+  const { nesting } = await import('../../src/platform/node/nesting.js');
+  expect(nesting !== undefined).toBe(tells);
 });
 
-test.skipIf(!nesting).each<[string, (once: Once) => Promise<unknown>]>([
+test.each<[string, (once: Once) => Promise<unknown>]>([
   ['run', (once) => run(once, NAME, () => 'inner')],
   ['fetch', (once) => once.fetch('http://shop.example/', { method: 'POST', once: [...NAME] })],
   [
