@@ -102,17 +102,17 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
 
 /** Throws if an option needs a feature that was not given to `use`. */
 function checkNeeds({ accepted, reconcile, background, keep, ...hooks }: Settings, parts: Partial<Parts>): void {
-  const need = (asked: unknown, option: string, feature: string, part: keyof Parts): void => {
-    if (asked && !parts[part]) throw new TypeError(needs(option, feature));
+  const need = (asked: unknown, option: string, feature: string, part = feature): void => {
+    if (asked && !parts[part as keyof Parts]) throw new TypeError(needs(option, feature));
   };
   need(accepted === 'poll', "accepted: 'poll'", 'polling', 'poll');
-  need(background, 'background', 'background', 'begins');
-  for (const name of ['headers', 'verdict', 'fingerprint'] as const) need(hooks[name], name, 'hooks', 'hooks');
-  need(typeof hooks.key === 'function', 'key', 'hooks', 'hooks');
-  need(hooks.dialectOf, 'dialect', 'hooks', 'hooks');
-  need(keep.request, 'keep.request', 'requests', 'requests');
-  need(keep.response === 'disk', "keep.response: 'disk'", 'answers', 'answers');
   need(reconcile, 'reconcile', 'reconciling', 'ask');
+  need(background, 'background', 'background', 'begins');
+  for (const name of ['fingerprint', 'headers', 'verdict'] as const) need(hooks[name], name, 'hooks');
+  need(typeof hooks.key === 'function', 'key', 'hooks');
+  need(hooks.dialectOf, 'dialect', 'hooks');
+  need(keep.request, 'keep.request', 'requests');
+  need(keep.response === 'disk', "keep.response: 'disk'", 'answers');
 }
 
 /** The `fetch` of a client. `handle`: the name, if the call is made through a handle made by `operation`. @internal */

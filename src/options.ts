@@ -30,6 +30,8 @@ const tuning = {
   thawMs: 1000,
   /** How long to wait for the body of a 2xx that is no document. Then the caller gets the answer while the body still arrives. */
   bodyMs: 1000,
+  /** Where an answer is kept, unless `keep.response` says, on a server and of a function given to `run`: a later process expects to find it. Elsewhere: in memory. */
+  answers: 'disk',
   /** How many answers are kept in memory for the next call of their name. */
   answersMax: 32,
   /** One sweep for so many settled operations. */
@@ -48,7 +50,7 @@ type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'repeat' | 'whenBusy'> {
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenBusy: 'join' | 'reject';
-  /** `response` is set only if the app gave it; `answerToStore` in `src/engine/settle.ts` has the defaults. */
+  /** `response` is set only if the app gave it; the defaults are in `tuning`. */
   readonly keep: Required1<Omit<Keep, 'response'>> & Pick<Keep, 'response'>;
   readonly limits: Required1<Limits>;
   readonly namespace: (() => string | null | undefined) | undefined;

@@ -49,7 +49,7 @@ export function answerToStore(job: OperationRun, result: Result | undefined): St
   // Decided only now, because a store may be chosen late. A store that ends with its context would only be a second copy in memory. What a
   // function gave is stored by default, because it can't be asked again.
   const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
-  const kept = settings.keep.response ?? (lasts || payload?.answers ? 'disk' : 'memory');
+  const kept = settings.keep.response ?? ((lasts || payload?.answers) && settings.tuning.answers);
   return kept === 'disk' && (settings.namespace || server) && result ? answersOf(job)?.toStore(result) : undefined;
 }
 
