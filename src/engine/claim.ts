@@ -125,7 +125,7 @@ async function keyFor(job: OperationRun, generation: number, random: boolean): P
   if (random) key = operation ? shape(platform.randomness.uuid()) : job.id;
   else if (typeof key === 'function') {
     if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
-    key = await parts.hooks.key(job, generation);
+    return parts.hooks.key(job, generation);
   } else if (key === undefined) {
     if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
     key = shape(parts.derive({ namespace, operation, generation }));

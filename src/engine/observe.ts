@@ -118,9 +118,7 @@ export const rememberedOutcome = (record: OnceRecord, ending: Ending, storedIn: 
   ...ending,
 });
 
-/**
- * What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`.
- */
+/** What a screen shows for the stored record. An end without an effect is shown only if it has `justEnded`. */
 export function stateOf(client: Client, operationKey: OperationKey, stored: unknown, storedIn: Outcome['storedIn'], justEnded = false): OperationState {
   const record = readRecord(stored);
   if (record?.state === 'pending') return { phase: 'unsettled', pending: pendingOf(client, operationKey, record) };
