@@ -66,6 +66,11 @@ async function json(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(text);
 }
 
+/** Bytes of half a large answer. */
+const HALF = 1_500_000;
+/** Large answers of which half is still to be sent. */
+const halves = new WeakMap<Shop, ServerResponse>();
+
 async function atShop(request: IncomingMessage, response: ServerResponse, verb: string, shop: Shop): Promise<void> {
   const tell = (value: unknown = {}) => send(response, 'application/json', JSON.stringify(value));
   switch (verb) {
@@ -75,7 +80,14 @@ async function atShop(request: IncomingMessage, response: ServerResponse, verb: 
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write('data: 1\n\n');
       return;
     case 'large':
-      return void response.writeHead(201, { 'content-type': 'application/octet-stream' }).end(Buffer.alloc(3_000_000));
+      return void response.writeHead(201, { 'content-type': 'application/octet-stream' }).end(Buffer.alloc(2 * HALF));
+    case 'halves':
+      // The other half goes out when it is asked for: whoever asks has seen the first one.
+      response.writeHead(201, { 'content-type': 'application/octet-stream' }).write(Buffer.alloc(HALF));
+      return void halves.set(shop, response);
+    case 'rest':
+      halves.get(shop)?.end(Buffer.alloc(HALF));
+      return tell();
     case 'moved':
       return void response.writeHead(302, { location: '/site/empty.html' }).end();
     case 'echo':
