@@ -16,7 +16,7 @@ import { codeOf, undriven } from './failure.js';
 import { finish } from './finish.js';
 import type { Ended, Finished } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
-import { changed, emit, guarded, pendingOf, publish, rememberedOutcome, resetStaleState } from './observe.js';
+import { changed, emit, guarded, pendingOf, publish, readAnew, rememberedOutcome } from './observe.js';
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
@@ -145,8 +145,11 @@ export function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'na
   const { client, operationKey } = job;
   const settled = outcome.type !== 'unknown';
   if (settled) publish(client, operationKey, { phase: 'settled', outcome });
-  else if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
-  else resetStaleState(client, operationKey);
+  else {
+    // This is what the driver knows. The app may have changed or removed the record meanwhile.
+    if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
+    readAnew(client, operationKey);
+  }
   if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
   if (settled) sweepNowAndThen(client);
 }

@@ -2,7 +2,6 @@
  * What replaces a lock where contexts share no lock manager: a lease in the record, timed by the store's clock. It only saves work;
  * safety rests on the key.
  */
-import { holds } from '../core/ownership.js';
 import { readRecord } from '../core/record.js';
 import { CLOCK_BACK_MS } from '../core/retention.js';
 import type { Driver, OperationRun } from './client.js';
@@ -23,8 +22,9 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
   const { leaseMs } = job.settings.limits;
   const change = (stored: unknown, now: number) => {
     const record = readRecord(stored);
-    // The revision is not compared: a log-out raises it, but until this driver has stopped, an attempt of it may be under way.
-    const mine = record?.state === 'pending' && record.key === own.key && holds(own, record) && record.lease;
+    // The revision is not compared: a log-out raises it, but until this driver has stopped, an attempt of it may be under way. The lease of a
+    // move, which a driver with a lock leaves in the record, is nobody's, and runs out.
+    const mine = record?.state === 'pending' && record.key === own.key && record.lease?.owner === job.client.owner && record.lease;
     return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + leaseMs } } }) };
   };
   return updateStored(job, change);

@@ -71,11 +71,10 @@ export function watch(client: Client, screen: (elsewhere: boolean) => void): () 
   };
 }
 
-/** Resets a stale `sending` or `waiting` once nothing is in flight here any more. What is stored is not known here, so screens read it anew. */
-export function resetStaleState(client: Client, operationKey: OperationKey): void {
+/** Makes screens read what is stored, where a call has ended without knowing that, and resets a stale `sending` or `waiting`. */
+export function readAnew(client: Client, operationKey: OperationKey): void {
   const shown = client.registry.lives.get(operationKey);
-  if (!shown || !isUnderWay(shown.state)) return;
-  publish(client, operationKey, LOADING);
+  if (shown && isUnderWay(shown.state)) publish(client, operationKey, LOADING);
   look(client.registry, true);
 }
 

@@ -13,7 +13,7 @@ import { contextOfCall } from './context.js';
 import { conclude, execute, leftBefore, leftClean } from './execute.js';
 import { busyError, failure, storeError, undriven } from './failure.js';
 import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
-import { changed, guarded, resetStaleState } from './observe.js';
+import { changed, guarded, readAnew } from './observe.js';
 import { CallerLeft, inTime, limit, unlessLate, within } from './wait.js';
 
 /** The request of a call that brings none: it only goes on with what is stored. */
@@ -145,7 +145,7 @@ async function fly(
       conclude(here, ended);
       return flight.land(ended);
     }
-    resetStaleState(client, address.operationKey);
+    readAnew(client, address.operationKey);
     const known = error instanceof UnreplayableBody ? await bodyError(here, error, await isElsewhere()) : error;
     flight.land(
       isOnceError(known)

@@ -7,7 +7,9 @@ import { type Consent, type PendingRecord, readRecord, seal } from '../core/reco
 import { namespaceNow } from '../engine/address.js';
 import { awaitLock, tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationRun, Parts } from '../engine/client.js';
+import { changed } from '../engine/observe.js';
 import { readStored, updateStored } from '../engine/record-access.js';
+import { look } from '../engine/registry.js';
 import { addressOfRecord, type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
 import type { Waiting } from '../engine/turns.js';
@@ -151,4 +153,7 @@ async function takeBack(client: Client, namespace: Namespace, record: Waiting, o
     if (found?.state !== 'pending' || found.request?.consent?.until !== over.until) return { value: undefined };
     return { next: inForce(found, over.until), value: undefined };
   });
+  // Without its request it can't be resumed any more.
+  look(client.registry, true);
+  changed(client);
 }

@@ -26,7 +26,13 @@ import type { Changed } from '../ports.js';
 export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget' | undefined } = {}): Promise<{ readonly kept: readonly PendingOperation[] }> {
   const client = clientOf(once, 'clear');
   check(options, { unsettled: ['keep', 'forget'] }, 'clear');
-  return { kept: await clearAll(client, namespaceOf(client), options.unsettled === 'forget') };
+  const namespace = namespaceOf(client);
+  try {
+    return { kept: await clearAll(client, namespace, options.unsettled === 'forget') };
+  } finally {
+    // If the store fails in the middle, some records are cleared already: other tabs look, too.
+    changed(client);
+  }
 }
 
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
@@ -56,7 +62,6 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
     if (state.phase === 'settled' && isOperationOf(client, namespace, key)) publish(client, key, { phase: 'idle' });
   for (const table of [client.registry.answers, client.registry.payloads])
     for (const key of table.keys()) if (isOperationOf(client, namespace, key)) table.delete(key);
-  changed(client);
   return kept;
 }
 

@@ -2,7 +2,7 @@
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
-import { leaseHolds, MOVED } from '../core/retention.js';
+import { CLOCK_BACK_MS, leaseHolds, MOVED } from '../core/retention.js';
 import { digestOfNamespace, idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
@@ -27,9 +27,13 @@ export async function move(once: Once, from: string): Promise<void> {
   if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);
   if (from === to) return;
   const guest = from as Namespace;
-  for (const scanned of [scanPending(client, guest, undefined, undefined), scanInUse(client, guest)])
-    for await (const { record, operationKey } of scanned) await moveOne(client, guest, to, record, operationKey);
-  changed(client);
+  try {
+    for (const scanned of [scanPending(client, guest, undefined, undefined), scanInUse(client, guest)])
+      for await (const { record, operationKey } of scanned) await moveOne(client, guest, to, record, operationKey);
+  } finally {
+    // If the store fails in the middle, some records are moved already: other tabs look, too.
+    changed(client);
+  }
 }
 
 /** Refused operations whose keys stay in use: a copy that the platform sent unseen may have had an effect under such a key. */
@@ -109,9 +113,10 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
   const driven = await isDriven(client, { label, id: old }, operationKey, from);
-  const moved = (before: OnceRecord, now: number, generation = 0): OnceRecord => {
-    // If a key counts for one account only, the server does not know it for the new account: end the key window now.
-    const scoped = from !== to && before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: now } : {};
+  const moved = (before: OnceRecord, generation = 0): OnceRecord => {
+    // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that a
+    // clock which is set back does not open it again: from there on, it is the clock that is found to be wrong.
+    const scoped = from !== to && before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS } : {};
     const was = before.previous;
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
     const previous = was && readRecord(was) ? seal({ ...was, id, ns }) : was;
@@ -123,7 +128,7 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     // The old driver sends nothing more, but its last attempt may be under way. The lease keeps the app from settling meanwhile.
     const live = there.state === 'pending' && (driven || leaseHolds(there.lease, now));
     const lease = live ? { owner: MOVED, until: now + client.settings.limits.attemptMs } : undefined;
-    const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease }, now);
+    const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease });
     return { next, value: { ...next, lease } };
   });
   if (!taken) return;
@@ -133,11 +138,11 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
     let isDone = false;
     const free =
       givesWay(other && (await timed(client, other.read(id))), taken) &&
-      (await update(id, (there, stored, now) => {
+      (await update(id, (there, stored) => {
         isDone = there?.state === 'settled';
         // An earlier, interrupted move has inserted it already, and it may have gone on since.
         if (there?.key === key && !(isClean(there) && taken.ambiguous)) return { value: true, ...withPayloadsOf(there, taken) };
-        return givesWay(stored, taken) ? { next: moved(taken, now, there?.generation), value: true } : { value: false };
+        return givesWay(stored, taken) ? { next: moved(taken, there?.generation), value: true } : { value: false };
       }));
     if (!free) {
       // If the user's own operation is done, nobody will press again, so a key in use that is left behind does no harm.

@@ -7,7 +7,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { clear, forget, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const open = (world: World, options: OnceOptions = { namespace: 'shop' }, of: TabOptions = PROCESS) => world.open(options, of);
@@ -112,6 +112,22 @@ describe('an operation that is moved to another namespace while an attempt is on
     const pressed = world.clock.now();
     expect((await world.end(user.tab, pay(user.once))).outcome).toMatchObject({ type: 'replayed' });
     expect(world.clock.now()).toBe(pressed);
+    await world.end(guest.tab, first);
+  });
+
+  test('ends as none once the app says so, although presses that took it up lasted longer than that attempt could', async ({ world }) => {
+    const guest = open(world, { namespace: 'guest' }, {});
+    const user = open(world, { namespace: 'ann', ...ONE, reconcile: async () => 'none' }, {});
+    world.server.plays(delayed(20 * SECOND, lost()));
+    const first = pay(guest.once, ONE);
+    await rest();
+    await world.run(move(user.once, 'guest'));
+    const ends = [];
+    for (let press = 0; press < 3; press++) {
+      world.server.plays(delayed(20 * SECOND, answers(400, { code: 'bad_card' })));
+      ends.push((await world.end(user.tab, pay(user.once))).outcome?.effect);
+    }
+    expect(ends).toEqual(['unknown', 'none', 'none']);
     await world.end(guest.tab, first);
   });
 

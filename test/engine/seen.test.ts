@@ -7,7 +7,7 @@ import type { Label, OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Registry } from '../../src/engine/client.js';
 import { openLog } from '../../src/engine/log.js';
-import { emit, guarded, live, named, pendingOf, publish, rememberedOutcome, resetStaleState, stateOf } from '../../src/engine/observe.js';
+import { emit, guarded, live, named, pendingOf, publish, readAnew, rememberedOutcome, stateOf } from '../../src/engine/observe.js';
 import type { Listener, OperationState } from '../../src/engine/observed.js';
 import { keyedOperationOf } from '../../src/engine/registry.js';
 import { requests } from '../../src/features/requests.js';
@@ -118,13 +118,13 @@ describe('states', () => {
   ] as const)('%j is %s when nothing is under way any more', (state, phase) => {
     const { client } = scene();
     publish(client, made('a'), state);
-    resetStaleState(client, made('a'));
+    readAnew(client, made('a'));
     expect(live(client.registry, made('a')).state.phase).toBe(phase);
   });
 
   test('of what nobody asked about stay unmade', () => {
     const { client, lives } = scene();
-    resetStaleState(client, made('a'));
+    readAnew(client, made('a'));
     expect(lives.size).toBe(0);
   });
 

@@ -4,6 +4,7 @@
  */
 import { test as anyTest, describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
+import { MOVED } from '../../src/core/retention.js';
 import type { AttemptLoop } from '../../src/engine/attempt-loop.js';
 import type { Client, OperationRun } from '../../src/engine/client.js';
 import { Closing } from '../../src/engine/closing.js';
@@ -117,6 +118,16 @@ describe('a lease', () => {
     const before = one.stored();
     await one.clock.advance(BEAT_MS);
     expect(one.stored()).toEqual(before);
+    end();
+    await held;
+  });
+
+  test('that a move has left is not renewed by the driver that goes on: it would keep the operation from ever ending as none', async ({ one }) => {
+    const moved = record({ lease: { ...LEASE, owner: MOVED } });
+    one.medium.set('id', moved);
+    const { held, end } = hold(one, moved);
+    await one.clock.advance(BEAT_MS);
+    expect(one.stored()).toEqual(moved);
     end();
     await held;
   });

@@ -160,6 +160,18 @@ test('a key that counts for one account is not sent for another one, though a ma
   expect(world.server.arrivals).toHaveLength(1);
 });
 
+test.for([31_000, 4 * MINUTE, HOUR])('nor is it sent when the clock is set back by %i ms after the move', async (backMs, { world }) => {
+  const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
+  const guest = world.open({ ...options, namespace: 'guest' });
+  await world.end(guest.tab, pay(guest.once), charged(lost()));
+  const ann = guest.tab.once({ ...options, namespace: 'ann' });
+  await world.clock.advance(2 * HOUR);
+  await world.run(move(ann, 'guest'));
+  guest.tab.skewMs = -backMs;
+  expect(await world.end(guest.tab, pay(ann))).toMatchObject(EXPIRED);
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
 test.for([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again as any other does', async (skewMs, { world }) => {
   const { tab, once } = world.open({ limits: { keyWindowMs: 10 * MINUTE } }, { server: true });
   tab.skewMs = skewMs;

@@ -8,6 +8,7 @@ import { Context } from './context.js';
 import type { Call, OpFacts, Told } from './facts.js';
 import type { Deed } from './plan.js';
 import type { ClientOptions } from './scenario.js';
+import { Screens } from './screens.js';
 import { runSdk } from './sdk.js';
 import { Sweep } from './sweep.js';
 import { GUEST, type Slot, type World } from './world.js';
@@ -54,6 +55,7 @@ export class App {
           told: { at: world.time.now, by: 'event', outcome: event.outcome, status: undefined, code: undefined, error: undefined },
         });
     });
+    if (world.options.screens && slot.kind === 'tab') context.screens = new Screens(world, context);
     // What a worker does when it starts.
     if (world.options.client.consentMs !== undefined) context.later(0, () => this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));
     return context;

@@ -24,6 +24,7 @@ export async function calmDown(world: World, app: App): Promise<void> {
     for (const context of device.contexts) context.thaw();
   }
   await world.time.run(world.time.now + REST_MS);
+  for (const context of world.contexts.values()) if (!context.dead && !context.closed) context.screens?.atRest();
   const places = world.devices.map((device) => world.slots.find((slot) => slot.device === device) as Slot);
   if (world.options.guests) for (const slot of places) await settled(world, move(fresh(world, app, slot, USERS[0], false).once, GUEST));
   for (const slot of places) for (const user of USERS) await list(world, fresh(world, app, slot, user, false), user);

@@ -12,6 +12,7 @@ import type { MemoryMedium } from '../../src/stores/memory.js';
 import type { Device } from './device.js';
 import { Medium, storeOn } from './medium.js';
 import { Random } from './random.js';
+import type { Screens } from './screens.js';
 import type { Sweep } from './sweep.js';
 import type { World } from './world.js';
 
@@ -43,6 +44,10 @@ export class Context {
   once!: Once;
   /** A client with other options over the same store. */
   other: Once | undefined;
+  /** What its page shows. */
+  screens: Screens | undefined;
+  /** Where its screens hear that they should look again. */
+  readonly looks = new Set<() => void>();
   /** It goes through all that is pending. */
   sweep: Sweep | undefined;
   /** Called when it dies. */
@@ -168,6 +173,7 @@ export class Context {
     this.#held = [];
     for (const entry of held) this.later(0, () => entry.run?.());
     this.wakeUp();
+    this.lookAgain();
   }
 
   /** None of its promises ever goes on; its locks free themselves, and what was only in its memory is gone. */
@@ -185,6 +191,11 @@ export class Context {
   /** Online again, or shown again. */
   wakeUp(): void {
     for (const wake of [...this.#wakes]) this.later(0, wake);
+  }
+
+  /** Shown again, or told to by another tab. */
+  lookAgain(): void {
+    for (const look of this.looks) this.later(0, look);
   }
 
   #fate(random: Random): Fate {
@@ -215,6 +226,7 @@ export class Context {
           return () => void this.#wakes.delete(wake);
         },
       },
+      tabs: kind === 'tab' && world.options.screens ? device.tabsOf(this) : undefined,
       transport: () => ({
         send: (url, init) => world.network.send(this, url, init),
         // As on each platform: a page can't tell, and Node only of a request that follows no redirect.

@@ -1,5 +1,5 @@
 /** A phone, a laptop, a machine: what its contexts share. */
-import type { Locks } from '../../src/ports.js';
+import type { Locks, Tabs } from '../../src/ports.js';
 import type { Context } from './context.js';
 import { Medium } from './medium.js';
 import type { World } from './world.js';
@@ -48,6 +48,8 @@ export class Device {
   set user(to: string) {
     if (to !== this.#user) this.sessions++;
     this.#user = to;
+    // The page on which somebody logs in is told so by its app, the others look when somebody turns to them.
+    for (const context of this.contexts) context.lookAgain();
   }
 
   /** What the device takes for the time. */
@@ -63,6 +65,19 @@ export class Device {
   setOnline(online: boolean): void {
     this.online = online;
     if (online) for (const context of this.contexts) context.wakeUp();
+  }
+
+  /** A channel between its tabs. */
+  tabsOf(context: Context): Tabs {
+    return {
+      tell: () => {
+        for (const other of this.contexts) if (other !== context) other.lookAgain();
+      },
+      listen: (look) => {
+        context.looks.add(look);
+        return () => void context.looks.delete(look);
+      },
+    };
   }
 
   /** Relaxed commits that were not on the disk yet are gone, and every context with them. */

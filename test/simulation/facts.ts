@@ -1,6 +1,7 @@
 /** What happens in a world, as checkers see it. */
 import type { Outcome } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
+import type { OperationState } from '../../src/engine/observed.js';
 import type { Endpoint } from './requests.js';
 
 /** A press on a button: one call of a client by the app. */
@@ -214,12 +215,22 @@ export interface Commit {
   readonly why: 'written' | 'moved' | 'torn' | 'evicted' | 'power-loss' | 'died';
 }
 
+/** What a page shows of an operation once everything has come to rest. */
+export interface Shown {
+  readonly op: OpFacts;
+  readonly context: string;
+  readonly state: OperationState;
+  /** What is stored under its name, for the user whose session it is. */
+  readonly stored: OnceRecord | undefined;
+}
+
 export type Fact =
   | ({ readonly kind: 'commit' } & Commit)
   | { readonly kind: 'called'; readonly call: Call }
   | { readonly kind: 'told'; readonly call: Call | undefined; readonly op: OpFacts; readonly told: Told }
   | { readonly kind: 'sent'; readonly send: Send }
-  | { readonly kind: 'effect'; readonly effect: Effect };
+  | { readonly kind: 'effect'; readonly effect: Effect }
+  | ({ readonly kind: 'shown' } & Shown);
 
 /** What a world does that no client could know, or that an app asked for: counted apart. */
 export type Apart =

@@ -45,6 +45,8 @@ export interface WorldOptions {
   readonly devices: readonly (DeviceOptions & { readonly slots: readonly ContextKind[] })[];
   /** All devices reach one store: a database of many machines. */
   readonly sharedStore?: boolean | undefined;
+  /** Pages show the state of each operation. */
+  readonly screens?: boolean | undefined;
   /** Everybody begins as a guest; whoever logs in takes along what is open. */
   readonly guests?: boolean | undefined;
   readonly server: ServerOptions;

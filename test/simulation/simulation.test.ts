@@ -28,8 +28,16 @@ async function holds(scenario: Scenario, seed: number): Promise<Report> {
   return report;
 }
 
-test('there is a checker for each of the six promises', () => {
-  expect(checkers.map(({ name }) => name)).toEqual(['at-most-one', 'stored-before-sent', 'one-key', 'outcome-is-true', 'nothing-lost', 'settles-when-calm']);
+test('there is a checker for each of the seven promises', () => {
+  expect(checkers.map(({ name }) => name)).toEqual([
+    'at-most-one',
+    'stored-before-sent',
+    'one-key',
+    'outcome-is-true',
+    'nothing-lost',
+    'settles-when-calm',
+    'screens-are-true',
+  ]);
 });
 
 test('one seed decides everything', async () => {

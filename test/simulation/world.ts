@@ -51,6 +51,8 @@ export class World {
   readonly random: Random;
   readonly contexts = new Map<string, Context>();
   readonly requests: Requests;
+  /** Who wrote the record of a key last. */
+  readonly #writers = new Map<string, string>();
   /** What the app has contexts do by hand at this moment. */
   readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
   readonly #tracing: boolean;
@@ -98,6 +100,7 @@ export class World {
     if (!record) return;
     const op = this.#opOf(record);
     const user = USER_BY_NS.get(record.ns) ?? '?';
+    if (!memory) this.#writers.set(op.label, context);
     this.log(
       () => `  ${memory ? 'memory' : 'store'} of ${context}: ${op.user} ${op.label} ${print(before)} -> ${print(after)}${why === 'written' ? '' : ` (${why})`}`,
     );
@@ -150,6 +153,19 @@ export class World {
 
   #opOf({ ns, label }: OnceRecord): OpFacts {
     return this.requests.labelled(label) ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.options.client.repeat });
+  }
+
+  /** What is stored under this button's name in the session of this device, unless it has ended and its time is over. */
+  storedFor(device: Device, name: number): OnceRecord | undefined {
+    const label = JSON.stringify(['pay', name]);
+    const found = [...device.medium.records.values()].map((one) => one as OnceRecord);
+    const stored = found.find((one) => one.label === label && USER_BY_NS.get(one.ns) === device.user);
+    return stored?.state === 'pending' || (stored && stored.forgetAt > this.storeNow(device)) ? stored : undefined;
+  }
+
+  /** Whoever wrote about this operation last died before it could tell the other pages, or was the browser itself. */
+  untold({ label }: OpFacts): boolean {
+    return this.contexts.get(this.#writers.get(label) ?? '')?.dead !== false;
   }
 
   /** The operation behind a button. Without names, each payload of it is one of its own. */

@@ -54,10 +54,11 @@ function unchanged(effect: Effect, ledger: Ledger): void {
   const other = op.calls.some((call) => call.verb !== 'resume' && call.payload !== payload && (call.begunAt >= since || !call.told || call.told.at > since));
   if (other) return;
   // The replay of its own unseen copy reads like an earlier payload's, so the very press goes on with the change under a new key,
-  // and where that one is refused, or its page dies before it is sent, the next press does.
+  // and where that one is refused, or its page dies or its device goes offline before it is sent, the next press does.
   const { call: press } = last.send;
-  const died = (one: KeyFacts): boolean => !press?.told && one.bornIn === last.key.endedIn && one.bornAt >= last.key.endedAt;
-  const wentOn = [...op.keys.values()].some((one) => one !== last.key && (died(one) || one.sends.some(({ call }) => call === press)));
+  const unsent = (one: KeyFacts): boolean =>
+    (!press?.told || press.told.outcome?.effect === 'unknown') && one.bornIn === last.key.endedIn && one.bornAt >= last.key.endedAt;
+  const wentOn = [...op.keys.values()].some((one) => one !== last.key && (unsent(one) || one.sends.some(({ call }) => call === press)));
   if (key.lied) ledger.apart('the-app-lied', op);
   else if (inMemoryOnly(key, ledger)) ledger.apart('kept-in-memory-only', op);
   else if (last.send.copies > 1 && wentOn) ledger.apart('changed-and-resent-unseen', op);

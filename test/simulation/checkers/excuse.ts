@@ -6,7 +6,8 @@ import type { Apart, Call, KeyFacts, Ledger, Send } from '../facts.js';
 export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasInMemory && key.op.refused && !ledger.required;
 
 /** What a guest did to its end is another operation than that of the user who logged in and makes this call. */
-export const isGuests = ({ user, op, end }: KeyFacts, call: Call | undefined): boolean => user !== op.user && end === 'settled' && call?.user === op.user;
+export const isGuests = ({ user, op, end }: KeyFacts, call: Call | undefined): boolean =>
+  user !== op.user && end === 'settled' && (call === undefined || call.user === op.user);
 
 /** Why the effect of `key` could be overlooked; `undefined`: it could not. */
 export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {

@@ -124,6 +124,38 @@ function anyOptions(random: Random): ClientOptions {
   };
 }
 
+export const watched: Scenario = {
+  name: 'watched',
+  says: 'pages show each operation while other tabs, log-outs, sleep and people change what becomes of it',
+  options: (random) => {
+    const guests = random.chance(0.2);
+    // Where there is a service worker, there are locks.
+    const consentMs = random.pick([undefined, undefined, 5000, 3_600_000]);
+    return {
+      devices: tabs(random, { locks: consentMs !== undefined || random.chance(0.7) }),
+      screens: true,
+      guests,
+      server: { ...family(random, [...HONEST, ...WORDED]), ...(guests && { anyAccount: random.chance(0.7) }) },
+      client: {
+        ...anyOptions(random),
+        ...(consentMs === undefined ? random.chance(0.5) && { other: others(random) } : { whenBusy: 'join', consentMs }),
+        repeat: random.pick(['never', 'never', 'if-changed', 'always'] as const),
+        whenChanged: random.pick(['same-key', 'refuse'] as const),
+      },
+      faults: { ...NETWORK, ...SERVER, ...HOOKS, ...(random.chance(0.3) && LIFE), ...(!guests && random.chance(0.2) && STORE) },
+      workload: {
+        ...PEOPLE,
+        operations: 8,
+        freeze: 0.3,
+        resumeAll: 0.1,
+        closeOther: 0.05,
+        clockJump: random.pick([0, 0.1]),
+        ...(guests ? { logIn: 0.2 } : { logOut: 0.3, logOutForget: 0.1, forget: 0.1, forgetAnyway: 0.05, settle: 0.1 }),
+      },
+    };
+  },
+};
+
 /** Options of which an app has one for good: its records and its server go by them. */
 function anyApp(random: Random, way: Way): ClientOptions {
   const named = way === 'fetch' || way === 'run';
