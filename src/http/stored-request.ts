@@ -15,7 +15,9 @@ export function toStore({ prepared }: Pick<Payload, 'prepared'>, listed: readonl
   if (!prepared) return undefined;
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
-  const kept = [...STORED, ...listed].filter((name) => headers.has(name)).map((name) => [name, headers.get(name) as string] as const);
+  // Each once: a header that is given twice would be sent with both values.
+  const names = [...new Set([...STORED, ...listed.map((name) => name.toLowerCase())])];
+  const kept = names.filter((name) => headers.has(name)).map((name) => [name, headers.get(name) as string] as const);
   const { mode, credentials, redirect } = prepared.rest;
   const how = { method, url, mode, credentials, redirect, headers: kept };
   return typeof body === 'object' ? { ...how, body: base64Of(body), base64: true } : { ...how, body };
