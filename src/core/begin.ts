@@ -75,10 +75,14 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   return adopt(record, same, c, now, storeNow);
 }
 
-/** Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request. */
-export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope'>): boolean {
+/**
+ * Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request.
+ * That keys count for a whole origin, the present dialect says of its own server only: there may be others behind the same origin.
+ */
+export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope' | 'dialect'>): boolean {
   if (record.origin === '' && c.origin === '') return false;
-  return record.origin !== c.origin || (c.scope === 'endpoint' && record.endpoint !== undefined && record.endpoint !== c.endpoint);
+  const narrow = c.scope === 'endpoint' || record.dialect !== c.dialect;
+  return record.origin !== c.origin || (narrow && record.endpoint !== undefined && record.endpoint !== c.endpoint);
 }
 
 /** Whether this call sends the key of an operation that ended, refused, once more. */
