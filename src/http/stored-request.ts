@@ -1,6 +1,7 @@
 /** Requests in the store, so that another context can send them again. */
 import type { OnceRecord, StoredRequest } from '../core/record.js';
-import type { Payload } from '../engine/client.js';
+import type { OperationRun, Payload } from '../engine/client.js';
+import { Late } from '../engine/wait.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { httpPayload } from './http-payload.js';
 
@@ -39,5 +40,13 @@ export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'ori
   });
 }
 
+/** The same call, which stores no request. `undefined` if it stores none anyway, or if the write that failed may still be done. */
+function without(job: OperationRun, cause: unknown): OperationRun | undefined {
+  const { settings } = job;
+  const { keep, background } = settings;
+  if (cause instanceof Late || !(keep.request || background)) return undefined;
+  return { ...job, settings: { ...settings, keep: { ...keep, request: false }, background: undefined } };
+}
+
 /** The part of the features that store requests. */
-export const requestParts = { requests: { toStore, fromStore } };
+export const requestParts = { requests: { toStore, fromStore, without } };
