@@ -75,10 +75,14 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   return adopt(record, same, c, now, storeNow);
 }
 
-/** Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request. */
-export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope'>): boolean {
+/**
+ * Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request.
+ * That keys count for a whole origin, the present dialect says of its own server only: there may be others behind the same origin.
+ */
+export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope' | 'dialect'>): boolean {
   if (record.origin === '' && c.origin === '') return false;
-  return record.origin !== c.origin || (c.scope === 'endpoint' && record.endpoint !== undefined && record.endpoint !== c.endpoint);
+  const narrow = c.scope === 'endpoint' || record.dialect !== c.dialect;
+  return record.origin !== c.origin || (narrow && record.endpoint !== undefined && record.endpoint !== c.endpoint);
 }
 
 /** Whether this call sends the key of an operation that ended, refused, once more. */
@@ -87,7 +91,6 @@ function staysInUse(record: OnceRecord, same: boolean, c: Claimant, storeNow: nu
     record.keyInUse === true &&
     c.keyKind === 'random' &&
     record.carrier === c.carrier &&
-    record.dialect === c.dialect &&
     !isElsewhere(record, c) &&
     (same || c.whenChanged === 'same-key') &&
     !pastWindow(record, c, storeNow)
@@ -109,6 +112,9 @@ const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { rep
 const payloadsFor = ({ scheme, payloads }: OnceRecord, c: Claimant): readonly string[] =>
   scheme === c.scheme ? payloads : payloads.map((one) => `${scheme}:${one}`);
 
+/** Where the key of this call goes. */
+const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier, dialect, origin, endpoint: endpoint || undefined });
+
 function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
   const kept = before && keepsKey(before, c);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
@@ -127,10 +133,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     state: 'pending',
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
     key: c.key,
-    carrier: c.carrier,
-    dialect: c.dialect,
-    origin: c.origin,
-    endpoint: c.endpoint || undefined,
+    ...placeOf(c),
     madeAgain: (c.seesRaces && (!before || before.madeAgain)) || undefined,
     random: c.keyKind === 'random',
     generation,
@@ -196,8 +199,8 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     // Until this drive has an answer, its attempts may have had an effect.
     refusedOnly: undefined,
     refusal: reopened(before),
-    // The key of a clean record was never sent, so this call's place counts.
-    ...(before.ambiguous || c.resumeOnly ? {} : { origin: c.origin, endpoint: c.endpoint || undefined }),
+    // The key of a clean record was never sent, so it goes where this call's server looks for it.
+    ...(before.ambiguous || c.resumeOnly ? {} : placeOf(c)),
     raw: keeps ? before.raw : c.raw,
     firstSentAt,
     windowEndsAt,

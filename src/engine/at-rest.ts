@@ -2,11 +2,13 @@
 import type { OnceRecord, StoredAnswer, StoredRequest } from '../core/record.js';
 import type { Result } from './result.js';
 
-export interface StoredRequests<Payload> {
+export interface StoredRequests<Payload, Run> {
   /** `undefined` if only this context can send the payload. */
   toStore(payload: Payload, headers: readonly string[]): StoredRequest | undefined;
   /** `undefined` if no request is stored. */
   fromStore(record: Pick<OnceRecord, 'request' | 'origin'>): Payload | undefined;
+  /** After a failed write: the same call, which stores no request. `undefined` if it stores none anyway, or if that write may still be done. */
+  without(job: Run, cause: unknown): Run | undefined;
 }
 
 export interface StoredAnswers {

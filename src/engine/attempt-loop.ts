@@ -39,13 +39,13 @@ export class AttemptLoop implements Driver {
   #waited = false;
   #last: Result | undefined;
   /** Noted at the start: a log-in that moves the record meanwhile does not change where its key was kept. */
-  readonly #storedIn: Outcome['storedIn'];
+  readonly #keptIn: Outcome['storedIn'];
 
   constructor(job: OperationRun, payload: Payload, start: Start) {
     this.job = job;
     this.payload = payload;
     this.start = start;
-    this.#storedIn = storedIn(storeForOperation(job));
+    this.#keptIn = storedIn(storeForOperation(job));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
     this.refusals = new Refusals(job, start, this.ambiguous);
@@ -63,7 +63,7 @@ export class AttemptLoop implements Driver {
       sent: (this.#answered || this.start.reused ? 'yes' : this.ambiguous ? 'maybe' : 'no') as Outcome['sent'],
       resumed: this.start.resumed,
       joined: false,
-      storedIn: this.#storedIn,
+      storedIn: this.#keptIn,
     };
   }
 

@@ -187,6 +187,9 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
   } catch (cause) {
     const { degraded } = client.registry;
+    // If the store is full, there may be room without the request.
+    const lighter = client.parts.requests?.without(job, cause);
+    if (lighter) return claim(lighter, waited, generation, key, random);
     if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
       throw storeError(job, cause);
     return afterFailedInsert(job, begun, random, cause, () => updateStored(job, change));

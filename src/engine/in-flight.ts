@@ -86,7 +86,7 @@ export class InFlightOperation {
   fingerprinted!: (value: string | undefined) => void;
   #landed!: () => void;
   #landing: Landing | undefined;
-  readonly #registry: InFlightTables;
+  readonly #tables: InFlightTables;
   readonly #operationKey: OperationKey;
 
   /** Resolves when the body has been read; with `undefined` if that failed. */
@@ -106,12 +106,12 @@ export class InFlightOperation {
   ended = false;
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
-  constructor(registry: InFlightTables, operationKey: OperationKey, owner: object, endsAt = 0) {
+  constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, endsAt = 0) {
     this.owner = owner;
     this.endsAt = endsAt;
-    this.#registry = registry;
+    this.#tables = tables;
     this.#operationKey = operationKey;
-    registry.flights.set(operationKey, this);
+    tables.flights.set(operationKey, this);
   }
 
   /** Waits for the end. If a caller aborts, the others go on waiting; when the last one has left, the drive stops. */
@@ -136,7 +136,7 @@ export class InFlightOperation {
         // In its own `onOutcome`: the answer is on its way to it.
         if (this.#landing) return;
         const reason = abortReason(signal as AbortSignal);
-        go(reason, giveUp(this.#registry, reason, entry.left));
+        go(reason, giveUp(this.#tables, reason, entry.left));
       };
       const end =
         (done: (value: unknown) => void) =>
@@ -158,7 +158,7 @@ export class InFlightOperation {
 
   /** Releases the claim and tells every caller. The first one gets the answer itself, the others a copy. Without `landing`: nobody has joined. */
   land(landing?: Landing): void {
-    const { flights, outcomes } = this.#registry;
+    const { flights, outcomes } = this.#tables;
     this.#landing = landing;
     flights.delete(this.#operationKey);
     this.fingerprinted(undefined);
@@ -186,7 +186,7 @@ export class InFlightOperation {
 
   /** For `outcomeOf`. */
   #note(given: unknown, own: Outcome | undefined): void {
-    if (own && typeof given === 'object' && given !== null) this.#registry.outcomes.set(given, own);
+    if (own && typeof given === 'object' && given !== null) this.#tables.outcomes.set(given, own);
   }
 
   #tell(caller: Caller, landing: Landing, first: boolean): void {

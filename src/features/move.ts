@@ -86,13 +86,16 @@ async function isDriven(client: Client, address: Pick<OperationAddress, 'label' 
   return !release || client.registry.flights.has(operationKey);
 }
 
-/** Whether the record's key counts for one account only, by the dialect of its request; also if the app's `dialect` function fails. */
-function isPerAccount(client: Client, { origin, endpoint }: OnceRecord): boolean {
+/**
+ * Whether the record's key counts for one account only, by the dialect of its request. If the app's `dialect` function fails, or this client
+ * does not know the dialect that the key was sent in, it may.
+ */
+function isPerAccount(client: Client, { origin, endpoint, dialect }: OnceRecord): boolean {
   const { settings, parts } = client;
   const { hooks } = parts;
   const [method = '', url = origin] = endpoint?.split(' ') ?? [];
   const own = origin === '' || !hooks ? settings : guarded(client, () => hooks.dialect(settings, { method, url }));
-  return !own || own.dialect.perAccount === true;
+  return !own || own.dialect.perAccount === true || own.dialect.name !== dialect;
 }
 
 /**

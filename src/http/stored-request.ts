@@ -1,6 +1,7 @@
 /** Requests in the store, so that another context can send them again. */
 import type { OnceRecord, StoredRequest } from '../core/record.js';
-import type { Payload } from '../engine/client.js';
+import type { OperationRun, Payload } from '../engine/client.js';
+import { Late } from '../engine/wait.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { httpPayload } from './http-payload.js';
 
@@ -15,7 +16,9 @@ export function toStore({ prepared }: Pick<Payload, 'prepared'>, listed: readonl
   if (!prepared) return undefined;
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
-  const kept = [...STORED, ...listed].filter((name) => headers.has(name)).map((name) => [name, headers.get(name) as string] as const);
+  // Each once: a header that is given twice would be sent with both values.
+  const names = [...new Set([...STORED, ...listed.map((name) => name.toLowerCase())])];
+  const kept = names.filter((name) => headers.has(name)).map((name) => [name, headers.get(name) as string] as const);
   const { mode, credentials, redirect } = prepared.rest;
   const how = { method, url, mode, credentials, redirect, headers: kept };
   return typeof body === 'object' ? { ...how, body: base64Of(body), base64: true } : { ...how, body };
@@ -37,5 +40,13 @@ export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'ori
   });
 }
 
+/** The same call, which stores no request. `undefined` if it stores none anyway, or if the write that failed may still be done. */
+function without(job: OperationRun, cause: unknown): OperationRun | undefined {
+  const { settings } = job;
+  const { keep, background } = settings;
+  if (cause instanceof Late || !(keep.request || background)) return undefined;
+  return { ...job, settings: { ...settings, keep: { ...keep, request: false }, background: undefined } };
+}
+
 /** The part of the features that store requests. */
-export const requestParts = { requests: { toStore, fromStore } };
+export const requestParts = { requests: { toStore, fromStore, without } };

@@ -66,11 +66,31 @@ test.for([
   ],
   ['a dialect of which nothing is known', generic(), false],
 ] as const)('%s: another endpoint', async ([_, dialect, sends], { world }) => {
-  const key = await world.interrupted(lost());
+  const first = world.open({ dialect });
+  const { key } = (await world.end(first.tab, pay(first.once, ONE), lost())).outcome ?? {};
   const { tab, once } = world.open({ dialect });
   if (sends) world.server.plays(answers(201));
   const end = await world.end(tab, pay(once, { url: 'https://shop.example/api/paypal' }));
   expect(end.outcome).toMatchObject(sends ? { effect: 'done', key } : { reason: 'elsewhere', key });
+});
+
+describe('two servers behind one origin, told apart by a `dialect` function: that keys count for an account at the one says nothing of the other', () => {
+  const dialect = ({ url }: { url: string }) => (url.endsWith('/by-account') ? byAccount : generic());
+  const url = 'https://shop.example/api/by-account';
+
+  test('an open key of the other is not sent there', async ({ world }) => {
+    const { tab, once } = world.open({ dialect });
+    const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()));
+    expect((await world.end(tab, pay(once, { url }))).outcome).toMatchObject({ reason: 'elsewhere', key: outcome?.key });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+  });
+
+  test('nor one that stays in use there after a refusal', async ({ world }) => {
+    const { tab, once } = world.open({ dialect });
+    await world.end(tab, pay(once), answers(400));
+    expect((await world.end(tab, pay(once, { url }), answers(201))).outcome).toMatchObject({ type: 'fresh' });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
 });
 
 test('a dialect whose keys count for an account: another origin', async ({ world }) => {

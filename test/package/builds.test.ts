@@ -101,6 +101,25 @@ describe('a bundler for a page', () => {
 });
 
 describe('Node', () => {
+  /** Pays once, and says what became of it in each way there is to ask. */
+  const PAYS = `
+    const { createOnce, operation, outcomeOf, pending, settle, memoryStore } = loaded;
+    const once = createOnce({ store: memoryStore(), fetch: async () => Response.json({}, { status: 201 }) });
+    const answer = await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
+    await settle(once, ['pay', 2], 'done');
+    const payment = operation(once, ['pay', 3]);
+    payment.subscribe(() => {});
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    console.log(outcomeOf(answer).effect, operation(once, ['pay', 2]).state.phase, payment.state.phase, (await pending(once)).length);`;
+
+  test.each([
+    ['import', `import * as loaded from 'oncefetch'; ${PAYS}`],
+    ['require', `import { createRequire } from 'node:module'; const loaded = createRequire(process.cwd() + '/x.cjs')('oncefetch'); ${PAYS}`],
+  ])('is told what became of a call by %s', (_, program) => {
+    const { stdout, all } = run(process.execPath, ['--input-type=module', '--eval', program], installed.home);
+    expect(stdout.trim(), all).toBe('done settled idle 0');
+  });
+
   test.each([
     ['import', `import * as loaded from 'oncefetch'; ${PRINT}`],
     [

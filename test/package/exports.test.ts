@@ -122,6 +122,14 @@ describe('the package', () => {
     expect(types.filter((file) => /\b(?:from |import[ (])['"]\.[^'"]*(?<!\.cjs)['"]/.test(text(file)))).toEqual([]);
   });
 
+  // What makes CJS of a chunk takes an assignment to a private member for one to an export of the same name: `this.#look = exports.look = …`.
+  test('has no file for require in which a private member takes the place of an export of the same name', () => {
+    const taken = dist()
+      .filter((file) => file.endsWith('.cjs'))
+      .flatMap((file) => text(file).match(/(?<=#\w+ = )exports\.\w+(?= = )/g) ?? []);
+    expect(taken).toEqual([]);
+  });
+
   test('imports only what is installed with it, and the peers of its entries', () => {
     const imported = dist()
       .filter((file) => /\.(js|cjs)$/.test(file) && file !== BUNDLE.slice(2))

@@ -1,14 +1,14 @@
 /** Controls one element: from a submit to what is shown. */
 import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
-import { formIn, ignoredIn, nameFrom, nextIn } from './attributes.js';
+import { formIn, nameFrom, nextIn } from './attributes.js';
 import { ask, collect, isNothing, mistake, momentOf, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
-import { isSameName, isSamePress, type Press, pressOf, queued, typedInto } from './press.js';
+import { isEdited, isSameName, isSamePress, ofFields, type Press, pressOf, queued } from './press.js';
 import { busyButton, Status } from './status.js';
 import type { Submitter } from './submission.js';
-import { BUSY, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
+import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
 
 /** How often to look again while another tab is sending, ms: it may die without a word. */
 const LOOK_AGAIN_MS = 2000;
@@ -31,9 +31,10 @@ export class FormController {
   #begun = false;
   /** The attribute `operation` as it was at the last `#begin`. */
   #named: string | null | undefined;
-  /** The press that the call is for. `#next`: later presses for something else, which wait. */
+  /** The press that the call is for. `#next`: later presses for something else, which wait. `#sent`: the press that was sent last. */
   #pressed: Press | undefined;
   #next: readonly Press[] = [];
+  #sent: Press | undefined;
   /** The operation that was sent last, while it may have taken effect. */
   #open: OperationName | undefined;
   /** Keep showing `unknown` although the state of the form's operation does not: a button has its own operation, or the record could not be stored. */
@@ -95,7 +96,7 @@ export class FormController {
     const name = this.#open ?? this.#payment?.name;
     if (this.#busy || !name || isNothing(this.#shared.client, name)) return;
     this.#pressed = undefined;
-    await this.#ask(name, () => ask(this.#shared, name));
+    await this.#ask(name, async () => ofFields(await ask(this.#shared, name), this.#sent, this.#element));
   }
 
   /** Whether a call of the present user is under way. A user who logs in meanwhile need not wait for another user's call. */
@@ -122,7 +123,7 @@ export class FormController {
 
   async #send(press: Press): Promise<void> {
     const { submission, name } = press;
-    [this.#pressed, this.#next] = [press, this.#next.filter((one) => one !== press)];
+    [this.#pressed, this.#sent, this.#next] = [press, press, this.#next.filter((one) => one !== press)];
     this.#rests = busyButton(submission.submitter);
     this.#errors.clear();
     const asked = { element: this.#element, submission, name, keyed: isSameName(name, this.#payment?.name) };
@@ -141,7 +142,7 @@ export class FormController {
     // If the user has changed, show nothing of the call, and do not go to the next page.
     if (mine.user !== this.#whoIsHere()) return this.#draw();
     // Drop waiting presses whose form was edited since: the user will press again.
-    this.#next = this.#next.filter(({ submission: { form }, typed }) => typed === typedInto(form, ignoredIn(this.#element)));
+    this.#next = this.#next.filter((one) => !isEdited(one, this.#element));
     if (told.moment === 'failed') report(told.error);
     [this.#open, this.#kept] = [told.moment === 'unknown' ? name : undefined, this.#payment?.state.phase !== 'unsettled'];
     this.#tell(told);
@@ -200,7 +201,7 @@ export class FormController {
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#markOnly('done');
     } else if (state.phase === 'unsettled') void this.#lookAround(state.pending.name);
-    else if (ended === 'done') this.moment === 'already' || this.#show(ended);
+    else if (ended === 'done') ENDED.has(this.moment) || this.#show(ofFields({ moment: ended }, this.#sent, this.#element).moment);
     // If "sending" was shown, show the end too, even if a framework has replaced the element that was pressed by this one.
     else if (!LAST_WORDS.has(this.moment) && !(this.#kept && this.moment === 'unknown')) this.#show(BUSY.has(this.moment) ? ended : '');
   }
@@ -220,8 +221,7 @@ export class FormController {
   #forget(): void {
     this.#rests();
     this.#errors.clear();
-    this.#open = undefined;
-    this.#next = [];
+    [this.#open, this.#sent, this.#next] = [undefined, undefined, []];
     this.#show('');
   }
 

@@ -3,7 +3,7 @@ import type { OperationName } from 'oncefetch';
 import { ignoredIn, nameOfButton } from './attributes.js';
 import { KEY_FIELD } from './key.js';
 import { readSubmission, type Submission, type Submitter } from './submission.js';
-import { report } from './words.js';
+import { type FormMoment, report } from './words.js';
 
 /** What was pressed, the operation's name, and what had been typed into the form. */
 export interface Press {
@@ -36,6 +36,13 @@ function isSameButton({ submitter: one, url }: Submission, { submitter: other, u
 /** Whether operation and button are the same and nothing was edited between the two presses. */
 export const isSamePress = (before: Press, now: Press): boolean =>
   before.typed === now.typed && isSameName(before.name, now.name) && isSameButton(before.submission, now.submission);
+
+/** Whether the form that was pressed in this element was edited since. */
+export const isEdited = ({ submission: { form }, typed }: Press, element: Element): boolean => typed !== typedInto(form, ignoredIn(element));
+
+/** If the form was edited since the press `sent`, what is done is what was sent before, and the user is not told that this form is done. */
+export const ofFields = <Told extends { readonly moment: FormMoment }>(told: Told, sent: Press | undefined, element: Element): Told =>
+  told.moment === 'done' && sent && isEdited(sent, element) ? { ...told, moment: 'already' } : told;
 
 /** Adds a press to those that wait. For each operation only the last press is kept. */
 export const queued = (waiting: readonly Press[], press: Press): readonly Press[] => [...waiting.filter(({ name }) => !isSameName(name, press.name)), press];

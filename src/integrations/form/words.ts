@@ -11,6 +11,9 @@ export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' 
 /** States while a call is under way. */
 export const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
 
+/** States of what is done. */
+export const ENDED: ReadonlySet<string> = new Set<FormMoment>(['done', 'already']);
+
 /** States that are about the last submit. They stay until the next one, whatever the store says. */
 export const LAST_WORDS: ReadonlySet<string> = new Set<FormMoment>(['refused', 'stale', 'unsent', 'failed']);
 

@@ -4,7 +4,7 @@
  */
 import { afterEach, describe, expect } from 'vitest';
 import { operation, pending, subscribe } from '../../../src/entries/index.js';
-import { createOnce, derived, indexedDbStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';
+import { createOnce, derived, indexedDbStore, localStorageStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';
 import { freshName, replaceMethod, settled } from '../stores/support.js';
 import { test as inShop, type Shop, sends } from '../support/shop.js';
 
@@ -45,6 +45,11 @@ async function waiting(shop: Shop, { once }: ReturnType<typeof client>) {
 const write = (make: Parameters<typeof replaceMethod>[2]) => undo.push(replaceMethod(IDBObjectStore, 'put', make));
 const full = () => {
   throw new DOMException('no room', 'QuotaExceededError');
+};
+
+/** What a reload forgets. */
+const forgetMemory = (): void => {
+  for (const symbol of ['oncefetch', 'oncefetch.memory']) delete (globalThis as unknown as Record<symbol, unknown>)[Symbol.for(symbol)];
 };
 
 describe('while an operation waits between two attempts', () => {
@@ -126,6 +131,22 @@ describe('a store without room', () => {
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { effect: 'none', sent: 'no', reason: 'store-write' } });
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
+});
+
+test('localStorage with room for a key, but not for a long request: the key is stored, and the next page goes on with it', async ({ shop }) => {
+  undo.push(() => localStorage.clear());
+  for (let size = 1_000_000; size >= 1000; size /= 10)
+    try {
+      for (let n = 0; ; n++) localStorage.setItem(`${size}-${n}`, 'x'.repeat(size));
+    } catch {}
+  for (const n of [0, 1, 2, 3]) localStorage.removeItem(`1000-${n}`);
+  const page = () => createOnce({ ...SOON, namespace: shop.namespace, store: localStorageStore(), keep: { request: true }, limits: { attempts: 1 } });
+  const order = { ...ORDER, body: JSON.stringify({ note: 'x'.repeat(20_000) }) };
+  await shop.meets('unavailable-after-commit');
+  expect(outcomeOf(await page().fetch(shop.url, order))).toMatchObject({ effect: 'unknown' });
+  forgetMemory();
+  expect(outcomeOf(await page().fetch(shop.url, order))).toMatchObject({ effect: 'done' });
+  await shop.oneEffect();
 });
 
 describe('a store that cannot be looked at', () => {

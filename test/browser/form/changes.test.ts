@@ -2,8 +2,8 @@
  * Goal: what a form says is of its own operation and of whoever is here, also where the page changes under it. Method: the element
  * is moved, renamed, copied and asked at awkward moments, and the next user comes in the middle of a call.
  */
-import { memoryStore, refresh } from 'oncefetch';
-import { expect, test, vi } from 'vitest';
+import { memoryStore, refresh, resumeOne } from 'oncefetch';
+import { describe, expect, test, vi } from 'vitest';
 import { host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
@@ -207,4 +207,52 @@ test.each([
   refresh(page.once);
   await pause(200);
   expect([page.status().slice(0, 12), page.element.state]).toEqual(['Not sure yet', 'unknown']);
+});
+
+describe('the form is edited after a lost answer, and what was sent before is done', () => {
+  const fields = '<input name="amount" value="100"><button>Pay</button>';
+  const edit = ({ form }: OnPage, value: string): void => {
+    (form.elements.namedItem('amount') as HTMLInputElement).value = value;
+  };
+  /** A press whose answer is lost. */
+  async function lost(page: OnPage): Promise<void> {
+    await page.shop.meets('lose-response');
+    page.press();
+    await page.says(/^Not sure yet/);
+  }
+  const open = () => show({ client: { limits: { attempts: 1 } }, element: 'operation="pay 1" next="/never"', fields });
+  const SAID = 'It was done before, and was not sent again.';
+
+  test('which "Check" finds out: it does not say that the edited form is done, and stays on the page', async () => {
+    const page = open();
+    await lost(page);
+    edit(page, '200');
+    await page.element.check();
+    await page.says(SAID);
+    expect([page.element.state, page.outcomes.at(-1)?.moment, page.outcomes.at(-1)?.outcome?.effect]).toEqual(['already', 'already', 'done']);
+    await page.shop.oneEffect();
+  });
+
+  test('which another tab finds out: it does not say that the edited form is done', async () => {
+    const page = open();
+    await lost(page);
+    edit(page, '200');
+    await resumeOne(page.once, ['pay', '1']);
+    await page.says(SAID);
+    expect(page.element.state).toBe('already');
+    await page.shop.oneEffect();
+  });
+
+  test('but where it was edited back, or only after it was said, it says that it is done', async () => {
+    const page = show({ client: { limits: { attempts: 1 } }, fields });
+    await lost(page);
+    edit(page, '200');
+    edit(page, '100');
+    await page.element.check();
+    await page.says('Done.');
+    edit(page, '200');
+    refresh(page.once);
+    await pause(200);
+    expect([page.element.state, page.status()]).toEqual(['done', 'Done.']);
+  });
 });

@@ -1,0 +1,146 @@
+/**
+ * Goal: a key counts where it was sent, also for a page that does not know the dialect it was sent in: one without `hooks()`, for which
+ * the other page's `dialect` function does not exist, or one of another release. Method: two pages on one store, whose servers look for
+ * the key at different places.
+ */
+import { describe, expect } from 'vitest';
+import { defineDialect, inBody, inHeader } from '../../src/entries/dialects.js';
+import { answers as answersFeature, hooks, move, type OnceOptions, pending, requests, resumeOne } from '../../src/entries/index.js';
+import { answers, charged, honest, lost, replays } from '../support/server.js';
+import { NAME, ONE, pay, rest, test, URL_, type World } from '../support/world.js';
+
+const ELSEWHERE = defineDialect({ name: 'elsewhere', place: inHeader('X-Key') });
+const ANN = { namespace: 'ann' } as const;
+/** A page that knows no dialect but the default one. */
+const BARE = { ...ANN, use: [] } as const;
+const WITH = { ...ANN, dialect: () => ELSEWHERE } as const;
+
+/** Both places of each request: the header of the default dialect, and the one of `ELSEWHERE`. */
+const places = ({ server }: World): (string | null)[][] => server.arrivals.map(({ headers }) => [headers.get('idempotency-key'), headers.get('x-key')]);
+
+/** A press while the device is offline, in a page that is closed before anything is sent. */
+async function pressedOffline(world: World, options: OnceOptions, key?: string): Promise<void> {
+  const { tab, once } = world.open(options);
+  tab.online = false;
+  void pay(once, { key });
+  await rest();
+  tab.kill();
+  expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
+}
+
+describe('a key that was stored, and never sent, goes where the next page looks for it', () => {
+  test.for<[string, from: OnceOptions, to: OnceOptions, header: string]>([
+    ['a page with a `dialect` function, after one without `hooks()`', BARE, { ...WITH, use: [hooks()] }, 'X-Key'],
+    ['a page without `hooks()`, after one with a `dialect` function', WITH, BARE, 'Idempotency-Key'],
+    ['a page of a release with another dialect', BARE, { ...BARE, dialect: ELSEWHERE }, 'X-Key'],
+  ])('%s: the retry after a lost answer is not a second charge', async ([_, from, to, header], { world }) => {
+    await pressedOffline(world, from);
+    world.keyHeader = header;
+    const { tab, once } = world.open(to);
+    expect(await world.end(tab, pay(once), charged(lost()), honest())).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect([...world.server.charged]).toEqual([world.server.keys[0]]);
+    expect(world.server.keys[0]).not.toBeNull();
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('so does a key of the app', async ({ world }) => {
+    await pressedOffline(world, BARE, 'order-1');
+    world.keyHeader = 'X-Key';
+    const { tab, once } = world.open({ ...BARE, dialect: ELSEWHERE });
+    expect(await world.end(tab, pay(once, { key: 'order-1' }), charged(lost()), replays())).toMatchObject({ status: 201 });
+    expect(world.server.keys).toEqual(['order-1', 'order-1']);
+  });
+
+  test('but a stored request is sent with its key where its own page put it', async ({ world }) => {
+    world.keyHeader = 'X-Key';
+    await pressedOffline(world, { ...WITH, keep: { request: true } });
+    const { tab, once } = world.open({ ...ANN, use: [requests()] });
+    expect(await world.end(tab, resumeOne(once, NAME), answers(201))).toMatchObject({ status: 201 });
+    expect(places(world)).toEqual([[null, world.server.keys[0]]]);
+  });
+});
+
+describe('a page without `hooks()` finds a key that went to another place by a `dialect` function', () => {
+  test('and sends it there again, and not to its own place', async ({ world }) => {
+    world.keyHeader = 'X-Key';
+    const first = world.open({ ...WITH, ...ONE });
+    await world.end(first.tab, pay(first.once), charged(lost()));
+    const { tab, once } = world.open(BARE);
+    expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    const [key] = world.server.keys;
+    expect(places(world)).toEqual([
+      [null, key],
+      [null, key],
+    ]);
+  });
+
+  test('and sends nothing to another origin', async ({ world }) => {
+    world.keyHeader = 'X-Key';
+    const first = world.open({ ...WITH, ...ONE });
+    await world.end(first.tab, pay(first.once), charged(lost()));
+    const { tab, once } = world.open(BARE);
+    const { code, outcome } = await world.end(tab, pay(once, { url: URL_.replace('shop.', 'eu.shop.') }));
+    expect([code, outcome]).toMatchObject(['ERR_ONCE_MISMATCH', { effect: 'unknown', reason: 'elsewhere' }]);
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
+  test('and sends nothing where only that dialect has the code for the place', async ({ world }) => {
+    world.keyOf = ({ body }) => JSON.parse(String(body)).key ?? null;
+    const dialect = () => defineDialect({ name: 'in-body', place: inBody('key') });
+    const first = world.open({ ...ANN, ...ONE, dialect, keep: { request: true } });
+    await world.end(first.tab, pay(first.once), charged(lost()));
+    const { tab, once } = world.open({ ...ANN, use: [requests()] });
+    for (const call of [() => pay(once), () => resumeOne(once, NAME)])
+      expect(await world.end(tab, call())).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict', attempts: 0 } });
+    expect(await tab.in(() => pending(once))).toMatchObject([{ name: NAME, sent: 'maybe' }]);
+    const back = first.tab.reload();
+    expect(await world.end(back, pay(back.once({ ...ANN, dialect })), replays())).toMatchObject({ status: 201 });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('and does not ask another place for the answer of what is done', async ({ world }) => {
+    world.keyHeader = 'X-Key';
+    const first = world.open(WITH);
+    await world.end(first.tab, pay(first.once), answers(201));
+    const replaying = defineDialect({ name: 'replaying', place: inHeader('Idempotency-Key'), replays: true });
+    const { tab, once } = world.open({ ...ANN, use: [answersFeature()], dialect: replaying });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+test('a key that stays in use after a refusal stays so for a page with another dialect that puts it at the same place', async ({ world }) => {
+  const dialect = () => defineDialect({ name: 'same-place', place: inHeader('Idempotency-Key') });
+  // A browser may have sent a copy unseen that took effect, before the refusal came from nobody knows where.
+  const first = world.open({ ...ANN, dialect }, { resends: true });
+  expect(await world.end(first.tab, pay(first.once), charged(answers(400)))).toMatchObject({ outcome: { effect: 'none' } });
+  const { tab, once } = world.open(BARE, { resends: true });
+  expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201 });
+  expect([...world.server.charged]).toEqual([world.server.keys[0]]);
+});
+
+describe('keys that count for one account only', () => {
+  const dialect = () => defineDialect({ name: 'per-account', place: inHeader('Idempotency-Key'), perAccount: true });
+
+  test.for<[string, of: OnceOptions]>([
+    ['without `hooks()`', { use: [] }],
+    ['with the dialect of another release', { dialect: ELSEWHERE }],
+  ])('a page %s does not send one that it has moved into the account of a user: it cannot tell that it counts there', async ([_, of], { world }) => {
+    const guest = world.open({ ...ONE, namespace: 'guest', dialect });
+    await world.end(guest.tab, pay(guest.once), charged(lost()));
+    const { tab, once } = world.open({ ...ANN, ...of });
+    await tab.in(() => move(once, 'guest'));
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+});
+
+test('a header that the app lists, and that is stored anyway, is sent once by a resume', async ({ world }) => {
+  const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-shop': 'eu' };
+  const first = world.open({ ...ANN, ...ONE, keep: { request: true, headers: ['Content-Type', 'accept', 'X-Shop', 'x-shop'] } });
+  await world.end(first.tab, pay(first.once, { init: { headers } }), lost());
+  const { tab, once } = world.open(ANN);
+  await world.end(tab, resumeOne(once, NAME), replays());
+  const sent = Object.fromEntries(world.server.arrivals[1]?.headers ?? []);
+  expect(sent).toEqual({ ...headers, 'idempotency-key': world.server.keys[0] });
+});

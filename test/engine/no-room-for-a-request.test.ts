@@ -1,0 +1,58 @@
+/**
+ * Goal: a request that is too long for the store does not cost the key its place there. Method: a store with room for a record, but not
+ * for a record with a long request; the page is reloaded after a lost answer.
+ */
+import { describe, expect } from 'vitest';
+import { background, hooks, type OnceOptions, type OperationOptions, pending, requests, resumeInBackground } from '../../src/entries/index.js';
+import type { Store } from '../../src/ports.js';
+import { honest, lost } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { HOUR, ONE, pay, test } from '../support/world.js';
+
+const LONG = 'x'.repeat(3000);
+const ROOM = 1500;
+const KEPT = { use: [requests()], keep: { request: true } } as const;
+const AGREED = { background: { untilMs: Date.UTC(2100) } };
+
+/** The tab's store, which refuses to write a record that is longer than `ROOM`. */
+const cramped = ({ store }: Tab): Store => ({
+  ...store,
+  update: (id, change, options) =>
+    store.update(
+      id,
+      (stored, now) => {
+        const changed = change(stored, now);
+        if (changed.next && JSON.stringify(changed.next).length > ROOM) throw new DOMException('no room', 'QuotaExceededError');
+        return changed;
+      },
+      options,
+    ),
+});
+
+describe.for<[string, client: OnceOptions, call: OperationOptions]>([
+  ['keep.request', KEPT, {}],
+  ["keep.request and durability: 'required'", { ...KEPT, durability: 'required' }, {}],
+  ['a consent', { use: [background()] }, AGREED],
+  ['keep.request and a key strategy', { ...KEPT, use: [requests(), hooks()] }, { key: ({ generation }) => `order-${generation}` }],
+])('%s, and no room for the request', ([_, client, call]) => {
+  test('the key is stored without it, and a reload after a lost answer is no second charge', async ({ world }) => {
+    world.server.otherwise = honest([lost()]);
+    const tab = world.tab();
+    const once = tab.once({ namespace: 'ann', ...ONE, ...client, store: cramped(tab) });
+    expect(await world.end(tab, pay(once, { body: LONG, ...call }))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer', storedIn: 'disk' } });
+    const next = tab.reload();
+    const again = next.once({ namespace: 'ann', ...client, store: cramped(next) });
+    expect(await next.in(() => pending(again))).toMatchObject([{ resumable: false }]);
+    expect(await world.end(next, pay(again, { body: LONG, ...call }))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(world.server.charged.size).toBe(1);
+  });
+});
+
+test('a consent whose request has no room is not gone on with in the background', async ({ world }) => {
+  const tab = world.tab();
+  const once = tab.once({ namespace: 'ann', ...ONE, use: [background()], store: cramped(tab) });
+  await world.end(tab, pay(once, { body: LONG, background: { untilMs: world.clock.now() + HOUR } }), lost());
+  const next = tab.reload();
+  expect(await resumeInBackground(next.once({ namespace: 'ann', use: [background()] }))).toEqual({ open: 0 });
+  expect(world.server.arrivals).toHaveLength(1);
+});
