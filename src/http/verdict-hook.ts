@@ -17,17 +17,15 @@ export function hookReading({ client, namespace }: OperationRun, said: Verdict):
 }
 
 /** What the app's `verdict` hook says of an answer; `undefined` if there is none, or if it leaves the answer to the built-in rules. */
-export function hookSays(
-  { headers }: Response,
-  { status, json }: Answer,
-  { job, number: attempt, ambiguous }: AttemptRequest,
-  polled: boolean,
-): Reading | undefined {
+export function hookSays({ headers }: Response, answer: Answer, { job, number: attempt, ambiguous }: AttemptRequest, polled: boolean): Reading | undefined {
+  const { status, json } = answer;
   // If the hook throws, nothing is known of what the answer means.
   let reading: Reading | undefined = NOT_A_VERDICT;
   guarded(job.client, () => {
     const said = job.settings.verdict?.({ attempt, ambiguous, polled, status, headers, json });
-    reading = said === undefined ? undefined : hookReading(job, said);
+    const own = said === undefined ? undefined : hookReading(job, said);
+    // The hook says what a refusal means. Whether it is a repetition, only the server can say.
+    reading = own?.kind === 'refused' ? { ...own, replayed: job.settings.dialect.replayed(answer) } : own;
     return said;
   });
   return reading;
