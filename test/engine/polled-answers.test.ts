@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { defineDialect } from '../../src/dialects/define.js';
 import { inHeader } from '../../src/dialects/key-location.js';
 import type { Evidence, OnceOptions, Verdict } from '../../src/entries/index.js';
-import { answers, charged, type Entry, idle } from '../support/server.js';
+import { answers, charged, type Entry, idle, lost } from '../support/server.js';
 import { newWorld, pay, SECOND } from '../support/world.js';
 
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
@@ -81,6 +81,34 @@ describe('work of an earlier payload', () => {
     world.server.plays(answers(200, { state: 'done' }, REPLAYED), charged(answers(201)));
     expect(await world.end(tab, pay(once, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
     expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(2);
+  });
+});
+
+describe('a marked 202 at the first attempt of an edited form', () => {
+  const EDITED = { cart: 'c1', amount: 20 };
+  const ACCEPTED_BEFORE = idle(answers(202, '', { location: '/jobs/1', ...REPLAYED }));
+  const lostThen = async (options: OnceOptions, ...then: readonly Entry[]) => {
+    const { world, tab, once } = polling(options, charged(lost()));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    return { world, end: await world.end(tab, pay(once, { body: EDITED }), ACCEPTED_BEFORE, ...then) };
+  };
+
+  test('is the answer to the first form: its work says nothing of the edited one', async () => {
+    const { end } = await lostThen({}, answers(200, { state: 'done' }, REPLAYED));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server', effect: 'done' } });
+  });
+
+  test.each(['done', 'failed'])('where the name is repeated if it has changed, and that work is %s: the edited form is sent', async (state) => {
+    const { world, end } = await lostThen({ repeat: 'if-changed' }, idle(answers(200, { state }, REPLAYED)), charged(answers(201)));
+    expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+    expect(new Set(world.server.keys.filter(Boolean)).size).toBe(2);
+  });
+
+  test('may be the answer to a lost attempt of the edited form itself', async () => {
+    const { world, tab, once } = polling({ limits: { attempts: 2 } }, charged(lost()));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    const end = await world.end(tab, pay(once, { body: EDITED }), idle(lost()), ACCEPTED_BEFORE, answers(200, { state: 'done' }, REPLAYED));
+    expect(end).toMatchObject({ status: 200, outcome: { type: 'fresh', certain: false, changed: true } });
   });
 });
 
