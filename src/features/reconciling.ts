@@ -35,7 +35,8 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const proof = await prove(drive, reason, result);
   if (!proof) return undefined;
   // An earlier payload is done, but not the present one: that (a changed state, or the next effect of the name) must still be sent.
-  const isEarlier = !isOwn(job, record) && (reason === 'mismatch' || !record.payloads.includes(job.fingerprint));
+  const wasSent = drive.start.sentBefore || drive.facts.attempts > 0;
+  const isEarlier = !isOwn(job, record) && (reason === 'mismatch' || !wasSent || !record.payloads.includes(job.fingerprint));
   if (proof !== 'none' && isEarlier && job.settings.repeat !== 'never')
     return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: record.payloads.filter((one) => one !== job.fingerprint) });
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { type Once, type OnceEvent, resume, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, test, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, SECOND, test, watched } from '../support/world.js';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const shaped = (response: Response, shape: object): Response => {
@@ -103,6 +103,30 @@ describe('reconcile that gives', () => {
       status: 201,
       outcome: { type: 'fresh', certain: false },
     });
+  });
+});
+
+describe("'done', where the form was edited and the edited one has never left", () => {
+  const EDITED = { cart: 'c1', amount: 20 };
+  const done = async () => 'done' as const;
+
+  test.for(['if-changed', 'always'] as const)(
+    'after a lost attempt at a server that knows no keys, repeat %s: the edited form is sent',
+    async (repeat, { world }) => {
+      const { tab, once } = world.open({ dialect: 'none', repeat, reconcile: done });
+      await world.end(tab, pay(once, { ...ONE, reconcile: async () => 'unknown' }), charged(lost()));
+      const edited = await world.end(tab, pay(once, { body: EDITED }), answers(201));
+      expect(edited).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+      expect(world.server.arrivals).toHaveLength(2);
+    },
+  );
+
+  test('when its key runs out while it waits for its turn: it is sent under another key', async ({ world }) => {
+    const { tab, once } = world.open({ repeat: 'if-changed', limits: { keyWindowMs: MINUTE, attemptMs: 5 * SECOND }, reconcile: done });
+    await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '58' })));
+    const edited = await world.end(tab, pay(once, { body: EDITED }), answers(201));
+    expect(edited).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+    expect(new Set(world.server.keys).size).toBe(2);
   });
 });
 
