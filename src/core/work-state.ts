@@ -2,11 +2,14 @@
 
 export type WorkState = 'running' | 'done' | 'failed';
 
-const FAILED = /^(failed|failure|errored|error|cancell?ed|rejected|aborted|declined|denied)$/;
+const FAILED = /^(failed|failure|errored|error|cancell?ed|rejected|aborted|declined|denied|refused|unsuccessful)$/;
 const DONE = /^(succeeded|successful|completed?|done|finished|ready)$/;
 /** A state that will change, or that does not say whether the work has had its effect. */
 const RUNNING =
   /^(not_?started|new|pending|(en)?queued|scheduled|submitted|received|accepted|waiting|start(ed|ing)|initiali[sz]ing|preparing|running|in_?progress|processing|working|executing|retrying|paused|suspended|creating|updating|deleting|provisioning|cancell?ing|cancel_?(requested|in_?progress)|timed_?out|timeout|expired|unknown)$/;
+/** A word of the service's own that speaks against an effect, or of one that is still to come: `pending_review`, `requires_action`, `CREATE_FAILED`. */
+const DOUBTFUL =
+  /^(?=\w+$).*(fail|error|declin|refus|reject|denied|cancel|abort|terminat|revok|interrupt|skipped|stopped|blocked|void|unpaid|incomplete|invalid|pending|requires|wait|draft|on_?hold|held$|review($|_))/;
 /** Words by which an envelope says that the request for the status succeeded. The job's own state is inside the envelope. */
 const ENVELOPE = /^(success|ok)$/;
 const INSIDE = ['data', 'attributes', 'properties', 'response', 'job', 'operation', 'task'] as const;
@@ -34,23 +37,27 @@ export function tellsOfError(json: unknown): boolean {
 export function workState(json: unknown, depth = 0): WorkState | undefined {
   if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return undefined;
   const { done, name, kind, error, message, id, status, state, provisioningState } = json as Members;
-  // google.longrunning.Operation. Its JSON leaves `done` out while it is false.
-  if (typeof done === 'boolean' || (typeof name === 'string' && /(^|\/)operations\//.test(name))) return done ? (error ? 'failed' : 'done') : 'running';
-  // Kubernetes and Dataproc: status.state.
-  if (typeof status === 'object' && status !== null) return workState(status, depth + 1);
   const said = [status, state, provisioningState].find((one) => typeof one === 'string') as string | undefined;
   const word = said?.trim().replace(/[\s-]/g, '_').toLowerCase() ?? '';
+  const goesOn = RUNNING.test(word) || DOUBTFUL.test(word);
+  // google.longrunning.Operation. Its JSON leaves `done` out while it is false. Elsewhere, `done` may only mean that the job has ended.
+  if (typeof done === 'boolean' || (typeof name === 'string' && /(^|\/)operations\//.test(name))) {
+    if (done && (error || FAILED.test(word))) return 'failed';
+    return done && !goesOn && !tellsOfError(json) ? 'done' : 'running';
+  }
+  // Kubernetes and Dataproc: status.state.
+  if (typeof status === 'object' && status !== null) return workState(status, depth + 1);
   // JSend: the request for the status failed, which says nothing about the job.
   if (word === 'fail' || (word === 'error' && typeof message === 'string' && id === undefined && error === undefined)) return 'running';
   if (FAILED.test(word)) return 'failed';
-  if (RUNNING.test(word) || (said === provisioningState && said !== undefined && !DONE.test(word))) return 'running';
+  if (goesOn || (said === provisioningState && said !== undefined && !DONE.test(word))) return 'running';
   if (DONE.test(word)) {
-    if (!error) return 'done';
+    if (!tellsOfError(json)) return 'done';
     // Compute Engine says DONE even if the operation failed. Elsewhere, done with an error is unclear: ask again.
     return typeof kind === 'string' && /#operation$/.test(kind) ? 'failed' : 'running';
   }
   const job = inside(json as Members, depth);
-  if (job) return job;
+  if (job && (job !== 'done' || !tellsOfError(json))) return job;
   // Either the request for the status failed or the work did; nothing tells which.
   if (tellsOfError(json)) return 'running';
   return ENVELOPE.test(word) ? 'done' : undefined;
