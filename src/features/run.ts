@@ -114,16 +114,17 @@ async function attempt(
   const call = () => effect(asked);
   const act = () => (platform.nesting ? platform.nesting.run(a.job.operationKey, call) : call());
   const effected = (async (): Promise<AttemptResult> => {
-    let end: RunEnd<unknown>;
+    let ended: RunEnd<unknown>;
     try {
-      end = { value: await (parts.effect ? parts.effect(a, act) : act()) };
+      ended = { value: await (parts.effect ? parts.effect(a, act) : act()) };
     } catch (error) {
-      end = { error };
+      ended = { error };
     }
+    const end = { ...ended, keys: labels.size };
     if (controller.signal.aborted) return { reading: NO_ANSWER, reached: false };
     // The function has run, so a failure while its end is read is no answer, not "nothing sent". With several child keys, the first
     // call may have taken effect, whatever the answer to the last one.
-    return read(end, verdict, a, labels.size > 1).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
+    return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
   })();
   const sent = await Promise.race([effected, late]);
   off();
@@ -131,10 +132,9 @@ async function attempt(
 }
 
 async function read(
-  end: RunEnd<unknown>,
+  end: RunEnd<unknown> & { readonly keys: number },
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
   a: AttemptRequest,
-  several: boolean,
 ): Promise<AttemptResult> {
   let said: Verdict | undefined;
   try {
@@ -145,7 +145,7 @@ async function read(
     a.job.client.platform.report(error);
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
-  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a, several);
+  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a, end.keys > 1);
   const reading = hookReading(a.job, said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said);
   if ('value' in end) return { reading, result: valueResult(end.value), reached: true };
   return {

@@ -102,4 +102,34 @@ describe('drives', () => {
     const { tab, end } = await charge(busy, invalid);
     expect(tab.outcomeOf(end.error)).toMatchObject({ type: 'rejected', effect: 'none' });
   });
+
+  test.each([
+    ['declined', DECLINED],
+    ['refused', thrown('StripeInvalidRequestError', { statusCode: 400 })],
+    ['turned away', thrown('StripeRateLimitError', { statusCode: 429 })],
+  ])(
+    'a charge, then a fee that is %s, each under a key of its own: nobody says that nothing was done, and the next run charges under the same key',
+    async (_, refused) => {
+      const world = newWorld();
+      const { tab, once } = world.open({ dialect: stripe() });
+      let funds = false;
+      const order = () =>
+        run(
+          once,
+          ['order', 1],
+          async ({ child }) => {
+            world.server.charged.add(child('charge'));
+            child('fee');
+            if (!funds) throw refused;
+            return 'booked';
+          },
+          { verdict: stripeVerdict, limits: { attempts: 2 } },
+        ) as Promise<never>;
+      const end = await world.end(tab, order());
+      expect(tab.outcomeOf(end.error)).toMatchObject({ effect: 'unknown' });
+      funds = true;
+      expect((await world.end(tab, order())).response).toBe('booked');
+      expect(world.server.charged.size).toBe(1);
+    },
+  );
 });
