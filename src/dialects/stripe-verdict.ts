@@ -32,7 +32,7 @@ function verdictOf({ kind, sticky, ambiguous }: Reading): Verdict {
   if (kind === 'fresh' || kind === 'replayed' || kind === 'in-progress') return kind;
   // `not-sent` says only that this attempt had no effect: if an earlier one was ambiguous, the operation stays ambiguous.
   if (kind === 'transient') return ambiguous ? 'transient' : 'not-sent';
-  return kind === 'mismatch' ? 'rejected' : 'ambiguous';
+  return 'ambiguous';
 }
 
 /**

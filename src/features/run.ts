@@ -158,12 +158,14 @@ async function read(
 
 /**
  * What the answer to one call says of all that the function did. `several`: it has made several calls, so a refusal of the last one does
- * not mean that nothing was done. `effect`: the outcome of the call of this package that the answer came from, if it did.
+ * not mean that nothing was done. `fresh`: nothing was sent under the key before. `effect`: the outcome of the call of this package that the answer came from, if it did.
  */
-function inContext(own: Reading, several: boolean, effect: Outcome['effect'] | undefined): Reading {
+function inContext(own: Reading, several: boolean, fresh: boolean, effect: Outcome['effect'] | undefined): Reading {
   const done = /^(fresh|replayed)$/.test(own.kind);
   if (done && effect === 'unknown') return NOT_A_VERDICT;
   const said = done && effect === 'none' ? REFUSED : own;
+  // Nothing else was sent under a key that is new, so the function has used it for two requests, and the first one may have had its effect.
+  if (said.kind === 'mismatch' && fresh) return OPEN;
   if (!several && (effect ?? 'none') === 'none') return said;
   return /^(refused|mismatch)$/.test(said.kind) ? OPEN : said.kind === 'transient' ? { ...said, ambiguous: true } : said;
 }
@@ -186,7 +188,7 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
-  const reading = said === undefined ? inContext(own, several, client.registry.outcomes.get(response)?.effect) : own;
+  const reading = said === undefined ? inContext(own, several, !a.ambiguous && !a.otherPayloads, client.registry.outcomes.get(response)?.effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch.
   const mayResend = client.transport.mayResend({});

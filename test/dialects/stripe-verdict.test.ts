@@ -32,7 +32,7 @@ describe('reads', () => {
     ['wrong parameters', thrown('StripeInvalidRequestError', { statusCode: 400, rawType: 'invalid_request_error' }), 'rejected'],
     ['no valid API key', thrown('StripeAuthenticationError', { statusCode: 401 }), 'rejected'],
     ['a key in use', thrown('StripeAPIError', { statusCode: 409, rawType: 'idempotency_error', code: 'idempotency_key_in_use' }), 'in-progress'],
-    ['other parameters under the key', thrown('StripeIdempotencyError', { statusCode: 400, rawType: 'idempotency_error' }), 'rejected'],
+    ['other parameters under the key', thrown('StripeIdempotencyError', { statusCode: 400, rawType: 'idempotency_error' }), 'ambiguous'],
     ['too many requests', thrown('StripeRateLimitError', { statusCode: 429, rawType: 'rate_limit_error' }), 'not-sent'],
     ['a 500', thrown('StripeAPIError', { statusCode: 500, rawType: 'api_error' }), 'transient'],
     ['a 500 that is not worth another attempt', thrown('StripeAPIError', { statusCode: 500, headers: { 'stripe-should-retry': 'false' } }), 'ambiguous'],
@@ -101,6 +101,14 @@ describe('drives', () => {
     const invalid = thrown('StripeInvalidRequestError', { statusCode: 400 });
     const { tab, end } = await charge(busy, invalid);
     expect(tab.outcomeOf(end.error)).toMatchObject({ type: 'rejected', effect: 'none' });
+  });
+
+  test('a charge and a fee under one key, of which the second finds the first: nobody says that nothing was done', async () => {
+    const used = thrown('StripeIdempotencyError', { statusCode: 400, rawType: 'idempotency_error' });
+    const { world, call, once, tab, end, keys } = await charge(used, used, used, used, used, { id: 'pi_1' });
+    expect(tab.outcomeOf(end.error)).toMatchObject({ effect: 'unknown' });
+    await world.end(tab, call(once));
+    expect(new Set(keys).size).toBe(1);
   });
 
   test.each([
