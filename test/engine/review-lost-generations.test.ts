@@ -53,6 +53,19 @@ test('a resume, which has no other key to go on with', async () => {
   expect((await world.end(tab, pay(once, { key }), replays())).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });
 
+test('a page that dies anywhere on its way to the next key: the next one finds that key, and nothing is charged again', async () => {
+  for (let death = 1; death < 14; death++) {
+    const { world, tab, once } = await evicted();
+    world.server.otherwise = (arrival, server) => (arrival.key === 'order-42-0' ? idle(replays(402)) : replays())(arrival, server);
+    tab.at(death, () => tab.kill());
+    void pay(once, { key });
+    await world.clock.advance(1000);
+    const next = tab.reload();
+    const end = await world.end(next, pay(next.once(options), { key }));
+    expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
+  }
+});
+
 const declines = { ...options, verdict: ({ status }: { status: number }) => (status === 402 ? ('rejected-for-good' as const) : undefined) };
 
 test("a press whose own verdict reads the kept refusal: the server's mark counts all the same", async () => {
