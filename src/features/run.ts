@@ -187,7 +187,7 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   // Nothing is known of the function's request: it may have asked for a page in HTML.
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
-  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
+  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said, answer);
   const reading = said === undefined ? inContext(own, several, !a.ambiguous && !a.otherPayloads, client.registry.outcomes.get(response)?.effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch.

@@ -4,7 +4,7 @@
  * same name again, by calls that can't go on to the next key.
  */
 import { describe, expect, test } from 'vitest';
-import { type Outcome, resumeOne } from '../../src/entries/index.js';
+import { type Outcome, resumeOne, run } from '../../src/entries/index.js';
 import { answers, idle, lost, replays } from '../support/server.js';
 import { NAME, newWorld, ONE, pay, rest, watched } from '../support/world.js';
 
@@ -66,12 +66,21 @@ test('a page that dies anywhere on its way to the next key: the next one finds t
   }
 });
 
+const verdictOf = (end: object) => ('value' in end && (end.value as Response).status === 402 ? ('rejected-for-good' as const) : undefined);
 const declines = { ...options, verdict: ({ status }: { status: number }) => (status === 402 ? ('rejected-for-good' as const) : undefined) };
 
 test("a press whose own verdict reads the kept refusal: the server's mark counts all the same", async () => {
   const { world, tab } = await evicted();
   const once = tab.once(declines);
   const end = await world.end(tab, pay(once, { key }), idle(replays(402)), replays());
+  expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
+});
+
+test('the same with run, whose function gives the Response', async () => {
+  const { world, tab } = await evicted();
+  const declined = Response.json({}, { status: 402, headers: { 'idempotent-replayed': 'true' } });
+  const pays = ({ key: used }: { key: string }) => (used === 'order-42-0' ? declined.clone() : Response.json({ id: 'ch_1' }));
+  const end = await world.end(tab, watched(run(tab.once(options), NAME, pays, { key, verdict: verdictOf })));
   expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });
 
