@@ -38,9 +38,9 @@ function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload
 async function poll(drive: Driver, accepted: Result | undefined): Promise<Finished | undefined> {
   const marked = isMarked(drive, accepted);
   // Nothing but this call's only attempt can have brought the present payload here.
-  const earlier = marked && drive.facts.attempts === 1 && isOfEarlier(drive);
+  const ofEarlier = marked && drive.facts.attempts === 1 && isOfEarlier(drive);
   const end = await askAfter(drive, accepted, marked);
-  return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, earlier));
+  return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, ofEarlier }));
 }
 
 /** Whether the 202 has the replay marker. */

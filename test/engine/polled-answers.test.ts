@@ -104,6 +104,11 @@ describe('a marked 202 at the first attempt of an edited form', () => {
     expect(new Set(world.server.keys.filter(Boolean)).size).toBe(2);
   });
 
+  test('after a lost attempt of the same form: its work is that of the lost attempt', async () => {
+    const { world, tab, once } = polling({}, charged(lost()), ACCEPTED_BEFORE, answers(200, { state: 'done' }, REPLAYED));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', from: 'server', effect: 'done' });
+  });
+
   test('may be the answer to a lost attempt of the edited form itself', async () => {
     const { world, tab, once } = polling({ limits: { attempts: 2 } }, charged(lost()));
     await world.end(tab, pay(once, { limits: { attempts: 1 } }));
