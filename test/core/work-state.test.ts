@@ -74,6 +74,7 @@ const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])
     [{ done: true, status: 'pending_review' }, 'running'],
     [{ success: false, data: { status: 'completed' } }, 'running'],
     [{ status: 'completed', error: {} }, 'done'],
+    [{ id: 'j', done: true, error: {} }, 'done'],
     [{ status: 'completed', errors: [] }, 'done'],
   ],
   "a service's own word for what is not done yet, or was not done": [

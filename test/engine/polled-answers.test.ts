@@ -137,6 +137,10 @@ describe('the verdict hook', () => {
     ['rejected', 404, {}, 'unknown'],
     ['rejected', 202, {}, 'unknown'],
     ['rejected', 200, { status: 'running' }, 'unknown'],
+    ['rejected', 200, { status: 'pending_review' }, 'unknown'],
+    ['rejected', 200, { status: 'payment_failed' }, 'none'],
+    ['rejected', 200, { status: 'completed', success: false }, 'none'],
+    ['fresh', 200, { status: 'notification_failed' }, 'done'],
     ['not-sent', 200, {}, 'unknown'],
     ['ambiguous', 200, { status: 'done' }, 'unknown'],
     ['in-progress', 200, { status: 'done' }, 'unknown'],
@@ -175,6 +179,17 @@ describe('a dialect', () => {
       { status: 200, at: { result: 'Received' }, means: 'in-progress' },
       { status: 402, means: 'refused', sticky: true },
     ],
+  });
+
+  test.each<[string, 'refused' | 'fresh', string]>([
+    ['payment_failed', 'refused', 'none'],
+    ['pending_settlement', 'fresh', 'done'],
+    ['processing', 'fresh', 'done'],
+  ])('that has a rule for the word %s knows better than oncefetch what it means', async (status, means, effect) => {
+    const bank = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), answers: [{ status: 200, at: { status }, means }] });
+    const accepted = effect === 'none' ? idle(ACCEPTED) : charged(ACCEPTED);
+    const { world, tab, once } = polling({ dialect: bank }, accepted, idle(answers(200, { status })));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect });
   });
 
   test('reads a polled answer by its own codes', async () => {
