@@ -162,8 +162,8 @@ export function decide(reading: Reading, s: Situation): Decision {
     case 'mismatch':
       // Every earlier payload was refused, but the server still knows one of them: it keeps that refusal.
       if (s.reused && !s.ambiguous) return { do: 'anew' };
-      // The key is new, so the server has seen one payload only: its answer is a mere refusal.
-      return s.ambiguous || s.changed ? { do: 'probe' } : settle(rejected(), { keyInUse: true });
+      // If the key is new, the server has seen one payload only: its answer is a mere refusal, unless it has met a copy that was sent unseen.
+      return s.ambiguous || s.changed || s.mayResend ? { do: 'probe' } : settle(rejected(), { keyInUse: true });
     case 'done-elsewhere':
       // No attempt of the present payload can have had the effect yet, so the answer is about another payload. The present one must still be sent.
       if (s.ifChanged && s.changed && !s.sameAmbiguous) return settle(replayed('elsewhere'), { earlier: true });

@@ -1,6 +1,6 @@
 /** Reads an answer: what it means for the operation. docs/verdicts.md has the whole table. */
 import type { Answer, AnswerKind, Asked, Dialect, Reading } from './dialect.js';
-import { type WorkState, workState } from './work-state.js';
+import { documentState, type WorkState } from './work-state.js';
 
 /** What the caller's `verdict` hook may say. */
 export type Verdict = 'fresh' | 'replayed' | 'rejected' | 'rejected-for-good' | 'not-sent' | 'ambiguous' | 'in-progress' | 'transient';
@@ -200,13 +200,15 @@ const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed',
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
   const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer);
-  const state = workState(answer.json);
+  const state = documentState(answer.json);
   const runs = !ok || state === 'running';
   // A hook that ignores `polled` may call every answer without its payment in it a refusal, also one that says "running".
   if (said) return said.kind === 'refused' && (said.sticky || !runs) ? 'failed' : ENDED.has(said.kind) ? 'done' : 'running';
   const own = dialect.polled?.(answer);
   if (own) return own;
-  if (runs) return 'running';
-  const { kind } = dialect.read?.(answer, asked, true) ?? READING_OF_VERDICT.fresh;
-  return kind === 'refused' ? 'failed' : ENDED.has(kind) ? (state ?? 'done') : 'running';
+  if (!ok) return 'running';
+  const kind = dialect.read?.(answer, asked, true)?.kind;
+  // A rule of the dialect knows the server's words better than the document's state does, which is guessed.
+  if (kind === undefined || (ENDED.has(kind) && state === 'failed')) return state === 'doubtful' ? 'running' : (state ?? 'done');
+  return kind === 'refused' ? 'failed' : ENDED.has(kind) ? 'done' : 'running';
 }

@@ -1,12 +1,18 @@
 /** Reads the status document of a job, by members and words that many services share. */
 
 export type WorkState = 'running' | 'done' | 'failed';
+/** `doubtful`: something went wrong, and only who knows the service can say whether that was the work. */
+export type DocumentState = WorkState | 'doubtful';
 
-const FAILED = /^(failed|failure|errored|error|cancell?ed|rejected|aborted|declined|denied)$/;
+const FAILED = /^(failed|failure|errored|error|cancell?ed|rejected|aborted|declined|denied|refused|unsuccessful)$/;
 const DONE = /^(succeeded|successful|completed?|done|finished|ready)$/;
 /** A state that will change, or that does not say whether the work has had its effect. */
 const RUNNING =
   /^(not_?started|new|pending|(en)?queued|scheduled|submitted|received|accepted|waiting|start(ed|ing)|initiali[sz]ing|preparing|running|in_?progress|processing|working|executing|retrying|paused|suspended|creating|updating|deleting|provisioning|cancell?ing|cancel_?(requested|in_?progress)|timed_?out|timeout|expired|unknown)$/;
+/** A word of the service's own for what is still to come: `pending_review`, `requires_action`. */
+const TO_COME = /^(?=\w+$).*(pending|requires|wait|draft|blocked|incomplete|on_?hold|held$|review($|_))/;
+/** A word of the service's own that speaks of a failure, but may not be about the effect: `CREATE_FAILED`, `notification_failed`. */
+const WENT_WRONG = /^(?=\w+$).*(fail|error|declin|refus|reject|denied|cancel|abort|terminat|revok|interrupt|skipped|stopped|void|unpaid|invalid)/;
 /** Words by which an envelope says that the request for the status succeeded. The job's own state is inside the envelope. */
 const ENVELOPE = /^(success|ok)$/;
 const INSIDE = ['data', 'attributes', 'properties', 'response', 'job', 'operation', 'task'] as const;
@@ -14,9 +20,9 @@ const DEPTH_MAX = 3;
 
 type Members = Readonly<Record<string, unknown>>;
 
-const inside = (json: Members, depth: number): WorkState | undefined => {
+const inside = (json: Members, depth: number): DocumentState | undefined => {
   for (const name of INSIDE) {
-    const found = workState(json[name], depth + 1);
+    const found = documentState(json[name], depth + 1);
     if (found) return found;
   }
   return undefined;
@@ -30,27 +36,38 @@ export function tellsOfError(json: unknown): boolean {
   return wrong || success === false || ok === false || (Array.isArray(errors) && errors.length > 0) || /^(fail|error)$/i.test(String(status));
 }
 
+/** The state of the job, where what is doubtful is asked for again. */
+export function workState(json: unknown): WorkState | undefined {
+  const state = documentState(json);
+  return state === 'doubtful' ? 'running' : state;
+}
+
 /** The state of the job: the outermost one in the document; `undefined` if it contains no known one. */
-export function workState(json: unknown, depth = 0): WorkState | undefined {
+export function documentState(json: unknown, depth = 0): DocumentState | undefined {
   if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return undefined;
   const { done, name, kind, error, message, id, status, state, provisioningState } = json as Members;
-  // google.longrunning.Operation. Its JSON leaves `done` out while it is false.
-  if (typeof done === 'boolean' || (typeof name === 'string' && /(^|\/)operations\//.test(name))) return done ? (error ? 'failed' : 'done') : 'running';
-  // Kubernetes and Dataproc: status.state.
-  if (typeof status === 'object' && status !== null) return workState(status, depth + 1);
   const said = [status, state, provisioningState].find((one) => typeof one === 'string') as string | undefined;
   const word = said?.trim().replace(/[\s-]/g, '_').toLowerCase() ?? '';
+  const goesOn = RUNNING.test(word) || TO_COME.test(word);
+  // google.longrunning.Operation. Its JSON leaves `done` out while it is false. Elsewhere, `done` may only mean that the job has ended.
+  if (typeof done === 'boolean' || (typeof name === 'string' && /(^|\/)operations\//.test(name))) {
+    if (!done || goesOn) return 'running';
+    return tellsOfError({ error }) || FAILED.test(word) ? 'failed' : WENT_WRONG.test(word) || tellsOfError(json) ? 'doubtful' : 'done';
+  }
+  // Kubernetes and Dataproc: status.state.
+  if (typeof status === 'object' && status !== null) return documentState(status, depth + 1);
   // JSend: the request for the status failed, which says nothing about the job.
   if (word === 'fail' || (word === 'error' && typeof message === 'string' && id === undefined && error === undefined)) return 'running';
   if (FAILED.test(word)) return 'failed';
-  if (RUNNING.test(word) || (said === provisioningState && said !== undefined && !DONE.test(word))) return 'running';
+  if (goesOn || (said === provisioningState && said !== undefined && !DONE.test(word))) return 'running';
+  if (WENT_WRONG.test(word)) return 'doubtful';
   if (DONE.test(word)) {
-    if (!error) return 'done';
+    if (!tellsOfError(json)) return 'done';
     // Compute Engine says DONE even if the operation failed. Elsewhere, done with an error is unclear: ask again.
-    return typeof kind === 'string' && /#operation$/.test(kind) ? 'failed' : 'running';
+    return typeof kind === 'string' && /#operation$/.test(kind) ? 'failed' : error ? 'running' : 'doubtful';
   }
   const job = inside(json as Members, depth);
-  if (job) return job;
+  if (job) return job === 'done' && tellsOfError(json) ? 'doubtful' : job;
   // Either the request for the status failed or the work did; nothing tells which.
   if (tellsOfError(json)) return 'running';
   return ENVELOPE.test(word) ? 'done' : undefined;

@@ -3,8 +3,8 @@ import { REQUEST_AND_FIELD_ERRORS } from './graphql.js';
 import { inBody } from './key-location.js';
 import { onlyKnown } from './misspelled.js';
 
-/** States of a payment that was not made: declined, rejected by the gateway, or not sent to the processor. */
-const NOT_MADE = /^(PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED)$/;
+/** States of a payment that was not made: declined by the processor, at once or when it was to settle; rejected by the gateway; or not sent to the processor. */
+const NOT_MADE = /^(PROCESSOR_DECLINED|SETTLEMENT_DECLINED|GATEWAY_REJECTED|FAILED)$/;
 
 /**
  * Braintree's GraphQL API ("at-most-once processing"). The key is the input's `apiRequestKey`; `clientMutationId` is not a key. A
@@ -17,6 +17,7 @@ const NOT_MADE = /^(PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED)$/;
  *
  * @see https://developer.paypal.com/braintree/graphql/integration_guides/idempotency
  * @see https://developer.paypal.com/braintree/graphql/reference/types/payment-status-event
+ * @see https://developer.paypal.com/braintree/docs/reference/general/processor-responses/settlement-responses
  */
 export const braintree = ({ field = 'variables.input.apiRequestKey', ...others }: { field?: string | undefined } = {}): DefinedDialect => {
   onlyKnown('dialect braintree', others);

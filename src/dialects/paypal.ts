@@ -30,6 +30,8 @@ const NOT_MADE = /^(DECLINED|DENIED|FAILED)$/;
  * header.
  *
  * @see https://developer.paypal.com/api/rest/reference/idempotency
+ * @see https://developer.paypal.com/api/deprecated/payments/v1/errors/duplicate_request_id
+ * @see https://developer.paypal.com/api/payment-tokens/v3/errors/paypal_request_id_previously_used
  * @see https://github.com/paypal/paypal-rest-api-specifications openapi/*.json (ec4d8f3)
  */
 export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | undefined } = {}): DefinedDialect => {
@@ -43,7 +45,10 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
     replays: true,
     answers: [
       { at: { 'details.*.issue': 'PREVIOUS_REQUEST_IN_PROGRESS' }, means: 'in-progress' },
-      { at: { name: 'DUPLICATE_REQUEST_ID' }, means: 'mismatch' },
+      { at: { 'details.*.issue': 'PAYPAL_REQUEST_ID_PREVIOUSLY_USED' }, means: 'mismatch' },
+      // "Has already been used": not only for another request. If nothing was sent before, it was for a copy of this one.
+      { at: { name: 'DUPLICATE_REQUEST_ID' }, afterAmbiguity: true, means: 'mismatch' },
+      { at: { name: 'DUPLICATE_REQUEST_ID' }, means: 'open' },
       // The server found no key, or none that it accepts: this dialect is the wrong one for it.
       { at: { 'details.*.issue': 'PAYPAL_REQUEST_ID_REQUIRED' }, means: 'refused' },
       {

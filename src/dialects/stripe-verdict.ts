@@ -32,20 +32,26 @@ function verdictOf({ kind, sticky, ambiguous }: Reading): Verdict {
   if (kind === 'fresh' || kind === 'replayed' || kind === 'in-progress') return kind;
   // `not-sent` says only that this attempt had no effect: if an earlier one was ambiguous, the operation stays ambiguous.
   if (kind === 'transient') return ambiguous ? 'transient' : 'not-sent';
-  return kind === 'mismatch' ? 'rejected' : 'ambiguous';
+  return 'ambiguous';
 }
 
 /**
  * Reads what stripe-node returned or threw, for the `verdict` of `run`. Errors are recognised by their fields, whatever version or
  * copy of the library they come from; any other error is ambiguous. Keep stripe-node from sending again unseen: use
  * `maxNetworkRetries: 0`, and `httpClient: Stripe.createFetchHttpClient()`, because with its Node client it sends once more even then
- * if a connection is closed.
+ * if a connection is closed. If the function has used several keys, the refusal of its last call is ambiguous: what came before may be
+ * done, and the next run would do it again under a new key.
  *
  * @see https://github.com/stripe/stripe-node src/Error.ts (663942164)
  * @example
  * await run(once, ['charge', id], ({ key }) => stripe.paymentIntents.create(params, { idempotencyKey: key }), { verdict: stripeVerdict });
  */
-export function stripeVerdict(end: { readonly value: unknown } | { readonly error: unknown }): Verdict | undefined {
+export function stripeVerdict(end: ({ readonly value: unknown } | { readonly error: unknown }) & { readonly keys?: number }): Verdict | undefined {
+  const said = verdictOn(end);
+  return (end.keys ?? 1) > 1 && /^(rejected|not-sent)/.test(said) ? 'ambiguous' : said;
+}
+
+function verdictOn(end: { readonly value: unknown } | { readonly error: unknown }): Verdict {
   const dialect = stripe();
   const asked = { method: 'POST', key: '', refusesHtml: false, otherPayloads: true };
   if ('value' in end) {

@@ -141,15 +141,22 @@ async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Pr
   if (await commit(job, record, () => next)) drive.record = next;
 }
 
-/** Settles the operation when a poll finds that its work has ended; `undefined` while the work goes on. */
-export function settlePolled(drive: Driver, { state, result }: Polled): Promise<Finished> | undefined {
+/**
+ * Settles the operation when a poll finds that its work has ended; `undefined` while the work goes on. The 202 was `marked` as a
+ * replay; it was the answer to an earlier payload (`ofEarlier`).
+ */
+export function settlePolled(
+  drive: Driver,
+  { state, result }: Polled,
+  { marked, ofEarlier }: { readonly marked: boolean; readonly ofEarlier: boolean },
+): Promise<Finished> | undefined {
   const { changed, sentBefore, record } = drive.start;
   // An earlier call stored the link, and the present payload was never sent: the work behind the link is that of an earlier payload.
-  const earlier = changed && record.link !== undefined && !sentBefore;
+  const earlier = ofEarlier || (changed && record.link !== undefined && !sentBefore);
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
-  // The earlier payload's work failed and used up the key. That is no answer to this call.
-  if (state === 'failed' && earlier) return anew(drive, result);
-  if (state === 'done') return earlier ? settle(drive, replayed('server'), result, { earlier }) : settle(drive, fresh(!doubtful, changed), result);
+  // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is no answer to this call.
+  if (state === 'failed' && (earlier || drive.record.madeAgain)) return anew(drive, result);
+  if (state === 'done') return settle(drive, earlier || (marked && !changed) ? replayed('server') : fresh(!doubtful, changed), result, { earlier });
   return state === 'failed' ? settle(drive, rejected(), result, { sticky: true }) : undefined;
 }
 

@@ -37,6 +37,8 @@ export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget'
 
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
+  // An attempt whose hooks are being asked must not leave under a key that is forgotten by then.
+  client.session.changes++;
   for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, undefined, undefined, true)) {
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {
       const current = readRecord(stored);

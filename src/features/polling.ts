@@ -36,12 +36,28 @@ function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload
 }
 
 async function poll(drive: Driver, accepted: Result | undefined): Promise<Finished | undefined> {
-  const end = await askAfter(drive, accepted);
-  return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end));
+  const marked = isMarked(drive, accepted);
+  // Nothing but this call's only attempt can have brought the present payload here.
+  const ofEarlier = marked && drive.facts.attempts === 1 && isOfEarlier(drive);
+  const end = await askAfter(drive, accepted, marked);
+  return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, ofEarlier }));
+}
+
+/** Whether the 202 has the replay marker. */
+function isMarked({ job }: Driver, accepted: Result | undefined): boolean {
+  if (!accepted?.response) return false;
+  const { response, body } = accepted;
+  return job.settings.dialect.replayed(answerOf({ response, body, text: typeof body === 'string' ? body : '' }));
+}
+
+/** Whether a 202 that is marked as a replay is the answer to an earlier payload, as a 200 would be (`decide`). */
+function isOfEarlier({ job: { client, settings }, start }: Driver): boolean {
+  const resent = settings.repeat !== 'if-changed' && client.transport.mayResend({});
+  return start.changed && !start.sentBefore && !settings.dialect.answersMismatch && !resent;
 }
 
 /** Polls until the work ends, the time for waiting is over, or the drive must stop; `undefined` if there is no link. */
-async function askAfter(drive: Driver, accepted: Result | undefined): Promise<Polled | Stopped | undefined> {
+async function askAfter(drive: Driver, accepted: Result | undefined, marked: boolean): Promise<Polled | Stopped | undefined> {
   const { prepared } = drive.payload;
   // A function given to `run` has no request, so its Response has no link that could be polled.
   if (!prepared) return undefined;
@@ -49,7 +65,9 @@ async function askAfter(drive: Driver, accepted: Result | undefined): Promise<Po
   if (link === undefined) return undefined;
   // Store the link, so that nobody has to send the request again.
   if (drive.record.link === undefined) {
-    const next = seal({ ...drive.record, link, touchedAt: drive.job.client.platform.clock.now() + drive.job.aheadMs });
+    // Without the marker, this key is new to the server, so no later key of a lost record can have been used.
+    const madeAgain = marked ? drive.record.madeAgain : undefined;
+    const next = seal({ ...drive.record, madeAgain, link, touchedAt: drive.job.client.platform.clock.now() + drive.job.aheadMs });
     if (await commit(drive.job, drive.record, () => next)) drive.record = next;
   }
   return askUntilItEnds(drive, prepared, link);

@@ -35,7 +35,8 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const proof = await prove(drive, reason, result);
   if (!proof) return undefined;
   // An earlier payload is done, but not the present one: that (a changed state, or the next effect of the name) must still be sent.
-  const isEarlier = !isOwn(job, record) && (reason === 'mismatch' || !record.payloads.includes(job.fingerprint));
+  const wasSent = drive.start.sentBefore || drive.facts.attempts > 0;
+  const isEarlier = !isOwn(job, record) && (reason === 'mismatch' || !wasSent || !record.payloads.includes(job.fingerprint));
   if (proof !== 'none' && isEarlier && job.settings.repeat !== 'never')
     return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: record.payloads.filter((one) => one !== job.fingerprint) });
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
@@ -111,7 +112,18 @@ async function proofOf(drive: Driver, said: unknown): Promise<Proof | undefined>
 /** Whether the Response proves the effect. An error does not; nor does an HTML page, which may be a login or what a single-page app gives for any address. */
 function provesDone(answered: Parameters<typeof answerOf>[0]): boolean {
   const answer = answerOf(answered);
-  const { status, type } = answer;
+  const { status, type, json } = answer;
   if (status < 200 || status > 299 || status === 202 || /^opaque/.test(type)) return false;
-  return !isHtml(answer) && workState(answer.json) !== 'failed' && !tellsOfError(answer.json);
+  return !isHtml(answer) && workState(json) !== 'failed' && !tellsOfError(json) && !foundNothing(json);
+}
+
+const isNothing = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
+
+/** Whether a document is the answer to a search, such as for the key, that found nothing: an empty list, by itself or in one of the usual members. */
+function foundNothing(json: unknown): boolean {
+  const { id, data, items, results, _embedded } = (json ?? {}) as Readonly<Record<string, unknown>>;
+  const inside = [data, _embedded].flatMap((one) => (typeof one === 'object' && one !== null ? [Object.values(one)] : []));
+  return (
+    isNothing(json) || (id === undefined && ([data, items, results].some(isNothing) || inside.some((values) => values.length > 0 && values.every(isNothing))))
+  );
 }

@@ -114,16 +114,17 @@ async function attempt(
   const call = () => effect(asked);
   const act = () => (platform.nesting ? platform.nesting.run(a.job.operationKey, call) : call());
   const effected = (async (): Promise<AttemptResult> => {
-    let end: RunEnd<unknown>;
+    let ended: RunEnd<unknown>;
     try {
-      end = { value: await (parts.effect ? parts.effect(a, act) : act()) };
+      ended = { value: await (parts.effect ? parts.effect(a, act) : act()) };
     } catch (error) {
-      end = { error };
+      ended = { error };
     }
+    const end = { ...ended, keys: labels.size };
     if (controller.signal.aborted) return { reading: NO_ANSWER, reached: false };
     // The function has run, so a failure while its end is read is no answer, not "nothing sent". With several child keys, the first
     // call may have taken effect, whatever the answer to the last one.
-    return read(end, verdict, a, labels.size > 1).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
+    return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
   })();
   const sent = await Promise.race([effected, late]);
   off();
@@ -131,10 +132,9 @@ async function attempt(
 }
 
 async function read(
-  end: RunEnd<unknown>,
+  end: RunEnd<unknown> & { readonly keys: number },
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
   a: AttemptRequest,
-  several: boolean,
 ): Promise<AttemptResult> {
   let said: Verdict | undefined;
   try {
@@ -145,7 +145,7 @@ async function read(
     a.job.client.platform.report(error);
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
-  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a, several);
+  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a, end.keys > 1);
   const reading = hookReading(a.job, said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said);
   if ('value' in end) return { reading, result: valueResult(end.value), reached: true };
   return {
@@ -158,12 +158,14 @@ async function read(
 
 /**
  * What the answer to one call says of all that the function did. `several`: it has made several calls, so a refusal of the last one does
- * not mean that nothing was done. `effect`: the outcome of the call of this package that the answer came from, if it did.
+ * not mean that nothing was done. `fresh`: nothing was sent under the key before. `effect`: the outcome of the call of this package that the answer came from, if it did.
  */
-function inContext(own: Reading, several: boolean, effect: Outcome['effect'] | undefined): Reading {
+function inContext(own: Reading, several: boolean, fresh: boolean, effect: Outcome['effect'] | undefined): Reading {
   const done = /^(fresh|replayed)$/.test(own.kind);
   if (done && effect === 'unknown') return NOT_A_VERDICT;
   const said = done && effect === 'none' ? REFUSED : own;
+  // Nothing else was sent under a key that is new, so the function has used it for two requests, and the first one may have had its effect.
+  if (said.kind === 'mismatch' && fresh) return OPEN;
   if (!several && (effect ?? 'none') === 'none') return said;
   return /^(refused|mismatch)$/.test(said.kind) ? OPEN : said.kind === 'transient' ? { ...said, ambiguous: true } : said;
 }
@@ -185,8 +187,8 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   // Nothing is known of the function's request: it may have asked for a page in HTML.
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
-  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said);
-  const reading = said === undefined ? inContext(own, several, client.registry.outcomes.get(response)?.effect) : own;
+  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said, answer);
+  const reading = said === undefined ? inContext(own, several, !a.ambiguous && !a.otherPayloads, client.registry.outcomes.get(response)?.effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch.
   const mayResend = client.transport.mayResend({});

@@ -19,7 +19,7 @@ export interface Fault {
   readonly retryAfter?: number | undefined;
   /** `unavailable`, `unavailable-after-commit`: the status. @default 503 */
   readonly status?: number | undefined;
-  /** `duplicate`: how many copies are sent in all, up to 10. @default 2 */
+  /** `duplicate`: how many copies are sent in all, 1 to 10. @default 2 */
   readonly copies?: number | undefined;
 }
 
@@ -136,5 +136,7 @@ function checked(fault: FaultName | Fault): Fault {
   if (!Object.hasOwn(FAULTS, given.name)) throw new TypeError(`faults: unknown fault ${JSON.stringify(given.name)}, expected one of ${faultNames.join(', ')}`);
   for (const name of Object.keys(given))
     if (!/^(name|ms|retryAfter|status|copies)$/.test(name)) throw new TypeError(`faults: ${given.name} has no member ${name}`);
+  const { copies = 1 } = given;
+  if (!(copies >= 1)) throw new RangeError(`faults: copies must be at least 1, got ${copies}`);
   return given;
 }

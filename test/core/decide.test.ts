@@ -57,6 +57,7 @@ describe('the table', () => {
     ['done elsewhere', of('done-elsewhere'), {}, { do: 'done-elsewhere' }],
     ['accepted', of('accepted'), {}, { do: 'poll' }],
     ['mismatch, clean', of('mismatch'), {}, { do: 'settle', ending: { type: 'rejected', effect: 'none' } }],
+    ['mismatch, clean, but a copy may have gone out unseen', of('mismatch'), { mayResend: true }, { do: 'probe' }],
     ['mismatch after ambiguity', of('mismatch'), AFTER, { do: 'probe' }],
     ['no answer', of('no-answer'), { answered: false }, { do: 'wait', ms: 250, why: 'backoff' }],
     [

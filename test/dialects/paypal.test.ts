@@ -35,3 +35,14 @@ test('a business duplicate after a lost answer is told by reconcile, not guessed
   world.server.plays(charged(lost()), plays(duplicate));
   expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done', type: 'replayed', from: 'reconcile' } });
 });
+
+test("'already used' of a key that was never sent before is about a copy that the browser sent unseen: unknown, and the next press has the same key", async () => {
+  const dialect = paypal();
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect }, { resends: true });
+  const used = { status: 400, headers: { 'content-type': 'application/json' }, body: { name: 'DUPLICATE_REQUEST_ID' } };
+  world.server.plays(plays(used, true), plays(used));
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+  expect(new Set(world.server.keys).size).toBe(1);
+});

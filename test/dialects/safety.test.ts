@@ -46,7 +46,7 @@ const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>>
     [200, 201].includes(status) && (body as { entity?: string; status?: string })?.entity === 'payout' && (body as { status?: string }).status === 'failed',
   // What was declined inside of a 2xx.
   adyen: (status, body) => status === 200 && /^(Refused|Cancelled)$/.test(String((body as { resultCode?: string })?.resultCode)),
-  braintree: (status, body) => status === 200 && /PROCESSOR_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),
+  braintree: (status, body) => status === 200 && /(PROCESSOR|SETTLEMENT)_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),
   checkout: (status, body) => status === 201 && (body as { status?: string })?.status === 'Declined',
   klarna: (status, body) => status === 200 && /"result":"DECLINED"|"fraud_status":"REJECTED"/.test(JSON.stringify(body)),
   mangopay: (status, body) =>

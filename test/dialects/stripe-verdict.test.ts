@@ -32,7 +32,7 @@ describe('reads', () => {
     ['wrong parameters', thrown('StripeInvalidRequestError', { statusCode: 400, rawType: 'invalid_request_error' }), 'rejected'],
     ['no valid API key', thrown('StripeAuthenticationError', { statusCode: 401 }), 'rejected'],
     ['a key in use', thrown('StripeAPIError', { statusCode: 409, rawType: 'idempotency_error', code: 'idempotency_key_in_use' }), 'in-progress'],
-    ['other parameters under the key', thrown('StripeIdempotencyError', { statusCode: 400, rawType: 'idempotency_error' }), 'rejected'],
+    ['other parameters under the key', thrown('StripeIdempotencyError', { statusCode: 400, rawType: 'idempotency_error' }), 'ambiguous'],
     ['too many requests', thrown('StripeRateLimitError', { statusCode: 429, rawType: 'rate_limit_error' }), 'not-sent'],
     ['a 500', thrown('StripeAPIError', { statusCode: 500, rawType: 'api_error' }), 'transient'],
     ['a 500 that is not worth another attempt', thrown('StripeAPIError', { statusCode: 500, headers: { 'stripe-should-retry': 'false' } }), 'ambiguous'],
@@ -102,4 +102,42 @@ describe('drives', () => {
     const { tab, end } = await charge(busy, invalid);
     expect(tab.outcomeOf(end.error)).toMatchObject({ type: 'rejected', effect: 'none' });
   });
+
+  test('a charge and a fee under one key, of which the second finds the first: nobody says that nothing was done', async () => {
+    const used = thrown('StripeIdempotencyError', { statusCode: 400, rawType: 'idempotency_error' });
+    const { world, call, once, tab, end, keys } = await charge(used, used, used, used, used, { id: 'pi_1' });
+    expect(tab.outcomeOf(end.error)).toMatchObject({ effect: 'unknown' });
+    await world.end(tab, call(once));
+    expect(new Set(keys).size).toBe(1);
+  });
+
+  test.each([
+    ['declined', DECLINED],
+    ['refused', thrown('StripeInvalidRequestError', { statusCode: 400 })],
+    ['turned away', thrown('StripeRateLimitError', { statusCode: 429 })],
+  ])(
+    'a charge, then a fee that is %s, each under a key of its own: nobody says that nothing was done, and the next run charges under the same key',
+    async (_, refused) => {
+      const world = newWorld();
+      const { tab, once } = world.open({ dialect: stripe() });
+      let funds = false;
+      const order = () =>
+        run(
+          once,
+          ['order', 1],
+          async ({ child }) => {
+            world.server.charged.add(child('charge'));
+            child('fee');
+            if (!funds) throw refused;
+            return 'booked';
+          },
+          { verdict: stripeVerdict, limits: { attempts: 2 } },
+        ) as Promise<never>;
+      const end = await world.end(tab, order());
+      expect(tab.outcomeOf(end.error)).toMatchObject({ effect: 'unknown' });
+      funds = true;
+      expect((await world.end(tab, order())).response).toBe('booked');
+      expect(world.server.charged.size).toBe(1);
+    },
+  );
 });

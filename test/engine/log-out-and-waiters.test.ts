@@ -1,6 +1,7 @@
 /** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
 import { describe, expect } from 'vitest';
-import { clear, close, derived, settle } from '../../src/entries/index.js';
+import { around, clear, close, derived, type Once, settle } from '../../src/entries/index.js';
+import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, DAY, MINUTE, newWorld, pay, rest, SECOND, test } from '../support/world.js';
@@ -205,4 +206,24 @@ test('a call that is cut while another tab holds the lock does not say that noth
   expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   one.tab.thaw();
   expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done' });
+});
+
+describe('a log-out that drops what is unsettled, while the hooks of an attempt are asked', () => {
+  const forgets = (of: { once?: Once }) => async () => void (await clear(of.once as Once, { unsettled: 'forget' }));
+
+  test.for(['headers', 'around'] as const)(
+    '%s: the attempt does not leave under a key that is forgotten by then, so the next press is the only charge',
+    async (hook, { world, tab }) => {
+      const of: { once?: Once } = {};
+      const forget = forgets(of);
+      const hooks = {
+        headers: { headers: () => forget().then(() => ({})) },
+        around: { use: [...everything(), around((_, send) => forget().then(() => send()))] },
+      };
+      of.once = tab.once(hooks[hook]);
+      expect((await world.end(tab, pay(of.once))).outcome).toMatchObject({ effect: 'unknown', sent: 'no' });
+      expect((await world.end(tab, pay(tab.once()), answers(201))).outcome).toMatchObject({ effect: 'done' });
+      expect(world.server.arrivals).toHaveLength(1);
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { defineDialect } from '../../src/dialects/define.js';
 import { inHeader } from '../../src/dialects/key-location.js';
 import type { Evidence, OnceOptions, Verdict } from '../../src/entries/index.js';
-import { answers, charged, type Entry, idle } from '../support/server.js';
+import { answers, charged, type Entry, idle, lost } from '../support/server.js';
 import { newWorld, pay, SECOND } from '../support/world.js';
 
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
@@ -84,6 +84,39 @@ describe('work of an earlier payload', () => {
   });
 });
 
+describe('a marked 202 at the first attempt of an edited form', () => {
+  const EDITED = { cart: 'c1', amount: 20 };
+  const ACCEPTED_BEFORE = idle(answers(202, '', { location: '/jobs/1', ...REPLAYED }));
+  const lostThen = async (options: OnceOptions, ...then: readonly Entry[]) => {
+    const { world, tab, once } = polling(options, charged(lost()));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    return { world, end: await world.end(tab, pay(once, { body: EDITED }), ACCEPTED_BEFORE, ...then) };
+  };
+
+  test('is the answer to the first form: its work says nothing of the edited one', async () => {
+    const { end } = await lostThen({}, answers(200, { state: 'done' }, REPLAYED));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server', effect: 'done' } });
+  });
+
+  test.each(['done', 'failed'])('where the name is repeated if it has changed, and that work is %s: the edited form is sent', async (state) => {
+    const { world, end } = await lostThen({ repeat: 'if-changed' }, idle(answers(200, { state }, REPLAYED)), charged(answers(201)));
+    expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+    expect(new Set(world.server.keys.filter(Boolean)).size).toBe(2);
+  });
+
+  test('after a lost attempt of the same form: its work is that of the lost attempt', async () => {
+    const { world, tab, once } = polling({}, charged(lost()), ACCEPTED_BEFORE, answers(200, { state: 'done' }, REPLAYED));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', from: 'server', effect: 'done' });
+  });
+
+  test('may be the answer to a lost attempt of the edited form itself', async () => {
+    const { world, tab, once } = polling({ limits: { attempts: 2 } }, charged(lost()));
+    await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+    const end = await world.end(tab, pay(once, { body: EDITED }), idle(lost()), ACCEPTED_BEFORE, answers(200, { state: 'done' }, REPLAYED));
+    expect(end).toMatchObject({ status: 200, outcome: { type: 'fresh', certain: false, changed: true } });
+  });
+});
+
 describe('the verdict hook', () => {
   test('is asked about a polled answer, and told that it is one', async () => {
     const heard: Evidence[] = [];
@@ -104,6 +137,10 @@ describe('the verdict hook', () => {
     ['rejected', 404, {}, 'unknown'],
     ['rejected', 202, {}, 'unknown'],
     ['rejected', 200, { status: 'running' }, 'unknown'],
+    ['rejected', 200, { status: 'pending_review' }, 'unknown'],
+    ['rejected', 200, { status: 'payment_failed' }, 'none'],
+    ['rejected', 200, { status: 'completed', success: false }, 'none'],
+    ['fresh', 200, { status: 'notification_failed' }, 'done'],
     ['not-sent', 200, {}, 'unknown'],
     ['ambiguous', 200, { status: 'done' }, 'unknown'],
     ['in-progress', 200, { status: 'done' }, 'unknown'],
@@ -142,6 +179,17 @@ describe('a dialect', () => {
       { status: 200, at: { result: 'Received' }, means: 'in-progress' },
       { status: 402, means: 'refused', sticky: true },
     ],
+  });
+
+  test.each<[string, 'refused' | 'fresh', string]>([
+    ['payment_failed', 'refused', 'none'],
+    ['pending_settlement', 'fresh', 'done'],
+    ['processing', 'fresh', 'done'],
+  ])('that has a rule for the word %s knows better than oncefetch what it means', async (status, means, effect) => {
+    const bank = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), answers: [{ status: 200, at: { status }, means }] });
+    const accepted = effect === 'none' ? idle(ACCEPTED) : charged(ACCEPTED);
+    const { world, tab, once } = polling({ dialect: bank }, accepted, idle(answers(200, { status })));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect });
   });
 
   test('reads a polled answer by its own codes', async () => {

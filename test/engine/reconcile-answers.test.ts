@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { type Once, type OnceEvent, resume, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, test, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, SECOND, test, watched } from '../support/world.js';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const shaped = (response: Response, shape: object): Response => {
@@ -31,6 +31,13 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   'a payment that failed': () => Response.json({ id: 'ch_1', status: 'failed' }),
   'an error inside a 200': () => Response.json({ error: 'not logged in' }),
   'errors inside a 200': () => Response.json({ data: null, errors: [{ message: 'no such order' }] }),
+  'an empty list': () => Response.json([]),
+  'a search that found nothing': () => Response.json({ data: [], next_cursor: null }),
+  'a page without items': () => Response.json({ items: [], total: 0 }),
+  'no results': () => Response.json({ results: [] }),
+  'nothing embedded': () => Response.json({ _links: {}, _embedded: { transfers: [] }, total: 0 }),
+  'no such node': () => Response.json({ data: { orders: [], order: null } }),
+  'no such resource': () => Response.json({ data: null }),
   'no success inside a 200': () => Response.json({ success: false, message: 'no such order' }),
   'a 200 that is not ok': () => Response.json({ ok: false }),
   'a failed question, as JSend says it': () => Response.json({ status: 'error', message: 'no session' }),
@@ -66,6 +73,9 @@ describe('reconcile that gives', () => {
   test.for<[string, () => Response]>([
     ['a 200', () => Response.json({ id: 'ch_1', status: 'pending' })],
     ['a 201', () => new Response('{}', { status: 201 })],
+    ['a list of one', () => Response.json({ data: [{ id: 'ch_1' }], next_cursor: null })],
+    ['an order without items', () => Response.json({ id: 'o_1', items: [] })],
+    ['a node with an empty list in it', () => Response.json({ data: { order: { id: 'o_1' }, discounts: [] } })],
     ['a 204', () => new Response(null, { status: 204 })],
     ['a 200 behind a redirect', () => shaped(Response.json({ id: 'ch_1' }), { redirected: true })],
   ])('%s is done, and it is the answer', async ([_, said], { world }) => {
@@ -103,6 +113,30 @@ describe('reconcile that gives', () => {
       status: 201,
       outcome: { type: 'fresh', certain: false },
     });
+  });
+});
+
+describe("'done', where the form was edited and the edited one has never left", () => {
+  const EDITED = { cart: 'c1', amount: 20 };
+  const done = async () => 'done' as const;
+
+  test.for(['if-changed', 'always'] as const)(
+    'after a lost attempt at a server that knows no keys, repeat %s: the edited form is sent',
+    async (repeat, { world }) => {
+      const { tab, once } = world.open({ dialect: 'none', repeat, reconcile: done });
+      await world.end(tab, pay(once, { ...ONE, reconcile: async () => 'unknown' }), charged(lost()));
+      const edited = await world.end(tab, pay(once, { body: EDITED }), answers(201));
+      expect(edited).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+      expect(world.server.arrivals).toHaveLength(2);
+    },
+  );
+
+  test('when its key runs out while it waits for its turn: it is sent under another key', async ({ world }) => {
+    const { tab, once } = world.open({ repeat: 'if-changed', limits: { keyWindowMs: MINUTE, attemptMs: 5 * SECOND }, reconcile: done });
+    await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '58' })));
+    const edited = await world.end(tab, pay(once, { body: EDITED }), answers(201));
+    expect(edited).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+    expect(new Set(world.server.keys).size).toBe(2);
   });
 });
 

@@ -3,6 +3,7 @@
  * the key in use, and where the platform sends requests again unseen it is no proof that nothing happened.
  */
 import { describe, expect } from 'vitest';
+import { stripe } from '../../src/dialects/stripe.js';
 import { pending, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import { CART, DAY, MINUTE, NAME, newWorld, ONE, pay, saying, test } from '../support/world.js';
@@ -45,6 +46,15 @@ describe('in a browser, where a copy may have gone out unseen', () => {
     const paid = await world.end(tab, pay(once, { body: CARD_B }), answers(201));
     expect(paid.outcome).toMatchObject({ type: 'fresh', certain: true, changed: false });
     expect(paid.outcome?.key).not.toBe(declined.outcome?.key);
+  });
+
+  test('a silent copy charges, the other one is told that the key is in use for another request: unknown, and no press goes on under a new key', async () => {
+    const { world, tab } = browser();
+    const once = tab.once({ dialect: stripe(), limits: { attempts: 1 } });
+    const used = answers(400, { error: { type: 'idempotency_error' } });
+    expect((await world.end(tab, pay(once), charged(used))).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+    expect((await world.end(tab, pay(once), used)).outcome).toMatchObject({ effect: 'unknown' });
+    expect(new Set(world.server.keys).size).toBe(1);
   });
 
   test('a login in front, then a decline by the application: none', async () => {

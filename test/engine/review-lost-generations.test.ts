@@ -3,8 +3,8 @@
  * have gone out under the next key, and be done. Method: a payment that is refused, corrected and charged; the storage is lost; then the
  * same name again, by calls that can't go on to the next key.
  */
-import { expect, test } from 'vitest';
-import { type Outcome, resumeOne } from '../../src/entries/index.js';
+import { describe, expect, test } from 'vitest';
+import { type Outcome, resumeOne, run } from '../../src/entries/index.js';
 import { answers, idle, lost, replays } from '../support/server.js';
 import { NAME, newWorld, ONE, pay, rest, watched } from '../support/world.js';
 
@@ -51,4 +51,72 @@ test('a resume, which has no other key to go on with', async () => {
   const end = await world.end(tab, watched(resumeOne(once, NAME)), idle(replays(402)));
   expect(end.outcome).toMatchObject({ effect: 'unknown' });
   expect((await world.end(tab, pay(once, { key }), replays())).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
+});
+
+test('a page that dies anywhere on its way to the next key: the next one finds that key, and nothing is charged again', async () => {
+  for (let death = 1; death < 14; death++) {
+    const { world, tab, once } = await evicted();
+    world.server.otherwise = (arrival, server) => (arrival.key === 'order-42-0' ? idle(replays(402)) : replays())(arrival, server);
+    tab.at(death, () => tab.kill());
+    void pay(once, { key });
+    await world.clock.advance(1000);
+    const next = tab.reload();
+    const end = await world.end(next, pay(next.once(options), { key }));
+    expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
+  }
+});
+
+const verdictOf = (end: object) => ('value' in end && (end.value as Response).status === 402 ? ('rejected-for-good' as const) : undefined);
+const declines = { ...options, verdict: ({ status }: { status: number }) => (status === 402 ? ('rejected-for-good' as const) : undefined) };
+
+test("a press whose own verdict reads the kept refusal: the server's mark counts all the same", async () => {
+  const { world, tab } = await evicted();
+  const once = tab.once(declines);
+  const end = await world.end(tab, pay(once, { key }), idle(replays(402)), replays());
+  expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
+});
+
+test('the same with run, whose function gives the Response', async () => {
+  const { world, tab } = await evicted();
+  const declined = Response.json({}, { status: 402, headers: { 'idempotent-replayed': 'true' } });
+  const pays = ({ key: used }: { key: string }) => (used === 'order-42-0' ? declined.clone() : Response.json({ id: 'ch_1' }));
+  const end = await world.end(tab, watched(run(tab.once(options), NAME, pays, { key, verdict: verdictOf })));
+  expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
+});
+
+test('a first refusal, which bears no mark, is told to the customer by that verdict', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open(declines);
+  expect((await world.end(tab, pay(once, { key }), idle(answers(402)))).outcome).toMatchObject({ effect: 'none', replayed: false });
+});
+
+describe('behind a 202', () => {
+  const polls = { ...options, accepted: 'poll' } as const;
+  const accepts = (mark: Record<string, string> = {}) => idle(answers(202, '', { location: '/jobs/1', ...mark }));
+  const failed = idle(answers(200, { status: 'failed' }));
+  const MARK = { 'idempotent-replayed': 'true' };
+
+  test('that the server repeats: a failure is that of the lost operation, and the next key is asked for', async () => {
+    const { world, tab } = await evicted();
+    const end = await world.end(tab, pay(tab.once(polls), { key }), accepts(MARK), failed, replays());
+    expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
+  });
+
+  test('also where the page was closed while the work went on, and a resume, which has no other key, asks for the link', async () => {
+    const { world, tab } = await evicted();
+    const once = tab.once({ ...polls, limits: { inProgressMs: 0 } });
+    await world.end(tab, pay(once, { key }), accepts(MARK), idle(answers(200, { status: 'running' })));
+    const end = await world.end(tab, watched(resumeOne(once, NAME)), failed);
+    expect(end.outcome).toMatchObject({ effect: 'unknown' });
+  });
+
+  test('that is new, as it bears no mark: a failure is none, now and after a reload', async () => {
+    for (const closed of [false, true]) {
+      const world = newWorld();
+      const { tab, once } = world.open({ ...polls, ...(closed && { limits: { inProgressMs: 0 } }) });
+      const first = await world.end(tab, pay(once, { key }), accepts(), closed ? idle(answers(200, { status: 'running' })) : failed);
+      const end = closed ? await world.end(tab, pay(once, { key }), failed) : first;
+      expect(end.outcome).toMatchObject({ effect: 'none', key: 'order-42-0' });
+    }
+  });
 });

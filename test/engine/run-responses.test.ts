@@ -5,6 +5,7 @@
 import { createContext, runInContext } from 'node:vm';
 import { test as anyTest, describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { stripe } from '../../src/dialects/stripe.js';
 import { extend, type RunOptions, run as runOnce, type Verdict } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, watched } from '../support/world.js';
@@ -259,6 +260,18 @@ describe('a function that makes several calls, each under a key of its own', () 
     const mismatch = () => Response.json({ message: 'This Idempotency-Key was used with a different payload' }, { status: 422 });
     expect((await run(chargesThen(mismatch(), keys) as never)).outcome).toMatchObject({ effect: 'unknown' });
     expect(keys).toHaveLength(1);
+  });
+
+  test('or under one and the same, of which the second finds the first: unknown, and the next run has the same key', async () => {
+    const { run } = scene({ dialect: stripe() });
+    const keys: string[] = [];
+    const twice = async ({ key }: { key: string }) => {
+      keys.push(key);
+      return Response.json({ error: { type: 'idempotency_error' } }, { status: 400 });
+    };
+    expect((await run(twice as never)).outcome).toMatchObject({ effect: 'unknown' });
+    await run(twice as never);
+    expect(new Set(keys).size).toBe(1);
   });
 
   test('whose last one is turned away to the end (429): unknown', async ({ run }) => {

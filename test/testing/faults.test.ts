@@ -140,6 +140,8 @@ describe('who decides', () => {
   test('an unknown fault and an impossible rate are named at once', () => {
     expect(() => server.faults.next({ name: 'unavailable', retryAfterMs: 5 } as Fault)).toThrow('unavailable has no member retryAfterMs');
     expect(() => server.faults.next('lose-respond' as FaultName)).toThrow(/"lose-respond".*lose-response/);
+    for (const copies of [0, -1, Number.NaN])
+      expect(() => server.faults.next({ name: 'duplicate', copies })).toThrow(new RangeError(`faults: copies must be at least 1, got ${copies}`));
     expect(() => server.faults.rate('truncate', 1.5)).toThrow(/between 0 and 1, got 1.5/);
     expect(() => server.faults.rate('truncate', Number.NaN)).toThrow(RangeError);
   });
