@@ -36,15 +36,16 @@ function inputs() {
 const isFresh = () => existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs();
 
 /**
- * What makes CJS of a chunk puts statements before its directives, where they are none any more.
+ * What makes CJS of a chunk puts statements before its directives, where they are none any more, and takes an assignment to
+ * the private member `#name` for one to the export `name`.
  * @param {string} folder
  */
-function keepDirectives(folder) {
+function mendCjs(folder) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.cjs'))) {
     const file = join(folder, name);
-    const text = readFileSync(file, 'utf8');
-    const [said] = /(?<=;)"use client";$/m.exec(text) ?? [];
-    if (said) writeFileSync(file, `${said}${text.replace(said, '')}`);
+    const text = readFileSync(file, 'utf8').replaceAll(/(#(\w+) = )exports\.\2 = /g, '$1');
+    const [said = ''] = /(?<=;)"use client";$/m.exec(text) ?? [];
+    writeFileSync(file, said + text.replace(said, ''));
   }
 }
 
@@ -73,7 +74,7 @@ export function build() {
     rmSync(made, { recursive: true, force: true });
     throw new Error('The build failed; dist was removed.');
   }
-  keepDirectives(made);
+  mendCjs(made);
   typesOfCjs(made);
   renameSync(made, dist);
   mkdirSync(join(root, '.tmp'), { recursive: true });

@@ -39,7 +39,7 @@ function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: 
     if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky) return { value: undefined };
     // Nothing of this operation was sent, either. But it may have taken over a key that stays in use, under which a copy sent unseen may have had an
     // effect: put that record back.
-    if (record.state === 'pending' && !record.ambiguous && record.previous && !evenIfUnknown) {
+    if (record.state === 'pending' && record.previous && !evenIfUnknown) {
       const before = readRecord(record.previous);
       if (!before) return { value: refusal(client, address, record, 'ERR_ONCE_RECORD', unknown('record')) };
       if (before.keyInUse) return { next: seal({ ...before, revision: record.revision }), value: undefined };

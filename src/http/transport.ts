@@ -54,7 +54,7 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
 /** Aborts the controller when `stop` aborts. A function of its own, so that `stop` keeps nothing else of the attempt in memory. */
 const abortWith = (controller: AbortController, stop: Stop): void => stop.addEventListener('abort', () => controller.abort(stop.reason));
 
-const textual = (type: string): boolean => type === '' || (/json|text|xml|javascript|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type));
+const textual = (type: string): boolean => /^$|json|text|xml|script|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type);
 
 /** Types that are read while they arrive: each part is useful by itself, so there is no reason to wait for the end. */
 const STREAMED = /event-?stream|ndjson|json-?(seq|l\b|lines|stream)|stream\+json|^multipart\/|^application\/(grpc|connect\+)|^(audio|video)\//i;
@@ -69,20 +69,21 @@ const DOCUMENT = /json|xml|urlencoded/i;
  */
 export async function read(response: Response, bodyBytes: number, clock: Clock, patienceMs: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
-  const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.body === null) return { response, body: null, text: '' };
-  if (announced > bodyBytes || STREAMED.test(type) || response.type === 'opaque') return { response, text: '' };
+  if (Number(response.headers.get('content-length')) > bodyBytes || STREAMED.test(type) || response.type === 'opaque') return { response, text: '' };
   const copy = response.clone();
   // React Native has no streams.
-  const stream = copy.body?.getReader ? copy.body : undefined;
+  const stream = copy.body?.getReader && copy.body;
   const patience = stream && response.ok && !DOCUMENT.test(type) ? limit(clock, patienceMs, []) : undefined;
-  const upTo = (from: NonNullable<typeof stream>) => readUpTo(from, bodyBytes, patience && { over: patience.over, holds: beginsJson });
-  const bytes = await (stream ? upTo(stream).then((whole) => whole?.buffer) : textual(type) ? copy.text() : copy.arrayBuffer()).finally(() => patience?.off());
+  const whole = () => (textual(type) ? copy.text() : copy.arrayBuffer());
+  const upTo = (from: NonNullable<typeof stream>) =>
+    readUpTo(from, bodyBytes, patience && { over: patience.over, holds: beginsJson }).then((read) => read?.buffer);
+  const bytes = await (stream ? upTo(stream) : whole()).finally(() => patience?.off());
   if (bytes === undefined) return { response, text: '' };
   // JSON is always UTF-8 (RFC 8259, section 8.1). Of text in another encoding at least the ASCII can be read, so that a page is not taken for an empty answer.
-  if (!textual(type)) return { response, body: bytes, text: /json|text/i.test(type) ? textOf(bytes) : '' };
-  const text = textOf(bytes);
-  return { response, body: text, text };
+  const text = textual(type) || /json|text/i.test(type) ? textOf(bytes) : '';
+  // What is not UTF-8 is kept as bytes, whatever its type says: as text, the next caller of the name would get other ones.
+  return { response, body: !textual(type) || /\ufffd/.test(text) ? bytes : text, text };
 }
 
 /** The answer as the rules see it. */

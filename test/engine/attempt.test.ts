@@ -210,6 +210,16 @@ describe('of an answer', () => {
     }
   });
 
+  test.each([{}, { 'content-type': 'text/csv' }, { 'content-type': 'application/json; charset=utf-8' }])(
+    'bytes that are no UTF-8 are kept as bytes: %o',
+    async (headers) => {
+      const sent = Uint8Array.of(0, 255, 98, 228);
+      const { body, text } = await read(sent, headers as Record<string, string>);
+      expect(new Uint8Array(body as ArrayBuffer)).toEqual(sent);
+      expect(text).toContain('b');
+    },
+  );
+
   test('a chunk that is a part of a larger buffer is that part', async () => {
     const whole = new TextEncoder().encode('xxabcxx');
     const part = new ReadableStream({

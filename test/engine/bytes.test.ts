@@ -1,6 +1,6 @@
 /** Goal: an answer is read, and its bytes become text as UTF-8, where a platform has no TextDecoder, no streams, another Promise, and a Response that takes bytes for Latin-1. */
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createOnce, hooks, memoryStore } from '../../src/entries/index.js';
+import { answers, createOnce, hooks, memoryStore } from '../../src/entries/index.js';
 import { readUpTo } from '../../src/http/bytes.js';
 import { textOf } from '../../src/http/native.js';
 import { LEAN } from '../support/texts.js';
@@ -26,6 +26,18 @@ test('an answer is read where a Promise calls whatever `finally` is given, as th
   const once = createOnce({ store: memoryStore(), fetch: async () => Response.json({ id: 'ch_1' }, { status: 201 }), limits: { attempts: 1 } });
   const answer = await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 2] });
   expect(await answer.json()).toEqual({ id: 'ch_1' });
+});
+
+test('the next caller gets the bytes of an answer that has no type and is no UTF-8, from memory and from the store', async () => {
+  const sent = Uint8Array.of(37, 80, 68, 70, 0, 255, 228);
+  const store = memoryStore();
+  const client = () =>
+    createOnce({ namespace: 'u-7', use: [answers()], keep: { response: 'disk' }, store, fetch: async () => new Response(sent, { status: 201 }) });
+  const once = client();
+  for (const caller of [once, once, client()]) {
+    const answer = await caller.fetch('https://shop.example/receipts', { method: 'POST', body: '{}', once: ['receipt', 1] });
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(sent);
+  }
 });
 
 test.each(LEAN ? ['with'] : ['with', 'without'])('control characters %s a TextDecoder', (how) => {

@@ -79,6 +79,21 @@ describe.each(runtimes())('Node $version', ({ path, version }) => {
     expect(load("import { createRequire } from 'node:module'; const require = createRequire(process.cwd() + '/x.cjs');", 'require(entry)')).toEqual(imported);
   });
 
+  test.each(['import', 'require'])('after its first operation, a client by %s still tells, settles and forgets', (how) => {
+    const load = how === 'import' ? (entry: string) => `await import('${entry}')` : (entry: string) => `createRequire(process.cwd() + '/x.cjs')('${entry}')`;
+    const code = `import { createRequire } from 'node:module';
+      const { createOnce, forget, outcomeOf, pending, run, settle } = { ...${load('oncefetch')}, createOnce: (${load('oncefetch/node')}).createOnce };
+      const fetch = async () => { throw new TypeError('lost'); };
+      const once = createOnce({ namespace: 'billing', fetch, limits: { attempts: 1 } });
+      const told = [];
+      for (const id of [1, 2]) told.push(outcomeOf(await once.fetch('https://shop.example', { method: 'POST', once: ['pay', id] }).catch((error) => error))?.effect);
+      await settle(once, ['pay', 1], 'done');
+      await forget(once, ['pay', 2], { evenIfUnknown: true });
+      console.log(JSON.stringify([...told, await run(once, ['pay', 3], () => 'paid'), (await pending(once)).length]));`;
+    const { stdout, all } = run(path, ['--input-type=module', '--eval', code], installed.home);
+    expect(stdout.trim(), all).toBe('["unknown","unknown","paid",0]');
+  });
+
   test('is one that package.json allows', () => {
     expect(Number(version.slice(1).split('.')[0])).toBeGreaterThanOrEqual(20);
   });
@@ -114,6 +129,13 @@ describe('the package', () => {
     for (const command of Object.values(manifest.bin)) wanted.add(command.slice(2));
     expect(dist().filter((file) => !wanted.has(file))).toEqual([]);
     expect([...wanted].filter((file) => !dist().includes(file))).toEqual([]);
+  });
+
+  test('gives each export for require its value once', () => {
+    const given = (file: string) => [...text(file).matchAll(/\bexports\.(\w+) \S{0,3}=(?!=)/g)].map(([, name]) => name);
+    const files = dist().filter((file) => file.endsWith('.cjs') && file !== BUNDLE.slice(2));
+    expect(files.flatMap(given).length).toBeGreaterThan(200);
+    expect(files.flatMap((file) => given(file).filter((name, at, all) => all.indexOf(name) !== at))).toEqual([]);
   });
 
   test('has types for require that name no file of those for import', () => {

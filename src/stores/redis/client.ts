@@ -58,7 +58,8 @@ export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
         (script: string, keys: readonly string[], args: readonly string[]) => client.eval(script, keys.length, ...keys, ...args),
       ];
   const answered = notSilent(client, timeoutMs);
-  const losses = isNodeRedis(client) ? () => 0 : lossesOf(client);
+  // node-redis repeats nothing, but what it has not written yet goes out over its next connection.
+  const changes = countOf(client, isNodeRedis(client) ? 'connect' : 'close');
   return {
     async run(script, keys, args) {
       try {
@@ -70,31 +71,34 @@ export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
       }
     },
     async wait(replicas, ms) {
-      const before = losses();
+      const before = changes.times;
       const heard = await waiterOf(client)?.(['WAIT', String(replicas), String(ms)]);
       // On a new connection WAIT counts every replica, because nothing was written there: then none is known to have it.
-      return losses() > before ? 0 : Number(heard);
+      return changes.times > before ? 0 : Number(heard);
     },
-    losses,
+    losses: () => (isNodeRedis(client) ? 0 : changes.times),
     closed: () => (isNodeRedis(client) ? client.isOpen === false : client.status === 'end'),
   };
 }
 
-/** Counts of lost connections, by client, so that all stores on a client share one listener. */
-const counts = new WeakMap<object, { lost: number }>();
+/** How often an event was heard, by client, so that all stores on a client share one listener. */
+const counts = new WeakMap<object, { times: number }>();
 
-/** Counts the connections that ioredis loses. After a loss, ioredis silently repeats the requests that had no answer. */
-function lossesOf(client: IoRedisClient): () => number {
-  const known = counts.get(client);
-  const count = known ?? { lost: 0 };
-  if (!known) {
+/**
+ * Counts the connections that ioredis loses (`close`), after which it silently repeats the requests that had no answer, or those
+ * that node-redis makes (`connect`).
+ */
+function countOf(client: RedisClient, event: 'close' | 'connect'): { readonly times: number } {
+  const count = counts.get(client) ?? { times: 0 };
+  if (!counts.has(client)) {
     counts.set(client, count);
-    const watch = (node: IoRedisClient): void => void node.on?.('close', () => count.lost++);
-    watch(client);
-    client.on?.('+node', watch);
-    for (const node of client.nodes?.() ?? []) watch(node);
+    const one = client as IoRedisClient;
+    const watch = (node: IoRedisClient): void => void node.on?.(event, () => count.times++);
+    watch(one);
+    one.on?.('+node', watch);
+    for (const node of one.nodes?.() ?? []) watch(node);
   }
-  return () => count.lost;
+  return count;
 }
 
 /**

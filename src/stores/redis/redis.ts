@@ -56,7 +56,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { prefix = 'oncefetch', wait, acceptEviction = WITHOUT_EVICTION } = options;
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const scripts = scriptsOf(client, timeoutMs);
-  if (wait && !waiterOf(client)) throw new TypeError('once: wait is about one connection to one server, so it needs a plain client of node-redis or ioredis');
+  if (wait && !waiterOf(client)) throw new TypeError('once: wait needs a single connection: a plain client of node-redis or ioredis');
   const scope = `redis:${numberOf(client)}:${prefix}`;
   // If the prefix has a hash tag already, that decides the slot.
   const base = /\{[^}]+\}/.test(prefix) ? prefix : `{${prefix}}`;

@@ -4,6 +4,7 @@
  * every replica: nothing was written there. From Redis 7.2 on it always does so; before, if WAIT is the first command.
  */
 import { Redis } from 'ioredis';
+import { createClient } from 'redis';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Stored } from '../../../src/ports.js';
@@ -44,5 +45,33 @@ describeOn(withoutRedis)('a connection that breaks while a strict update waits f
     await expect(waiting).rejects.toMatchObject({ reason: 'timeout' });
     replica.resume();
     expect(await put(3)).toBe('stored');
+  });
+
+  test('nor by node-redis, whose WAIT had not been written yet', async () => {
+    const socket = { host: '127.0.0.1', port: master.port, reconnectStrategy: 20 };
+    const other = createClient({ socket, RESP: 2, disableClientInfo: true, maintNotifications: 'disabled' });
+    other.on('error', () => {});
+    await other.connect();
+    const send = other.sendCommand.bind(other);
+    let breaks = false;
+    const sendCommand = async (command: string[]) => {
+      if (breaks) {
+        const again = new Promise((resolve) => void other.once('ready', resolve));
+        await admin.call('CLIENT', 'KILL', 'ID', String(await other.clientId()));
+        await again;
+      }
+      return send(command);
+    };
+    const store = redisStore(Object.assign(other, { sendCommand }), { prefix: 'node-redis', wait: { replicas: 1, timeoutMs: 2000 }, timeoutMs: 8000 });
+    const record: Stored = { id: 'b', ns: 'ns', state: 'pending', label: '["b"]', forgetAt: 1000 };
+    const put = () => store.update('b', () => ({ next: record, value: 'stored' }), { durability: 'strict' });
+    expect(await put()).toBe('stored');
+    replica.pause();
+    breaks = true;
+    await expect(put()).rejects.toMatchObject({ reason: 'timeout' });
+    breaks = false;
+    replica.resume();
+    expect(await put()).toBe('stored');
+    other.destroy();
   });
 });
