@@ -36,16 +36,15 @@ function inputs() {
 const isFresh = () => existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs();
 
 /**
- * What makes CJS of a chunk puts statements before its directives, where they are none any more, and takes an assignment to
- * the private member `#name` for one to the export `name`.
+ * What makes CJS of a chunk puts statements before its directives, where they are none any more.
  * @param {string} folder
  */
-function mendCjs(folder) {
+function keepDirectives(folder) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.cjs'))) {
     const file = join(folder, name);
-    const text = readFileSync(file, 'utf8').replaceAll(/(#(\w+) = )exports\.\2 = /g, '$1');
-    const [said = ''] = /(?<=;)"use client";$/m.exec(text) ?? [];
-    writeFileSync(file, said + text.replace(said, ''));
+    const text = readFileSync(file, 'utf8');
+    const [said] = /(?<=;)"use client";$/m.exec(text) ?? [];
+    if (said) writeFileSync(file, `${said}${text.replace(said, '')}`);
   }
 }
 
@@ -74,7 +73,7 @@ export function build() {
     rmSync(made, { recursive: true, force: true });
     throw new Error('The build failed; dist was removed.');
   }
-  mendCjs(made);
+  keepDirectives(made);
   typesOfCjs(made);
   renameSync(made, dist);
   mkdirSync(join(root, '.tmp'), { recursive: true });

@@ -45,7 +45,17 @@ function without(job: OperationRun, cause: unknown): OperationRun | undefined {
   const { settings } = job;
   const { keep, background } = settings;
   if (cause instanceof Late || !(keep.request || background)) return undefined;
-  return { ...job, settings: { ...settings, keep: { ...keep, request: false }, background: undefined } };
+  return {
+    ...job,
+    settings: { ...settings, keep: { ...keep, request: false }, background: undefined },
+    // What the claim learns of the store's clock, the whole call goes by.
+    get aheadMs() {
+      return job.aheadMs;
+    },
+    set aheadMs(ms) {
+      job.aheadMs = ms;
+    },
+  };
 }
 
 /** The part of the features that store requests. */
