@@ -80,9 +80,8 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
  * That keys count for a whole origin, the present dialect says of its own server only: there may be others behind the same origin.
  */
 export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope' | 'dialect'>): boolean {
-  if (record.origin === '' && c.origin === '') return false;
   const narrow = c.scope === 'endpoint' || record.dialect !== c.dialect;
-  return record.origin !== c.origin || (narrow && record.endpoint !== undefined && record.endpoint !== c.endpoint);
+  return record.origin !== c.origin || (narrow && (record.endpoint ?? c.endpoint) !== c.endpoint);
 }
 
 /** Whether this call sends the key of an operation that ended, refused, once more. */

@@ -116,7 +116,7 @@ const wantsLease = (job: OperationRun): boolean => {
 };
 
 /** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
-async function keyFor(job: OperationRun, generation: number, random: boolean): Promise<IdempotencyKey> {
+function keyFor(job: OperationRun, generation: number, random: boolean): IdempotencyKey | Promise<IdempotencyKey> {
   const { client, settings, namespace } = job;
   const { parts, platform } = client;
   const operation = named(job.name);

@@ -31,7 +31,7 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
 }
 
 /** Holds the lease while `work` goes on. */
-export async function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<T> {
+export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<T> {
   if (!drive.record.lease) return work();
   const { client, settings } = drive.job;
   const { leaseMs } = settings.limits;

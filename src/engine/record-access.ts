@@ -17,10 +17,10 @@ type Place = Pick<OperationRun, 'client' | 'operationKey' | 'id'> & { readonly d
 export const storeForOperation = ({ client, operationKey }: Omit<Place, 'id'>): Store => client.registry.degraded.get(operationKey) ?? client.store;
 
 /** Ends the operation's stay in memory when its record there is gone: from then on its record lives in the store again. */
-export async function giveBack({ client, operationKey, id }: Place): Promise<void> {
+export function giveBack({ client, operationKey, id }: Place): Promise<unknown> | undefined {
   const { degraded } = client.registry;
-  const kept = degraded.get(operationKey);
-  if (kept && (await kept.read(id)) === undefined) degraded.delete(operationKey);
+  const kept = degraded.get(operationKey)?.read(id);
+  return kept?.then((stored) => stored === undefined && degraded.delete(operationKey));
 }
 
 /** Where records of this store live, as an outcome says it. */
