@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { background, clear, type InBackground, move, type OnceOptions, pending, resumeInBackground, subscribe } from '../../src/entries/index.js';
+import { background, clear, type InBackground, move, type OnceOptions, operation, pending, resumeInBackground, subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { Locks } from '../../src/ports.js';
 import { type Arrival, answers, charged, delayed, during, lost, replays, textOf } from '../support/server.js';
@@ -107,6 +107,19 @@ describe('a page that died', () => {
     await die({ background: undefined });
     expect(await goOn()).toEqual(NOTHING);
     expect(await world.run(pending(world.tab().once(all)))).toMatchObject([{ name: NAME, resumable: true }]);
+  });
+
+  test('whose consent is over can not be resumed any more, as the screens of the page say that found this out', async () => {
+    const { world, die, goOn, worker } = scene();
+    await die();
+    const screen = operation(worker.once, NAME);
+    screen.subscribe(() => {});
+    await world.run(rest());
+    expect(screen.state).toMatchObject({ phase: 'unsettled', pending: { resumable: true } });
+    await world.clock.advance(11 * MINUTE);
+    expect(await goOn()).toEqual(NOTHING);
+    await world.run(rest());
+    expect(screen.state).toMatchObject({ phase: 'unsettled', pending: { resumable: false } });
   });
 
   test('stays open while the server cannot tell, and goes on later', async () => {

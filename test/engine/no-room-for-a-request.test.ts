@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { background, hooks, type OnceOptions, type OperationOptions, pending, requests, resumeInBackground } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
-import { honest, lost } from '../support/server.js';
+import { answers, honest, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { HOUR, ONE, pay, test } from '../support/world.js';
 
@@ -55,4 +55,13 @@ test('a consent whose request has no room is not gone on with in the background'
   const next = tab.reload();
   expect(await resumeInBackground(next.once({ namespace: 'ann', use: [background()] }))).toEqual({ open: 0 });
   expect(world.server.arrivals).toHaveLength(1);
+});
+
+test("a machine whose clock is wrong goes by the store's after a first write that failed before the store told its time", async ({ world }) => {
+  const tab = world.tab({ server: true });
+  tab.skewMs = 30 * HOUR;
+  let writes = 0;
+  const { update } = tab.store;
+  const store: Store = { ...tab.store, update: (...how) => (++writes === 1 ? Promise.reject(new Error('no connection')) : update(...how)) };
+  expect((await world.end(tab, pay(tab.once({ ...KEPT, store })), lost(), answers(201))).outcome).toMatchObject({ effect: 'done' });
 });
