@@ -104,7 +104,7 @@ export const partsOf = (use: readonly Feature[] = []): object => Object.assign({
 /** The settings of a client. Throws a TypeError or RangeError that names the wrong option. */
 export function clientSettings(options: OnceOptions): Settings {
   checkClientOptions(options);
-  const { namespace, retry, durability, keep, limits, dialect: speaks, operation, use: _, ...rest } = options;
+  const { namespace, retry, durability, keep, limits, dialect: speaks, operation, use, ...rest } = options;
   const dialect = speaks === 'none' ? keyless : typeof speaks === 'object' ? speaks : GENERIC;
   if ('namespace' in options && !(namespace && /^(string|function)$/.test(typeof namespace)))
     throw new TypeError(wrong('namespace', 'namespace', typeOf(namespace)));
@@ -141,7 +141,7 @@ function metaOf(meta: unknown): Json {
 
 /** The settings of one `run`. */
 export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
-  const { signal: _, result: __, verdict, ...rest } = options;
+  const { signal, result, verdict, ...rest } = options;
   if (verdict !== undefined) checkOne(verdict, 'function', 'once.verdict');
   // A client's `fingerprint` is for request bodies, and a function has none.
   const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name });

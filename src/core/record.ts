@@ -217,19 +217,7 @@ function checksum(r: Unsealed): number {
 type Bare<Kind> = Kind extends unknown ? Omit<Kind, keyof WhilePending | 'dueAt' | 'lease' | 'answer'> : never;
 
 /** A record without what others could read in it, and without what only matters while it is pending. */
-export function bare<Kind extends OnceRecord>({
-  dueAt: __________,
-  previous: _________,
-  lease: ________,
-  meta: _,
-  request: __,
-  earlier: ___,
-  retryAt: ____,
-  spentAt: _____,
-  link: ______,
-  answer: _______,
-  ...core
-}: Kind): Bare<Kind> {
+export function bare<Kind extends OnceRecord>({ dueAt, previous, lease, meta, request, earlier, retryAt, spentAt, link, answer, ...core }: Kind): Bare<Kind> {
   return core as Bare<Kind>;
 }
 

@@ -51,7 +51,7 @@ export const methodOf = (input: unknown, { method }: RequestInit): string => (me
 /** Reads fetch's arguments. Throws a TypeError if they make a request that can't be sent. */
 export function readInput(input: string | URL | Request, init: RequestInit & { once?: unknown } = {}, platform: Platform): RequestInput {
   const request = isRequest(input) ? input : undefined;
-  const { once: _, method: __, headers, body, signal, ...own } = init;
+  const { once, method, headers, body, signal, ...own } = init;
   const rest: Record<string, unknown> = {};
   // A request with the mode `navigate` can't be made by code.
   if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
@@ -141,8 +141,7 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
   } else throw new UnreplayableBody(wrong('body', 'body', typeOf(body)));
   // The platform sets the length itself. The caller's would be wrong if a key goes into the body.
   headers.delete('content-length');
-  const { body: _, ...rest } = from;
-  return { ...rest, body: bytes, form };
+  return { ...from, body: bytes, form };
 }
 
 /** A copy of the request for a key to be put into. Its body is text unless the key goes into a header. */

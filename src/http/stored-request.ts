@@ -27,7 +27,7 @@ export function toStore({ prepared }: Pick<Payload, 'prepared'>, listed: readonl
 /** The payload of a stored request; `undefined` if none is stored. */
 export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'origin'>): Payload | undefined {
   if (!request) return undefined;
-  const { method, url, headers, body: text, base64, consent: _, ...rest } = request;
+  const { method, url, headers, body: text, base64, consent, ...rest } = request;
   const body = base64 && text !== undefined ? bytesOf(text) : text;
   return httpPayload({
     method,

@@ -114,7 +114,7 @@ describe('the codec', () => {
       anyRecord.filter(({ payloads }) => payloads.length < 3),
       { numRuns: 2, seed },
     )) {
-      const { lease: _, meta: __, previous: ___, ...rest } = stored(record) as OnceRecord;
+      const { lease, meta, previous, ...rest } = stored(record) as OnceRecord;
       for (const text of flips(JSON.stringify(rest))) {
         const read = readRecord(parsed(text)) as Record<string, unknown> | undefined;
         if (!read) {
@@ -150,7 +150,7 @@ describe('the codec', () => {
     records((record) => {
       const rest = bare({ ...record, answer: { json: '1' }, spentAt: 1 } as LooseRecord as OnceRecord) as unknown as Record<string, unknown>;
       for (const field of ['lease', 'meta', 'request', 'earlier', 'retryAt', 'spentAt', 'link', 'answer', 'previous']) expect(rest).not.toHaveProperty(field);
-      const { lease: _, meta: __, request: ___, earlier: ____, retryAt: _____, link: ______, previous: _______, ...core } = record;
+      const { lease, meta, request, earlier, retryAt, link, previous, ...core } = record;
       expect(rest).toEqual(core);
       expect(readRecord(seal(rest as unknown as OnceRecord))).toEqual({ ...core, sum: expect.any(Number) });
     });

@@ -46,7 +46,7 @@ test('asks nothing before the first use, and each store once', async () => {
 
 test('takes a store that does not say whether it is there', async () => {
   const plain = memoryStore();
-  const { available: _, ...silent } = plain;
+  const { available, ...silent } = plain;
   const store = firstAvailable([stub('a', false), silent]);
   expect((await store.ready()).scope).toBe(plain.scope);
 });
