@@ -473,7 +473,7 @@ describe('texts', () => {
 describe('when the server may have forgotten the key', () => {
   const lost = () => {
     const fetch = vi.fn(() => Promise.reject(new TypeError('Failed to fetch')));
-    const client = { fetch: fetch as typeof globalThis.fetch, limits: { attempts: 1, attemptMs: 300, keyWindowMs: 600 }, store: memoryStore() };
+    const client = { fetch: fetch as typeof globalThis.fetch, limits: { attempts: 1, attemptMs: 300, keyWindowMs: 3000 }, store: memoryStore() };
     return { fetch, client };
   };
   const EXPIRED = 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.';
@@ -484,7 +484,7 @@ describe('when the server may have forgotten the key', () => {
     const page = show({ shop, client });
     page.press();
     await page.says(UNSURE);
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await new Promise((resolve) => setTimeout(resolve, 2800));
     // Nothing has drawn it anew since.
     expect(page.status()).not.toContain('will be done once');
     page.press();
@@ -503,7 +503,7 @@ describe('when the server may have forgotten the key', () => {
     const page = show({ client, options: { says }, element: `operation="pay 1" ${attributes}` });
     page.press();
     await page.says(/^un/);
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await new Promise((resolve) => setTimeout(resolve, 2800));
     page.press();
     await page.says(said);
   });
