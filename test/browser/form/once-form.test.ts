@@ -484,7 +484,7 @@ describe('when the server may have forgotten the key', () => {
     const page = show({ shop, client });
     page.press();
     await page.says(UNSURE);
-    await new Promise((resolve) => setTimeout(resolve, 2800));
+    await new Promise((resolve) => setTimeout(resolve, 3200));
     // Nothing has drawn it anew since.
     expect(page.status()).not.toContain('will be done once');
     page.press();
@@ -503,7 +503,7 @@ describe('when the server may have forgotten the key', () => {
     const page = show({ client, options: { says }, element: `operation="pay 1" ${attributes}` });
     page.press();
     await page.says(/^un/);
-    await new Promise((resolve) => setTimeout(resolve, 2800));
+    await new Promise((resolve) => setTimeout(resolve, 3200));
     page.press();
     await page.says(said);
   });
