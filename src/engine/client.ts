@@ -18,7 +18,7 @@ import type { StoredAnswers, StoredRequests } from './at-rest.js';
 import type { Session, Sweeps } from './client-state.js';
 import type { Closing, Stop } from './closing.js';
 import type { Extensions } from './extensions.js';
-import type { Ended, Finished, InFlightTables } from './in-flight.js';
+import type { Anew, Ended, Finished, InFlightTables } from './in-flight.js';
 import type { Listener, Log, ObservableState } from './observed.js';
 import type { Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
@@ -132,7 +132,7 @@ export interface OperationRun extends Omit<OperationAddress, 'id'> {
   /** Another context holds the lock and did not release it in time, so this call goes on without it. */
   readonly unlocked?: boolean | undefined;
   /** An earlier key of this call was used up without an effect for this call. */
-  readonly again?: boolean | undefined;
+  readonly again?: Anew | undefined;
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
   aheadMs: number;
 }

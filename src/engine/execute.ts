@@ -14,7 +14,7 @@ import { beginRecord, takeLock, type Waited } from './claim.js';
 import type { OperationAddress, OperationRun, Payload } from './client.js';
 import { codeOf, undriven } from './failure.js';
 import { finish } from './finish.js';
-import type { Ended, Finished } from './in-flight.js';
+import type { Anew, Ended, Finished } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { changed, emit, guarded, pendingOf, publish, readAnew, rememberedOutcome } from './observe.js';
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
@@ -32,9 +32,11 @@ export async function execute(asked: OperationRun, free: (() => void) | undefine
   const job = { ...asked, unlocked: elsewhere };
   try {
     if (job.stop.aborted || job.client.closing.aborted) return await leftBefore(job, elsewhere, waited !== undefined);
+    let again: Anew | undefined;
     for (let round = 1; ; round++) {
-      const finished = await (round === 1 ? executeOnce(job, waited) : executeOnce({ ...job, again: true }, undefined));
-      if (finished !== 'anew') return finished;
+      const finished = await executeOnce({ ...job, again }, again ? undefined : waited);
+      if (!('anew' in finished)) return finished;
+      again = finished;
       // The app chose this key, so it can't be replaced.
       if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
       if (round >= ROUNDS_MAX) return failed(undriven(job, unknown('unavailable')));
@@ -73,6 +75,8 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
     if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
     return executeOnce(job, waited ?? { ended: endedBefore(begun.record) });
   }
+  // The app's strategy has no other key, so the server's refusal under this one stands.
+  if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
   if (begun.do === 'remembered')
     return (!answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record))) || rememberedResult(job, begun);
   if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
@@ -111,7 +115,7 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
     return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
   });
   // While the key stays in use, keep its payloads: the next call may have to send one again to learn how it ended.
-  if (finished === 'anew' || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(keyed);
+  if ('anew' in finished || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(keyed);
   return finished;
 }
 

@@ -8,7 +8,7 @@ import { OnceError } from '../errors.js';
 import { isSamePerson } from './address.js';
 import type { Driver } from './client.js';
 import { CODES } from './failure.js';
-import type { Ended, Finished } from './in-flight.js';
+import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit } from './record-access.js';
 import { keyedOperationOf } from './registry.js';
 import type { Polled, Result } from './result.js';
@@ -21,7 +21,7 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
   const { parts } = drive.job.client;
   if (ended) {
     // Another context ended the operation with another payload. With `if-changed`, the present one must still be sent.
-    if (drive.job.settings.repeat === 'if-changed' && !isOwn(drive.job, ended)) return 'anew';
+    if (drive.job.settings.repeat === 'if-changed' && !isOwn(drive.job, ended)) return ANEW;
     const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
     return tell(drive, ending, undefined, 'ERR_ONCE_ALREADY_SETTLED');
   }
@@ -59,7 +59,7 @@ export async function settle(
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
   if (ending.effect === 'done' && result && !earlier) remember(job, record, result);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
-  if (earlier && job.settings.repeat !== 'never' && !job.resumeOnly) return stored ? 'anew' : tell(drive, unknown('store'), result);
+  if (earlier && job.settings.repeat !== 'never' && !job.resumeOnly) return stored ? ANEW : tell(drive, unknown('store'), result);
   return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause, keyInUse });
 }
 
@@ -70,7 +70,7 @@ async function anew(drive: Driver, result: Result | undefined): Promise<Finished
   // The refused operation may be one whose record is lost. Then a later one of this name, under the next key, may be done.
   const told = drive.job.name.length && drive.record.madeAgain ? unknown('refused-after-ambiguity') : rejected(true);
   if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
-  return last ? tell(drive, told, result) : 'anew';
+  return last ? tell(drive, told, result) : { anew: true, refused: tell(drive, rejected(true), result) };
 }
 
 async function doneElsewhere(drive: Driver, result: Result | undefined, resource: string | undefined): Promise<Ended> {

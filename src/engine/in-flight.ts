@@ -19,8 +19,16 @@ export interface Ended {
   readonly record?: OnceRecord | undefined;
 }
 
-/** `anew`: the key is used up without an effect, so the call goes on under a new one. */
-export type Finished = Ended | 'anew';
+/** The key is used up without an effect, so the call goes on under a new one. */
+export interface Anew {
+  readonly anew: true;
+  /** How the call ends if there is no other key: with the refusal that used this one up. */
+  readonly refused?: Ended;
+}
+
+export const ANEW: Anew = { anew: true };
+
+export type Finished = Ended | Anew;
 
 /** The tables in which calls find operations in flight and their outcomes. */
 export interface InFlightTables {

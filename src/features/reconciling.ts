@@ -8,7 +8,7 @@ import { tellsOfError, workState } from '../core/work-state.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { Driver, Parts } from '../engine/client.js';
 import { finish, settle, tell } from '../engine/finish.js';
-import type { Finished } from '../engine/in-flight.js';
+import { ANEW, type Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
 import type { Proof, Result } from '../engine/result.js';
 import { isOwn, settleRecord } from '../engine/settle.js';
@@ -47,7 +47,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
     // "Unavailable" is a reason to ask after a refusal that may hide an effect, and after a 5xx of a server that knows no keys.
     const refused = /^refused/.test(reason) || (reason === 'unavailable' && drive.payload.keyed?.(job, record.carrier) !== false);
-    return stays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : 'anew';
+    return stays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
   }
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.

@@ -90,6 +90,17 @@ test('a first refusal, which bears no mark, is told to the customer by that verd
   expect((await world.end(tab, pay(once, { key }), idle(answers(402)))).outcome).toMatchObject({ effect: 'none', replayed: false });
 });
 
+test.each([
+  ['read by the dialect', options],
+  ["read by the app's verdict", declines],
+])('a strategy that has one key only, and a refusal whose first answer was lost: the caller gets that refusal, %s', async (_, given) => {
+  const world = newWorld();
+  const { tab, once } = world.open(given);
+  const end = await world.end(tab, pay(once, { key: () => 'cart-42' }), idle(lost()), idle(replays(402)));
+  expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', replayed: true, key: 'cart-42' } });
+  expect(world.server.keys).toEqual(['cart-42', 'cart-42']);
+});
+
 describe('behind a 202', () => {
   const polls = { ...options, accepted: 'poll' } as const;
   const accepts = (mark: Record<string, string> = {}) => idle(answers(202, '', { location: '/jobs/1', ...mark }));
