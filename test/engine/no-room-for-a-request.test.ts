@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { background, hooks, type OnceOptions, type OperationOptions, pending, requests, resumeInBackground } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
-import { honest, lost } from '../support/server.js';
+import { answers, honest, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { HOUR, ONE, pay, test } from '../support/world.js';
 
@@ -55,4 +55,22 @@ test('a consent whose request has no room is not gone on with in the background'
   const next = tab.reload();
   expect(await resumeInBackground(next.once({ namespace: 'ann', use: [background()] }))).toEqual({ open: 0 });
   expect(world.server.arrivals).toHaveLength(1);
+});
+
+test.for([{}, { durability: 'required' }] as const)(
+  'a write that was done although it failed is not taken for that of an earlier call, %j',
+  async (how, { world }) => {
+    const { tab, once } = world.open({ ...KEPT, ...how });
+    tab.faults.next('fail-after-commit');
+    expect(await world.end(tab, pay(once, ONE), answers(402))).toMatchObject({ outcome: { type: 'rejected', effect: 'none', resumed: false } });
+    expect(world.server.arrivals).toHaveLength(1);
+  },
+);
+
+test('a longer form in the place of one that was stored with a key strategy leaves its request out', async ({ world }) => {
+  const tab = world.tab();
+  const once = tab.once({ namespace: 'ann', ...KEPT, use: [requests(), hooks()], store: cramped(tab) });
+  const strategy: OperationOptions = { key: ({ generation }) => `order-${generation}` };
+  await world.end(tab, pay(once, { ...ONE, ...strategy }), lost());
+  expect(await world.end(tab, pay(once, { body: LONG, ...strategy }), answers(201))).toMatchObject({ status: 201 });
 });
