@@ -85,9 +85,9 @@ export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'en
 }
 
 /** Whether this call sends the key of an operation that ended, refused, once more. */
-function staysInUse(record: OnceRecord, same: boolean, c: Claimant, storeNow: number): boolean {
+function staysInUse(record: OnceRecord, same: boolean, c: Claimant, storeNow: number): boolean | undefined {
   return (
-    record.keyInUse === true &&
+    record.keyInUse &&
     c.keyKind === 'random' &&
     record.carrier === c.carrier &&
     !isElsewhere(record, c) &&

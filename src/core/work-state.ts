@@ -9,10 +9,12 @@ const DONE = /^(succeeded|successful|completed?|done|finished|ready)$/;
 /** A state that will change, or that does not say whether the work has had its effect. */
 const RUNNING =
   /^(not_?started|new|pending|(en)?queued|scheduled|submitted|received|accepted|waiting|start(ed|ing)|initiali[sz]ing|preparing|running|in_?progress|processing|working|executing|retrying|paused|suspended|creating|updating|deleting|provisioning|cancell?ing|cancel_?(requested|in_?progress)|timed_?out|timeout|expired|unknown)$/;
-/** A word of the service's own for what is still to come: `pending_review`, `requires_action`. */
-const TO_COME = /^(?=\w+$).*(pending|requires|wait|draft|blocked|incomplete|on_?hold|held$|review($|_))/;
+/** A word of the service's own for what is still to come: `pending_review`, `action_required`, `CREATE_IN_PROGRESS`, `finalizing`. */
+const TO_COME =
+  /^(?=\w+$)(not_|.*(pending|require|wait|draft|(?<!un)blocked|incomplete|on_?hold|held$|(?<!p)review($|_)|progress|initiated$|requested$|(?<!trial|exist)ing$))/;
 /** A word of the service's own that speaks of a failure, but may not be about the effect: `CREATE_FAILED`, `notification_failed`. */
-const WENT_WRONG = /^(?=\w+$).*(fail|error|declin|refus|reject|denied|cancel|abort|terminat|revok|interrupt|skipped|stopped|void|unpaid|invalid)/;
+const WENT_WRONG =
+  /^(?=\w+$).*(fail|(?<!without_|no_)error|declin|refus|reject|denied|cancel|abort|terminat|revok|interrupt|skipped|stopped|(?<!a)void|unpaid|invalid|roll(ed)?_?back)/;
 /** Words by which an envelope says that the request for the status succeeded. The job's own state is inside the envelope. */
 const ENVELOPE = /^(success|ok)$/;
 const INSIDE = ['data', 'attributes', 'properties', 'response', 'job', 'operation', 'task'] as const;

@@ -188,7 +188,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   } catch (cause) {
     const { degraded } = client.registry;
     // If the store is full, there may be room without the request.
-    const lighter = client.parts.requests?.without(job, cause);
+    const lighter = await client.parts.requests?.without(job, cause, key);
     if (lighter) return claim(lighter, waited, generation, key, random);
     if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
       throw storeError(job, cause);

@@ -57,7 +57,7 @@ export interface Registry extends InFlightTables {
   /** What screens see, by operation key. */
   readonly lives: Map<OperationKey, ObservableState>;
   /** Callbacks by which screens are told to look again. `elsewhere`: another tab may have changed what is stored. */
-  readonly screens: Set<(elsewhere: boolean) => void>;
+  readonly screens: Set<(stored: boolean | OperationKey) => void>;
   /** Answers of settled operations, the oldest first, by operation key, idempotency key and the time when the operation began. */
   readonly answers: Map<KeyedOperation, Result>;
   /** Payloads of operations that have not settled, by operation key and idempotency key, then by fingerprint. */

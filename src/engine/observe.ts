@@ -60,9 +60,9 @@ export function changed({ registry, platform }: Client): void {
 }
 
 /** Calls back whenever a screen should look again. The result unsubscribes, and takes effect even while screens are being told. */
-export function watch(client: Client, screen: (elsewhere: boolean) => void): () => void {
+export function watch(client: Client, screen: (stored: boolean | OperationKey) => void): () => void {
   const { screens } = client.registry;
-  const entry = (elsewhere: boolean): void => (screens.has(entry) ? guarded(client, () => screen(elsewhere)) : undefined);
+  const entry = (stored: boolean | OperationKey): void => (screens.has(entry) ? guarded(client, () => screen(stored)) : undefined);
   screens.add(entry);
   const off = client.platform.tabs?.listen(() => entry(true));
   return () => {
@@ -71,11 +71,11 @@ export function watch(client: Client, screen: (elsewhere: boolean) => void): () 
   };
 }
 
-/** Makes screens read what is stored, where a call has ended without knowing that, and resets a stale `sending` or `waiting`. */
+/** Makes the operation's screens read what is stored, where a call has ended without knowing that, and resets a stale `sending` or `waiting`. */
 export function readAnew(client: Client, operationKey: OperationKey): void {
   const shown = client.registry.lives.get(operationKey);
   if (shown && isUnderWay(shown.state)) publish(client, operationKey, LOADING);
-  look(client.registry, true);
+  look(client.registry, operationKey);
 }
 
 /** Tells listeners what happened. Does nothing before the log is open (`log.ts`). */

@@ -3,9 +3,12 @@
 import type { IdempotencyKey, KeyedOperation, OperationKey } from '../core/ids.js';
 import type { Registry } from './client.js';
 
-/** Tells every screen of this realm to look again. Not synchronously, because this may be called while a screen renders. */
-export function look({ screens }: Registry, elsewhere = false): void {
-  if (screens.size) void Promise.resolve().then(() => [...screens].map((screen) => screen(elsewhere)));
+/**
+ * Tells every screen of this realm to look again. Not synchronously, because this may be called while a screen renders. `stored`: whether
+ * it must read the store: each one (`true`), or that of this operation only.
+ */
+export function look({ screens }: Registry, stored: boolean | OperationKey = false): void {
+  if (screens.size) void Promise.resolve().then(() => [...screens].map((screen) => screen(stored)));
 }
 
 /** Under which key the tables `answers` and `payloads` have what belongs to this idempotency key of an operation. */

@@ -1,4 +1,5 @@
 /** Brings a guest's operations into the namespace of the user who has logged in. */
+import type { Dialect } from '../core/dialect.js';
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
@@ -86,16 +87,22 @@ async function isDriven(client: Client, address: Pick<OperationAddress, 'label' 
   return !release || client.registry.flights.has(operationKey);
 }
 
-/**
- * Whether the record's key counts for one account only, by the dialect of its request. If the app's `dialect` function fails, or this client
- * does not know the dialect that the key was sent in, it may.
- */
-function isPerAccount(client: Client, { origin, endpoint, dialect }: OnceRecord): boolean {
+/** The dialect that a client speaks for the record's request; `undefined` if the app's `dialect` function fails. */
+function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | undefined {
   const { settings, parts } = client;
   const { hooks } = parts;
   const [method = '', url = origin] = endpoint?.split(' ') ?? [];
-  const own = origin === '' || !hooks ? settings : guarded(client, () => hooks.dialect(settings, { method, url }));
-  return !own || own.dialect.perAccount === true || own.dialect.name !== dialect;
+  return origin === '' || !hooks ? settings.dialect : guarded(client, () => hooks.dialect(settings, { method, url }))?.dialect;
+}
+
+/**
+ * Whether the record's key counts for one account only. If neither this client nor one that was extended from it knows the dialect that
+ * the key was sent in, it may.
+ */
+function isPerAccount(client: Client, record: OnceRecord): boolean {
+  const clients = [client, ...(client.extensions?.living ?? [])];
+  const own = clients.map((one) => dialectOf(one, record)).find((one) => one?.name === record.dialect);
+  return !own || own.perAccount === true;
 }
 
 /**

@@ -129,10 +129,10 @@ class ObservedOperation implements Operation {
       return true;
     };
     follow(this.#placeNow());
-    const off = watch(client, (elsewhere) => {
+    const off = watch(client, (stored) => {
       const address = this.#placeNow();
       if (follow(address)) entry();
-      else if (address && elsewhere) void look(client, address);
+      else if (address && (stored === true || stored === address.operationKey)) void look(client, address);
     });
     return () => {
       over = true;

@@ -114,16 +114,24 @@ function provesDone(answered: Parameters<typeof answerOf>[0]): boolean {
   const answer = answerOf(answered);
   const { status, type, json } = answer;
   if (status < 200 || status > 299 || status === 202 || /^opaque/.test(type)) return false;
-  return !isHtml(answer) && workState(json) !== 'failed' && !tellsOfError(json) && !foundNothing(json);
+  // A 201 says that something was made, whatever else it says.
+  return !isHtml(answer) && workState(json) !== 'failed' && !tellsOfError(json) && (status === 201 || !foundNothing(json));
 }
 
-const isNothing = (value: unknown): boolean => value === null || (Array.isArray(value) && value.length === 0);
+const isNothing = (value: unknown): boolean => !value || (typeof value === 'object' && Object.values(value).every(isNothing));
 
-/** Whether a document is the answer to a search, such as for the key, that found nothing: an empty list, by itself or in one of the usual members. */
+/** What a list says of itself, and not of what is in it. */
+const OF_THE_LIST = /^_?(meta|links|pag)/;
+
+/**
+ * Whether a document is the answer to a question, such as a search for the key, that found nothing: `[]`, `{ orders: [] }`, or
+ * an empty list in one of the usual members.
+ */
 function foundNothing(json: unknown): boolean {
-  const { id, data, items, results, _embedded } = (json ?? {}) as Readonly<Record<string, unknown>>;
-  const inside = [data, _embedded].flatMap((one) => (typeof one === 'object' && one !== null ? [Object.values(one)] : []));
-  return (
-    isNothing(json) || (id === undefined && ([data, items, results].some(isNothing) || inside.some((values) => values.length > 0 && values.every(isNothing))))
-  );
+  if (typeof json !== 'object') return false;
+  const all = (json ?? {}) as Readonly<Record<string, unknown>>;
+  const { id, data, items, results, _embedded } = all;
+  const found = Object.entries(all).filter(([name]) => !OF_THE_LIST.test(name));
+  const lists = [data, items, results, _embedded].filter((one) => one !== undefined);
+  return found.every(([, one]) => isNothing(one)) || (id === undefined && lists.some(isNothing));
 }

@@ -1,6 +1,8 @@
 /** Requests in the store, so that another context can send them again. */
-import type { OnceRecord, StoredRequest } from '../core/record.js';
+import type { IdempotencyKey } from '../core/ids.js';
+import { type OnceRecord, readRecord, type StoredRequest } from '../core/record.js';
 import type { OperationRun, Payload } from '../engine/client.js';
+import { readStored } from '../engine/record-access.js';
 import { Late } from '../engine/wait.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { httpPayload } from './http-payload.js';
@@ -40,11 +42,16 @@ export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'ori
   });
 }
 
-/** The same call, which stores no request. `undefined` if it stores none anyway, or if the write that failed may still be done. */
-function without(job: OperationRun, cause: unknown): OperationRun | undefined {
+/**
+ * The same call, which stores no request. `undefined` if it stores none anyway, or if the write that failed may still be done, or was
+ * done: this call must not take its own record for one that was found.
+ */
+async function without(job: OperationRun, cause: unknown, key: IdempotencyKey): Promise<OperationRun | undefined> {
   const { settings } = job;
   const { keep, background } = settings;
   if (cause instanceof Late || !(keep.request || background)) return undefined;
+  const stored = readRecord(await readStored(job).catch(() => undefined));
+  if (stored?.random && stored.key === key) return undefined;
   return {
     ...job,
     settings: { ...settings, keep: { ...keep, request: false }, background: undefined },

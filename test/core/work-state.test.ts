@@ -81,6 +81,8 @@ const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])
     ...['pending_review', 'PendingApproval', 'requires_action', 'requires_payment_method', 'awaiting_approval', 'on_hold', 'held', 'in_review', 'unpaid'],
     ...['incomplete', 'draft', 'payment_failed', 'CREATE_FAILED', 'upstream_failed', 'Terminated', 'REVOKED', 'interrupted', 'skipped', 'stopped', 'blocked'],
     ...['voided', 'waiting_for_funds', 'invalid', 'cancelled_by_bank'],
+    ...['PAYER_ACTION_REQUIRED', 'authorization_required', 'CREATE_IN_PROGRESS', 'payment_in_progress', 'validating', 'Finalizing'],
+    ...['initiated', 'transfer_initiated', 'requested', 'not_ready', 'ROLLBACK_COMPLETE', 'UPDATE_ROLLBACK_COMPLETE', 'rolled_back'],
   ].map((status) => [{ id: 'p', status }, 'running'] as const),
   "a service's own word for what is done": [
     'paid',
@@ -93,6 +95,13 @@ const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])
     'active',
     'deferred',
     'threshold_reached',
+    'CREATE_COMPLETE',
+    'completed_without_errors',
+    'unblocked',
+    'avoided',
+    'preview_ready',
+    'trialing',
+    'existing',
   ].map((status) => [{ id: 'p', status }, undefined] as const),
   'JSend, whose status is that of the request': [
     [{ status: 'success', data: { status: 'failed' } }, 'failed'],

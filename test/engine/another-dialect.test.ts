@@ -5,7 +5,7 @@
  */
 import { describe, expect } from 'vitest';
 import { defineDialect, inBody, inHeader } from '../../src/entries/dialects.js';
-import { answers as answersFeature, hooks, move, type OnceOptions, pending, requests, resumeOne } from '../../src/entries/index.js';
+import { answers as answersFeature, extend, hooks, move, type Once, type OnceOptions, pending, requests, resumeOne } from '../../src/entries/index.js';
 import { answers, charged, honest, lost, replays } from '../support/server.js';
 import { NAME, ONE, pay, rest, test, URL_, type World } from '../support/world.js';
 
@@ -133,6 +133,16 @@ describe('keys that count for one account only', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
+});
+
+test('a key that was sent by a client with a dialect of its own counts after a move by the client that this one was extended from', async ({ world, tab }) => {
+  const toPayments = (once: Once) => tab.in(() => extend(once, { dialect: defineDialect({ name: 'payments', place: inHeader('Idempotency-Key') }) }));
+  await world.end(tab, pay(toPayments(tab.once({ namespace: 'guest' })), ONE), charged(lost()));
+  const ann = tab.once({ namespace: 'ann' });
+  const payments = toPayments(ann);
+  await tab.in(() => move(ann, 'guest'));
+  expect((await world.end(tab, pay(payments, ONE), replays())).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys).size).toBe(1);
 });
 
 test('a header that the app lists, and that is stored anyway, is sent once by a resume', async ({ world }) => {

@@ -237,7 +237,7 @@ describe('reconcile', () => {
   });
 
   test('is asked whose a 2xx is, and only an answer changes that it is done', async () => {
-    for (const said of ['none', 'unknown', 'done', new Response('{}', { status: 200 })] as const) {
+    for (const said of ['none', 'unknown', 'done', Response.json({ id: 'ch_1' })] as const) {
       const { asked, reconcile } = asking(said);
       const world = newWorld();
       const { tab, once } = world.open({ reconcile });

@@ -65,3 +65,21 @@ test("a machine whose clock is wrong goes by the store's after a first write tha
   const store: Store = { ...tab.store, update: (...how) => (++writes === 1 ? Promise.reject(new Error('no connection')) : update(...how)) };
   expect((await world.end(tab, pay(tab.once({ ...KEPT, store })), lost(), answers(201))).outcome).toMatchObject({ effect: 'done' });
 });
+
+test.for([{}, { durability: 'required' }] as const)(
+  'a write that was done although it failed is not taken for that of an earlier call, %j',
+  async (how, { world }) => {
+    const { tab, once } = world.open({ ...KEPT, ...how });
+    tab.faults.next('fail-after-commit');
+    expect(await world.end(tab, pay(once, ONE), answers(402))).toMatchObject({ outcome: { type: 'rejected', effect: 'none', resumed: false } });
+    expect(world.server.arrivals).toHaveLength(1);
+  },
+);
+
+test('a longer form in the place of one that was stored with a key strategy leaves its request out', async ({ world }) => {
+  const tab = world.tab();
+  const once = tab.once({ namespace: 'ann', ...KEPT, use: [requests(), hooks()], store: cramped(tab) });
+  const strategy: OperationOptions = { key: ({ generation }) => `order-${generation}` };
+  await world.end(tab, pay(once, { ...ONE, ...strategy }), lost());
+  expect(await world.end(tab, pay(once, { body: LONG, ...strategy }), answers(201))).toMatchObject({ status: 201 });
+});

@@ -31,6 +31,24 @@ function scene(options: OnceOptions = {}) {
   return { world, one: open(), two: open() };
 }
 
+test('a call that ends unknown makes its own screen read the store, and not every other one', async () => {
+  const { world, one } = scene();
+  const names = ['c1', 'c2', 'c3', 'c4'].map((cart) => ['pay', cart] as const);
+  for (const name of names) operation(one.once, name).subscribe(() => {});
+  await rest();
+  let reads = 0;
+  const { read } = one.tab.store;
+  Object.assign(one.tab.store, {
+    read: (id: never) => {
+      reads++;
+      return read(id);
+    },
+  });
+  await world.end(one.tab, pay(one.once, ONE), lost());
+  await rest();
+  expect(reads).toBeLessThanOrEqual(2);
+});
+
 describe('while another tab sends', () => {
   test('what this one was refused before is not on its screen any more, and the end comes', async () => {
     const { world, one, two } = scene();
