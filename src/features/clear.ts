@@ -1,7 +1,7 @@
 /** Removes a user's data at log-out. */
 
 import { check } from '../check.js';
-import type { Namespace } from '../core/ids.js';
+import type { Namespace, RecordId } from '../core/ids.js';
 import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
@@ -18,7 +18,7 @@ import type { Changed } from '../ports.js';
  * namespace, and returned; a key that stays in use after a refusal is kept, too. Calls under way stop before their next attempt. An
  * answer that still arrives goes to the caller, but is not stored.
  *
- * @param options - `unsettled`: `'keep'`, the default, or `'forget'`, which drops unsettled operations too: each may take effect a second time
+ * @param options - `unsettled`: `'keep'`, the default, or `'forget'`, which drops unsettled operations too, and damaged records: each may take effect a second time
  * @throws TypeError on a wrong option or an empty namespace
  * @example
  * const { kept } = await clear(once);
@@ -34,6 +34,8 @@ export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget'
     changed(client);
   }
 }
+
+const STATES = ['pending', 'settled', 'retired'] as const;
 
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
@@ -79,20 +81,20 @@ function stub(record: OnceRecord, storeNow: number, totalMs: number): OnceRecord
 
 async function clearSettled(client: Client, namespace: Namespace, forget: boolean): Promise<void> {
   const ns = await digestOfNamespace(client, namespace);
+  // Pending records were cleared before; of those, only damaged ones are left.
   for (const store of storesOf(client))
-    for (const state of ['settled', 'retired'] as const) {
+    for (const state of forget ? STATES : STATES.slice(1)) {
       let cursor: string | undefined;
       do {
         const page = await timed(client, store.scan({ ns, state, after: cursor, limit: PAGE }));
-        for (const stored of page.records) {
-          const record = readRecord(stored);
-          if (!record) continue;
-          const remove = (stored: unknown, storeNow: number) => {
+        for (const { id } of page.records as readonly { readonly id: RecordId }[]) {
+          const remove = (stored: unknown, storeNow: number): Changed<undefined> => {
             const current = readRecord(stored);
-            if (current?.state !== state) return { value: undefined };
+            if (!current) return forget ? { next: null, value: undefined } : { value: undefined };
+            if (current.state !== state || state === 'pending') return { value: undefined };
             return { next: forget ? null : stub(current, storeNow, client.settings.limits.totalMs), value: undefined };
           };
-          await updateStored({ client, store, id: record.id }, remove);
+          await updateStored({ client, store, id }, remove);
         }
         cursor = page.next;
       } while (cursor !== undefined);

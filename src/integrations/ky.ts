@@ -20,16 +20,13 @@ export type OnceKyInstance = (<T>(url: Input, options?: OnceKyOptions) => Respon
 };
 
 /** Methods that ky itself may send again: they only read, so a repetition has no second effect. */
-const READS = ['get', 'head', 'options'];
-
-/** ky's default number of retries. */
-const LIMIT = 2;
+const READS: NonNullable<RetryOptions['methods']> = ['get', 'head', 'options'];
 
 /**
  * Makes a ky instance whose requests go through `once.fetch`, which also does the retries and timeouts: a retry by ky would be another
  * operation, and ky's timeout would cut a payment off in the middle. Give a GET its own `timeout`. ky itself retries only GET, HEAD
- * and OPTIONS, whatever `retry.methods` the instance has, and not even those if the client has the feature `retrying()`. `ky.retry()`
- * in a hook still works.
+ * and OPTIONS, whatever `retry.methods` the instance, an extension or a call has, and not even those if the client has the feature
+ * `retrying()`. `ky.retry()` in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with any options and hooks
  * @throws TypeError if `once` is no client; in a call, if ky's option `fetch` would ignore its `once`
@@ -43,17 +40,12 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   const { parts } = inside() as { readonly parts: { readonly retry?: unknown } };
   // As it is now: a test may put a spy in its place later.
   const fetch = once.fetch as typeof globalThis.fetch;
-  // `limit: 1` and no methods, because with `limit: 0` `ky.retry()` would throw.
-  const own = ({ methods = [...READS], ...rest }: RetryOptions): RetryOptions =>
-    parts.retry ? { ...rest, limit: 1, methods: [] } : { ...rest, methods: methods.filter((method) => READS.includes(method.toLowerCase())) };
-  const refuses = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
+  // An init hook sees the options of instance, extensions and call, merged.
+  const init = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
     if (options.once && options.fetch !== fetch) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
+    const { retry } = options;
+    const { methods = READS, ...rest }: RetryOptions = typeof retry === 'number' ? { limit: retry } : { ...retry };
+    options.retry = { ...rest, methods: parts.retry ? [] : methods.filter((method) => READS.includes(method.toLowerCase())) };
   };
-  let given: RetryOptions | number | undefined;
-  // ky merges the method lists of an instance and its extension. Setting `retry` to a number in between removes the instance's list first.
-  const bare = ky.extend((defaults) => {
-    given = defaults.retry;
-    return { fetch, timeout: false, totalTimeout: false, retry: LIMIT, hooks: { init: [refuses] } };
-  });
-  return bare.extend({ retry: own(typeof given === 'object' ? given : { limit: given ?? LIMIT }) });
+  return ky.extend({ fetch, timeout: false, totalTimeout: false, hooks: { init: [init] } });
 }

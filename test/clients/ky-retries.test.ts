@@ -1,6 +1,6 @@
 /** Goal: what ky sends again and what oncefetch does never add up, and nothing loses its retries. Method: answers that a gateway gives, counted. */
-import ky from 'ky';
-import { expect, test, vi } from 'vitest';
+import ky, { type KyInstance, type RetryOptions } from 'ky';
+import { describe, expect, test, vi } from 'vitest';
 import { createOnce, memoryStore, type OnceOptions, retrying, unnamed } from '../../src/entries/index.js';
 import { type OnceKyInstance, withOnce } from '../../src/entries/ky.js';
 
@@ -33,20 +33,28 @@ test.each([
   expect(sent).toEqual(['POST', 'POST']);
 });
 
-test.each([
+const CART = { json: { cart: 1 } };
+const AGAIN = { methods: ['post', 'get'], statusCodes: [503], limit: 2, delay: () => 1 } satisfies RetryOptions;
+
+describe.each([
   ['with retrying()', [retrying(), unnamed()]],
   ['without', [unnamed()]],
-] as const)('a POST is left to oncefetch, too, where the instance makes ky send POSTs again, %s', async (_, use) => {
-  const keys = new Set<string | null>();
-  const fetch = async (input: Request | string, init?: RequestInit) => {
-    keys.add(new Request(input, init).headers.get('idempotency-key'));
-    return new Response('{}', { status: 503 });
-  };
-  const retry = { minDelayMs: 1, maxDelayMs: 2 };
-  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch, retry, limits: { attempts: 2 }, use });
-  const api = withOnce(ky.create({ retry: { methods: ['post', 'get'], statusCodes: [503], delay: () => 1 } }), once);
-  await expect(api.post('https://shop.example/pay', { json: { cart: 1 } })).rejects.toMatchObject({ response: { status: 503 } });
-  expect(keys.size).toBe(1);
+] as const)('a POST is left to oncefetch, too, where ky would send it again, %s', (_, use) => {
+  test.each<[string, (given: (base: KyInstance) => OnceKyInstance) => Promise<unknown>]>([
+    ['by its instance', (given) => given(ky.create({ retry: AGAIN })).post('https://shop.example/pay', CART)],
+    ['by an extension', (given) => given(ky).extend({ retry: AGAIN }).post('https://shop.example/pay', CART)],
+    ['by an option of the call', (given) => given(ky).post('https://shop.example/pay', { ...CART, retry: AGAIN })],
+  ])('%s', async (_, call) => {
+    const keys = new Set<string | null>();
+    const fetch = async (input: Request | string, init?: RequestInit) => {
+      keys.add(new Request(input, init).headers.get('idempotency-key'));
+      return new Response('{}', { status: 503 });
+    };
+    const retry = { minDelayMs: 1, maxDelayMs: 2 };
+    const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch, retry, limits: { attempts: 2 }, use });
+    await expect(call((base) => withOnce(base, once))).rejects.toMatchObject({ response: { status: 503 } });
+    expect(keys.size).toBe(1);
+  });
 });
 
 test("the instance's own limit of retries stays", async () => {

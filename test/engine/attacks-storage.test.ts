@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { forget, type OnceEvent, operation as operationOf, settle, subscribe } from '../../src/entries/index.js';
+import { clear, forget, type OnceEvent, operation as operationOf, settle, subscribe } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
 import { firstAvailable } from '../../src/stores/browser/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
@@ -463,6 +463,50 @@ describe('A28: versions', () => {
     expect(world.medium.get(id)).toEqual(damaged);
     await world.run(forget(once, operation.name, { evenIfUnknown: true }));
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201 });
+  });
+});
+
+describe('a log-out with unsettled: "forget"', () => {
+  test.for([
+    ['unsettled', charged(lost())],
+    ['settled', charged(answers(201))],
+  ] as const)('removes a record that is damaged, an %s one; a plain log-out keeps it', async ([_, meets], { world }) => {
+    const { tab, once } = world.open({ namespace: 'ann' });
+    await world.end(tab, pay(once, { ...ONE, meta: { to: 'Ann' } }), meets);
+    world.damage((record) => ({ ...record, key: 'x' }));
+    await world.run(clear(once));
+    expect(world.records).toMatchObject([{ key: 'x' }]);
+    await world.run(clear(once, { unsettled: 'forget' }));
+    expect(world.records).toEqual([]);
+  });
+
+  test('leaves the damaged records of other users', async ({ world }) => {
+    const { tab, once } = world.open({ namespace: 'bert' });
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    world.damage((record) => ({ ...record, key: 'x' }));
+    await world.run(clear(world.open({ namespace: 'ann' }).once, { unsettled: 'forget' }));
+    expect(world.records).toMatchObject([{ key: 'x' }]);
+  });
+
+  test('leaves an operation that begins while it is under way', async ({ world }) => {
+    const { tab, once } = world.open({ namespace: 'ann' });
+    const other = world.open({ namespace: 'ann' });
+    const { scan } = tab.store;
+    let began: Promise<unknown> | undefined;
+    Object.assign(tab.store, {
+      scan: async (query: Parameters<typeof scan>[0]) => {
+        const page = await scan(query);
+        if (!began) {
+          world.server.plays(hangs());
+          began = pay(other.once, ONE).catch(() => {});
+          await rest();
+        }
+        return page;
+      },
+    });
+    await world.run(clear(once, { unsettled: 'forget' }));
+    expect(world.records).toMatchObject([{ state: 'pending' }]);
+    await world.run(began as Promise<unknown>);
   });
 });
 

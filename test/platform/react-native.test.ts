@@ -66,6 +66,39 @@ describe('what NetInfo and AppState say', () => {
     expect(online()).toBe(true);
   });
 
+  test('a change that comes before the state that was asked for is not taken back by that', async () => {
+    const { addEventListener, tell } = network();
+    let answer = (_: { isConnected: boolean }): void => {};
+    const asked = new Promise<{ isConnected: boolean }>((resolve) => {
+      answer = resolve;
+    });
+    const { online } = senses({ NetInfo: { addNetworkStateListener: addEventListener, getNetworkStateAsync: () => asked } });
+    expect(online()).toBeUndefined();
+    tell({ isConnected: true });
+    answer({ isConnected: false });
+    await asked;
+    expect(online()).toBe(true);
+  });
+
+  test.each([[[false, null]], [[false, null, true]]])('%j: what waits for a network goes on as soon as there may be one, once', (states) => {
+    const NetInfo = network();
+    const wake = vi.fn();
+    senses({ NetInfo }).subscribe(wake);
+    for (const isConnected of states) NetInfo.tell({ isConnected });
+    expect(wake).toHaveBeenCalledTimes(1);
+  });
+
+  test('who unsubscribes while others are woken is not woken', () => {
+    const NetInfo = network();
+    const { subscribe } = senses({ NetInfo });
+    const late = vi.fn();
+    let off = (): void => {};
+    subscribe(() => off());
+    off = subscribe(late);
+    for (const isConnected of [false, true]) NetInfo.tell({ isConnected });
+    expect(late).not.toHaveBeenCalled();
+  });
+
   test('what is neither is refused by name', () => {
     expect(() => senses({ NetInfo: {} })).toThrow('NetInfo must have a method addEventListener');
     expect(() => senses({ AppState: {} })).toThrow('AppState must have a method addEventListener');
@@ -95,6 +128,24 @@ describe('the clock', () => {
     expect(fired).toEqual(['soon']);
     vi.advanceTimersByTime(1);
     expect(fired).toEqual(['soon', 'later']);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test.each([
+    ['was due as well', 1000],
+    ['was not due yet', 60_000],
+  ])('a timer that another one cancels when the app is shown again does not fire, if it %s', (_, ms) => {
+    const AppState = events<string>();
+    const clock = wakefulClock(senses({ AppState }));
+    const fire = vi.fn();
+    let cancel = (): void => {};
+    clock.timer(1000, () => cancel());
+    cancel = clock.timer(ms, fire);
+    AppState.tell('background');
+    asleep(30_000);
+    AppState.tell('active');
+    vi.advanceTimersByTime(100_000);
+    expect(fire).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
   });
 

@@ -28,6 +28,8 @@ export function wakefulClock(connectivity: Connectivity): DeviceClock {
         fire();
       };
       const again = (): void => {
+        // A timer that was due before it in the same look may have cancelled it.
+        if (!looks.has(again)) return;
         const left = due - Date.now();
         clearTimeout(id);
         // `Math.min`: if the clock was set back, the wait must not become longer than it was at first.

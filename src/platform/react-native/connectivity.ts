@@ -38,10 +38,11 @@ export function senses({ NetInfo, AppState }: Senses): Connectivity {
   let online: boolean | undefined;
   let away = false;
   const wake = (): void => {
-    for (const listener of [...listeners]) listener();
+    for (const listener of [...listeners]) if (listeners.has(listener)) listener();
   };
   const hear: Hear = ({ isConnected }) => {
-    const back = online === false && isConnected === true;
+    // From offline to unknown is a way back, too: nothing waits for a network that may be there.
+    const back = online === false && isConnected !== false;
     online = isConnected ?? undefined;
     if (back) wake();
   };
@@ -51,8 +52,9 @@ export function senses({ NetInfo, AppState }: Senses): Connectivity {
     if (networks?.addEventListener) networks.addEventListener(hear);
     else if (networks) {
       networks.addNetworkStateListener?.(hear);
-      // `expo-network` reports only changes, so ask for the present state. If that fails, it stays unknown.
-      networks.getNetworkStateAsync?.().then(hear, () => {});
+      // `expo-network` reports only changes, so ask for the present state. If that fails, it stays unknown. A change that came meanwhile is newer.
+      const unheard = (state: NetworkState): void => (online === undefined ? hear(state) : undefined);
+      networks.getNetworkStateAsync?.().then(unheard, () => {});
     }
     app?.addEventListener?.('change', (state) => {
       const back = away && state === 'active';
