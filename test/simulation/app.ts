@@ -3,6 +3,7 @@ import type { Outcome } from '../../src/core/outcome.js';
 import { extend, move, resumeOne, subscribe } from '../../src/entries/index.js';
 import { isOnceError } from '../../src/errors.js';
 import type { OnceInit, OnceOptions, OperationOptions } from '../../src/option-types.js';
+import { callBack } from './calls-back.js';
 import { clientOptions, keyFor } from './client.js';
 import { Context } from './context.js';
 import type { Call, OpFacts, Told } from './facts.js';
@@ -55,6 +56,7 @@ export class App {
           told: { at: world.time.now, by: 'event', outcome: event.outcome, status: undefined, code: undefined, error: undefined },
         });
     });
+    context.callBack = (random, op) => callBack(world, this, context, random, op);
     if (world.options.screens && slot.kind === 'tab') context.screens = new Screens(world, context);
     // What a worker does when it starts.
     if (world.options.client.consentMs !== undefined) context.later(0, () => this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));

@@ -35,6 +35,7 @@ export const reconcileIn =
     context.port('reconcile', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} reconcile`);
+      context.callBack(random.of('back'), world.books.keys.get(key)?.op);
       if (faults.hits(random, 'reconcileThrows')) return reject(new Error('simulated: the status page is down'));
       if (faults.hits(random, 'reconcileHangs')) return;
       const facts = world.books.keys.get(key);
@@ -55,6 +56,7 @@ const verdictIn =
   ({ status, headers, json }) => {
     const { faults } = world;
     const random = faults.occasion(`${context.slot} verdict`);
+    context.callBack(random.of('back'));
     if (faults.hits(random, 'verdictThrows')) throw new Error('simulated: no such field');
     if (random.chance(0.3)) return undefined;
     const marked = headers.has('idempotent-replayed');
@@ -64,10 +66,11 @@ const verdictIn =
 
 const hookIn =
   (world: World, context: Context): NonNullable<OnceOptions['headers']> =>
-  ({ attempt }) =>
+  ({ attempt, headers }) =>
     context.port('hook', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} hook`);
+      context.callBack(random.of('back'), world.calls.get(headers.get('x-call') ?? '')?.op);
       if (faults.hits(random, 'hookThrows')) return reject(new Error('simulated: no token'));
       if (faults.hits(random, 'hookHangs')) return;
       const askedAt = world.time.now;
@@ -103,6 +106,7 @@ export function keyFor(world: World, context: Context, op: OpFacts): OperationOp
     context.port('key', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} key`);
+      context.callBack(random.of('back'), op);
       if (faults.hits(random, 'keyThrows')) return reject(new Error('simulated: no key'));
       if (faults.hits(random, 'keyHangs')) return;
       if (faults.hits(random, 'keyDelays')) context.later(random.int(10, 20_000), () => resolve(derived(generation)));

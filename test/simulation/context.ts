@@ -10,6 +10,7 @@ import type { OnceOptions } from '../../src/option-types.js';
 import type { Platform } from '../../src/ports.js';
 import type { MemoryMedium } from '../../src/stores/memory.js';
 import type { Device } from './device.js';
+import type { OpFacts } from './facts.js';
 import { Medium, storeOn } from './medium.js';
 import { Random } from './random.js';
 import type { Screens } from './screens.js';
@@ -36,6 +37,8 @@ export class Context {
   thawedAt = 0;
   /** The last hook that it waited for. */
   hook = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY };
+  /** What its app's hooks do with the client, now and then. */
+  callBack = (_random: Random, _op?: OpFacts): void => {};
   /** The number of the attempt that leaves now. */
   attempt = 1;
   /** The await at which it dies: twice its number, plus one for right behind it. */

@@ -79,6 +79,8 @@ export interface FaultRates {
   keyDelays?: number;
   keyThrows?: number;
   keyHangs?: number;
+  /** Any of them uses the client before it answers. */
+  callsBack?: number;
   /** The `verdict` hook throws. */
   verdictThrows?: number;
 }

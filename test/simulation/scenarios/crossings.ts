@@ -1,0 +1,67 @@
+/** Features that elsewhere have a world each, in one. */
+import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
+import type { ClientOptions, Scenario } from '../scenario.js';
+import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, SERVER } from './parts.js';
+
+export const fleet: Scenario = {
+  name: 'fleet',
+  says: 'machines and processes with leases, whose apps derive keys, poll, ask, hook, settle, log out and log in',
+  options: (random) => {
+    const shared = random.chance(0.5);
+    // A guest is one of one device: what another device brought along would be gone from the cart of who is still a guest here.
+    const guests = !shared && random.chance(0.3);
+    const polls = random.chance(0.3);
+    // A guest's derived key is another one after the log-in: whoever gives keys gives those of the cart's owner.
+    const keys = guests ? 'random' : random.pick(['random', 'derived', 'literal'] as const);
+    const server = polls ? (FAMILIES['accepts'] as ServerOptions) : family(random, [...HONEST, ...WORDED]);
+    return {
+      devices: shared ? machines(random) : processes(random),
+      sharedStore: shared,
+      guests,
+      server: { ...server, ...(guests && { anyAccount: random.chance(0.5) }) },
+      client: {
+        keys,
+        accepted: polls ? 'poll' : undefined,
+        reconciles: random.chance(0.5),
+        hooks: random.chance(0.5),
+        reads: !polls && random.chance(0.2),
+        keep: { request: random.chance(0.5), response: random.pick(['memory', 'disk', false] as const) },
+        whenBusy: random.pick(['join', 'reject'] as const),
+        consentMs: !guests && random.chance(0.3) ? random.pick([5000, 3_600_000]) : undefined,
+        limits: random.pick([undefined, { attempts: 1 }, { totalMs: 60_000, attemptMs: 25_000 }]),
+      },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, ...HOOKS, keyDelays: 0.2, keyThrows: 0.02, killed: 0.003 },
+      workload: {
+        ...PEOPLE,
+        gapMs: random.pick([2000, 8000]),
+        presses: 2.5,
+        resumeAll: 0.2,
+        clockJump: random.pick([0, 0.1]),
+        clockJumpMsMax: 600_000,
+        ...(guests ? { logIn: 0.2 } : { logOut: 0.1, logOutForget: 0.1, forget: 0.1, settle: 0.2 }),
+      },
+    };
+  },
+};
+
+export const callsBack: Scenario = {
+  name: 'calls-back',
+  says: 'hooks of the app use the client in the middle of a call: they press, list, resume, forget, settle, log out and close',
+  options: (random) => {
+    const client: ClientOptions = {
+      keys: random.pick(['random', 'random', 'derived'] as const),
+      hooks: true,
+      reads: random.chance(0.3),
+      reconciles: random.chance(0.6),
+      whenBusy: random.pick(['join', 'reject'] as const),
+      keep: { request: random.chance(0.5), response: random.pick(['memory', 'disk'] as const) },
+    };
+    return {
+      ...anyDevices(random),
+      server: family(random),
+      client,
+      faults: { ...NETWORK, ...SERVER, ...HOOKS, callsBack: 0.15, keyDelays: 0.1, ...(random.chance(0.3) && LIFE) },
+      workload: { ...PEOPLE, gapMs: 5000, resumeAll: 0.1 },
+    };
+  },
+};
