@@ -60,7 +60,7 @@ export const callsBack: Scenario = {
       ...anyDevices(random),
       server: family(random),
       client,
-      faults: { ...NETWORK, ...SERVER, ...HOOKS, callsBack: 0.15, keyDelays: 0.1, ...(random.chance(0.3) && LIFE) },
+      faults: { ...NETWORK, ...SERVER, ...HOOKS, callsBack: 0.15, keyDelays: 0.1, torn: 0.003, ...(random.chance(0.3) && LIFE) },
       workload: { ...PEOPLE, gapMs: 5000, resumeAll: 0.1 },
     };
   },
