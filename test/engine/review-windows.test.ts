@@ -5,7 +5,8 @@
 import { expect } from 'vitest';
 import { defineDialect, inHeader } from '../../src/entries/dialects.js';
 import { move, resumeOne } from '../../src/entries/index.js';
-import { charged, lost, replays } from '../support/server.js';
+import type { Once } from '../../src/once.js';
+import { answers, charged, lost, replays } from '../support/server.js';
 import { DAY, HOUR, NAME, ONE, pay, test, watched } from '../support/world.js';
 
 const PER_ACCOUNT = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), perAccount: true });
@@ -54,4 +55,16 @@ test.for([
   await world.run(move(once, 'guest'));
   const next = world.open({ namespace: 'ann', dialect: PER_ACCOUNT });
   expect(await world.end(next.tab, pay(next.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+});
+
+test('nor is an equal call without a name sent under a new key after such a move: the lost one may have had its effect', async ({ world }) => {
+  const options = { dialect: PER_ACCOUNT, ...ONE } as const;
+  const post = (once: Once) => watched(once.fetch('https://shop.example/notes', { method: 'POST', body: '{}' }));
+  const guest = world.open({ ...options, namespace: 'guest' });
+  await world.end(guest.tab, post(guest.once), charged(lost()));
+  const ann = world.open({ ...options, namespace: 'ann' });
+  await world.run(move(ann.once, 'guest'));
+  expect(await world.end(ann.tab, post(ann.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+  await world.clock.advance(2 * DAY);
+  expect((await world.end(ann.tab, post(ann.once), answers(201))).outcome).toMatchObject({ effect: 'done' });
 });

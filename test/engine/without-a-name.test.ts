@@ -11,7 +11,7 @@ import { bearsKey, type RequestInput } from '../../src/http/request.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { newWorld, ONE, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { DAY, newWorld, ONE, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const POST = { method: 'POST', body: '{"cart":1}' } as const;
 
@@ -121,9 +121,9 @@ describe('a lost one', () => {
   });
 
   test.each<[string, (record: OnceRecord) => unknown]>([
-    ['is damaged, and past its window', (record) => ({ ...record, key: 'x', windowEndsAt: 0 })],
+    ['is damaged, and past its window', (record) => ({ ...record, key: 'x', firstSentAt: record.createdAt - DAY })],
     ['is of a longer name', (record) => sealed({ ...record, label: made(`${record.label}0`) })],
-    ['is past its window', (record) => sealed({ ...record, windowEndsAt: 0 })],
+    ['is past its window', (record) => sealed({ ...record, firstSentAt: record.createdAt - DAY })],
     ['is held by a lease', (record) => sealed({ ...record, lease: { owner: 'other', until: record.createdAt + 60 * SECOND } })],
   ])('that %s is left alone', async (_, by) => {
     const { world, keys, again, change } = await lostOnes(1);

@@ -1,7 +1,7 @@
 /** Features that elsewhere have a world each, in one. */
 import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
 import type { ClientOptions, Scenario } from '../scenario.js';
-import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, SERVER } from './parts.js';
+import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
 
 export const fleet: Scenario = {
   name: 'fleet',
@@ -62,6 +62,34 @@ export const callsBack: Scenario = {
       client,
       faults: { ...NETWORK, ...SERVER, ...HOOKS, callsBack: 0.15, keyDelays: 0.1, torn: 0.003, ...(random.chance(0.3) && LIFE) },
       workload: { ...PEOPLE, gapMs: 5000, resumeAll: 0.1 },
+    };
+  },
+};
+
+export const nameless: Scenario = {
+  name: 'nameless',
+  says: 'calls without a name, of tabs with and without locks, through log-outs, losses of power and stores that fail',
+  options: (random) => {
+    const guests = random.chance(0.3);
+    return {
+      devices: tabs(random, { locks: random.chance(0.5) }),
+      guests,
+      server: { ...family(random), ...(guests && { anyAccount: random.chance(0.5) }) },
+      client: {
+        unnamed: true,
+        keep: { request: random.chance(0.5) },
+        hooks: random.chance(0.3),
+        durability: random.pick(['required', 'best-effort'] as const),
+      },
+      // Calls without a name are one operation in the books, which do not tell whose record was torn.
+      faults: { ...NETWORK, ...SERVER, ...LIFE, hookDelays: 0.2, killed: 0.005, ...(random.chance(0.5) && { ...STORE, torn: 0 }) },
+      workload: {
+        ...PEOPLE,
+        resume: 0,
+        gapMs: 5000,
+        resumeAll: 0.1,
+        ...(guests ? { logIn: 0.2 } : { logOut: 0.3 }),
+      },
     };
   },
 };
