@@ -10,11 +10,12 @@ const DONE = /^(succeeded|successful|completed?|done|finished|ready)$/;
 const RUNNING =
   /^(not_?started|new|pending|(en)?queued|scheduled|submitted|received|accepted|waiting|start(ed|ing)|initiali[sz]ing|preparing|running|in_?progress|processing|working|executing|retrying|paused|suspended|creating|updating|deleting|provisioning|cancell?ing|cancel_?(requested|in_?progress)|timed_?out|timeout|expired|unknown)$/;
 /** A word of the service's own for what is still to come: `pending_review`, `action_required`, `CREATE_IN_PROGRESS`, `finalizing`. */
-const TO_COME =
-  /^(?=\w+$)(not_|.*(pending|require|wait|draft|(?<!un)blocked|incomplete|on_?hold|held$|(?<!p)review($|_)|progress|initiated$|requested$|(?<!trial|exist)ing$))/;
+const TO_COME = /^(?=\w+$)(not_|.*(pending|require|wait|draft|blocked|incomplete|on_?hold|held$|review($|_)|progress|initiated$|requested$|ing$))/;
 /** A word of the service's own that speaks of a failure, but may not be about the effect: `CREATE_FAILED`, `notification_failed`. */
 const WENT_WRONG =
-  /^(?=\w+$).*(fail|(?<!without_|no_)error|declin|refus|reject|denied|cancel|abort|terminat|revok|interrupt|skipped|stopped|(?<!a)void|unpaid|invalid|roll(ed)?_?back)/;
+  /^(?=\w+$).*(fail|error|declin|refus|reject|denied|cancel|abort|terminat|revok|interrupt|skipped|stopped|void|unpaid|invalid|roll(ed)?_?back)/;
+/** Parts of a word that look like one of those and are none: `unblocked`, `preview_ready`, `completed_without_errors`. Safari 16.3 knows no look-behind. */
+const HARMLESS = /unblocked|preview|trialing|existing|(without|no)_error|avoid/g;
 /** Words by which an envelope says that the request for the status succeeded. The job's own state is inside the envelope. */
 const ENVELOPE = /^(success|ok)$/;
 const INSIDE = ['data', 'attributes', 'properties', 'response', 'job', 'operation', 'task'] as const;
@@ -50,11 +51,12 @@ export function documentState(json: unknown, depth = 0): DocumentState | undefin
   const { done, name, kind, error, message, id, status, state, provisioningState } = json as Members;
   const said = [status, state, provisioningState].find((one) => typeof one === 'string') as string | undefined;
   const word = said?.trim().replace(/[\s-]/g, '_').toLowerCase() ?? '';
-  const goesOn = RUNNING.test(word) || TO_COME.test(word);
+  const told = word.replace(HARMLESS, '');
+  const goesOn = RUNNING.test(word) || TO_COME.test(told);
   // google.longrunning.Operation. Its JSON leaves `done` out while it is false. Elsewhere, `done` may only mean that the job has ended.
   if (typeof done === 'boolean' || (typeof name === 'string' && /(^|\/)operations\//.test(name))) {
     if (!done || goesOn) return 'running';
-    return tellsOfError({ error }) || FAILED.test(word) ? 'failed' : WENT_WRONG.test(word) || tellsOfError(json) ? 'doubtful' : 'done';
+    return tellsOfError({ error }) || FAILED.test(word) ? 'failed' : WENT_WRONG.test(told) || tellsOfError(json) ? 'doubtful' : 'done';
   }
   // Kubernetes and Dataproc: status.state.
   if (typeof status === 'object' && status !== null) return documentState(status, depth + 1);
@@ -62,7 +64,7 @@ export function documentState(json: unknown, depth = 0): DocumentState | undefin
   if (word === 'fail' || (word === 'error' && typeof message === 'string' && id === undefined && error === undefined)) return 'running';
   if (FAILED.test(word)) return 'failed';
   if (goesOn || (said === provisioningState && said !== undefined && !DONE.test(word))) return 'running';
-  if (WENT_WRONG.test(word)) return 'doubtful';
+  if (WENT_WRONG.test(told)) return 'doubtful';
   if (DONE.test(word)) {
     if (!tellsOfError(json)) return 'done';
     // Compute Engine says DONE even if the operation failed. Elsewhere, done with an error is unclear: ask again.
