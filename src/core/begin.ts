@@ -77,7 +77,7 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
 
 /**
  * Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request.
- * That keys count for a whole origin, the present dialect says of its own server only: there may be others behind the same origin.
+ * A dialect says only of its own server that keys count for the whole origin: other servers may be behind the same origin.
  */
 export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope' | 'dialect'>): boolean {
   const narrow = c.scope === 'endpoint' || record.dialect !== c.dialect;

@@ -124,8 +124,8 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
   const driven = await isDriven(client, { label, id: old }, operationKey, from);
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
-    // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that a
-    // clock which is set back does not open it again: from there on, it is the clock that is found to be wrong.
+    // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
+    // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`).
     const scoped = from !== to && before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS } : {};
     const was = before.previous;
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.

@@ -101,6 +101,49 @@ test.each([
   expect(world.server.keys).toEqual(['cart-42', 'cart-42']);
 });
 
+describe('such a strategy, whose refusal is the answer', () => {
+  const oneKey = { key: () => 'cart-42' } as const;
+
+  test('also for a caller who joined, and, after the form was edited, with if-changed', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ ...declines, repeat: 'if-changed' });
+    world.server.plays(idle(lost()), idle(replays(402)));
+    const ends = await world.all(tab, pay(once, oneKey), pay(once, oneKey));
+    expect(ends).toMatchObject([
+      { status: 402, outcome: { type: 'rejected', joined: false } },
+      { status: 402, outcome: { type: 'rejected', joined: true } },
+    ]);
+    // The key is used up: nothing is sent under it for the edited form, in this tab or in another one.
+    const edited = { ...oneKey, body: { cart: 'c1', amount: 11 } };
+    const other = world.open({ ...declines, repeat: 'if-changed' });
+    for (const { tab: of, once: client } of [{ tab, once }, other])
+      expect(await world.end(of, pay(client, edited))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { effect: 'none' } });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test('of run: what its function gave', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(options);
+    const refused = () => Response.json({}, { status: 402, headers: { 'idempotent-replayed': 'true' } });
+    let calls = 0;
+    const pays = () => (++calls === 1 ? Promise.reject(new Error('lost')) : refused());
+    const end = await world.end(tab, watched(run(once, NAME, pays, { ...oneKey, verdict: verdictOf })));
+    expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', key: 'cart-42' } });
+  });
+
+  test('but not where the strategy throws when it is asked for another key: under that one the payment may be done', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open(declines);
+    let asked = 0;
+    const key = () => {
+      if (++asked > 1) throw new Error('no other key');
+      return 'cart-42';
+    };
+    const end = await world.end(tab, pay(once, { key }), idle(lost()), idle(replays(402)));
+    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
+  });
+});
+
 describe('behind a 202', () => {
   const polls = { ...options, accepted: 'poll' } as const;
   const accepts = (mark: Record<string, string> = {}) => idle(answers(202, '', { location: '/jobs/1', ...mark }));

@@ -4,7 +4,7 @@
  */
 import { expect } from 'vitest';
 import { defineDialect, inHeader } from '../../src/entries/dialects.js';
-import { move, resumeOne } from '../../src/entries/index.js';
+import { clear, move, resume, resumeOne } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { DAY, HOUR, NAME, ONE, pay, test, watched } from '../support/world.js';
@@ -67,4 +67,21 @@ test('nor is an equal call without a name sent under a new key after such a move
   expect(await world.end(ann.tab, post(ann.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
   await world.clock.advance(2 * DAY);
   expect((await world.end(ann.tab, post(ann.once), answers(201))).outcome).toMatchObject({ effect: 'done' });
+});
+
+test('what was moved so is not sent by a resume either, nor from a second tab, and a log-out keeps it', async ({ world }) => {
+  const options = { dialect: PER_ACCOUNT, keep: { request: true }, ...ONE } as const;
+  const post = (once: Once) => watched(once.fetch('https://shop.example/notes', { method: 'POST', body: '{}' }));
+  const guest = world.open({ ...options, namespace: 'guest' });
+  await world.end(guest.tab, post(guest.once), charged(lost()));
+  const ann = world.open({ ...options, namespace: 'ann' });
+  await world.run(move(ann.once, 'guest'));
+  const second = world.open({ ...options, namespace: 'ann' });
+  expect(await world.end(second.tab, post(second.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+  const resumed = [];
+  for await (const { outcome } of resume(ann.once)) resumed.push(outcome);
+  expect(resumed).toMatchObject([{ effect: 'unknown', reason: 'key-expired' }]);
+  expect((await world.run(clear(ann.once))).kept).toHaveLength(1);
+  expect(await world.end(ann.tab, post(ann.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+  expect(world.server.arrivals).toHaveLength(1);
 });
