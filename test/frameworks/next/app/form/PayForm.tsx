@@ -14,7 +14,7 @@ export function PayForm({ cart, said }: { cart: string; said: string }) {
     try {
       await fetch('/api/payments', { method: 'POST', body: new FormData(event.currentTarget) });
     } catch (error) {
-      if (!outcomeOf(error)) throw error; // a bug of ours; what became of the payment is in the state
+      if (!outcomeOf(error)) throw error; // a bug; what became of the payment is in the state
     }
   }
 
