@@ -27,7 +27,10 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
     outcome: Outcome,
     more: { cause?: unknown; response?: Response | undefined; resource?: string | undefined; says?: string | undefined } = {},
   ) {
-    super(`once: ${printName(outcome.operation)}: ${errorText(code, outcome, more.says)}`, more.cause === undefined ? undefined : { cause: more.cause });
+    super(
+      `once: ${printName(outcome.operation)}: ${errorText(code, outcome, more.says, more.cause)}`,
+      more.cause === undefined ? undefined : { cause: more.cause },
+    );
     this.name = 'OnceError';
     this.code = code;
     this.outcome = outcome;

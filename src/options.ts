@@ -161,7 +161,7 @@ export function withDialect(settings: Settings, request: { method: string; url: 
 export function callSettings(client: Settings, init: unknown): Settings {
   if (init === undefined || typeof init === 'boolean') return client;
   if (Array.isArray(init)) return { ...client, operation: init as OperationName };
-  if (typeOf(init) !== 'object') throw new TypeError(`once: once must be an object, got ${typeOf(init)}`);
+  if (typeOf(init) !== 'object') throw new TypeError(`once: once must be an array or an object, got ${typeOf(init)}`);
   checkCallOptions(init as object);
   const { keep, limits, ...rest } = init as OperationOptions;
   if (rest.operation !== undefined) encodeName(rest.operation);

@@ -47,7 +47,8 @@ function stepOf(event: OnceEvent): string {
     case 'wait': {
       const { until, at } = event;
       const why = WAITS[event.why as WaitReason] ?? event.why;
-      return `waits ${until === undefined ? '' : `${((until - at) / 1000).toFixed(1)} s `}${why}`;
+      const upTo = event.why === 'offline' || event.why === 'another-context' ? 'up to ' : ''; // these two end as soon as they can
+      return `waits ${until === undefined ? '' : `${upTo}${((until - at) / 1000).toFixed(1)} s `}${why}`;
     }
     case 'diagnostic':
       return `${event.code}: ${event.message}`;

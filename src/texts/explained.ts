@@ -27,7 +27,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
     'it was refused, but an earlier attempt was lost and may have taken effect',
     'After a 401, log in and call again. Otherwise ask your server, and settle it.',
   ],
-  'not-a-verdict': ['the answer says nothing of the operation: a redirect, or a page in HTML'],
+  'not-a-verdict': ['the last answer says nothing of the operation, like a redirect or a page in HTML'],
   burnt: ['the server has stored an answer under this key that decides nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
   mismatch: ['the server holds another payload under this key', 'Send the first payload again, or ask your server and call settle().'],
   elsewhere: ['an earlier attempt went to another address, and may have taken effect there', 'Call that address again, or settle it.'],
@@ -40,7 +40,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   offline: ['the device said that it is offline, after an attempt without an answer'],
   store: ['the store failed, so that what happened could not be written down or read'],
   busy: ['it is under way elsewhere', 'Wait for that call.'],
-  record: ['what is stored of it is damaged, or there is nothing to go on with', 'Find out what happened, and settle or forget it.'],
+  record: ['there is nothing to go on with: nothing is stored, or what is stored is damaged', 'Find out what happened, and settle or forget it.'],
   aborted: ['the call was aborted, or its client closed'],
 };
 
@@ -58,7 +58,7 @@ const UNSENT: Readonly<Record<UnsentReason, string>> = {
   unreachable: 'no attempt left, because its time was over, another user had logged in, or no connection came about',
   aborted: 'the call was aborted before its first attempt',
   'store-write': 'its record could not be stored',
-  'unreplayable-body': 'its body cannot be sent more than once',
+  'unreplayable-body': 'it has no body that can be sent more than once',
 };
 
 const REPLAYED: Readonly<Record<Extract<Outcome, { type: 'replayed' }>['from'], string>> = {
@@ -108,7 +108,7 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
 
 function* stepsOf(outcome: Outcome): Generator<string> {
   const { attempts, firstSentAt, resumed, joined, storedIn, sent } = outcome;
-  if (outcome.key === undefined) yield 'This call drew no key.';
+  if (outcome.key === undefined) yield 'This call made no key.';
   else {
     if (firstSentAt !== undefined && sent !== 'no') yield `The first attempt under this key left at ${time(firstSentAt)}.`;
     if (resumed) yield 'This call went on with a key that an earlier call had stored.';

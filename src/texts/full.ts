@@ -37,14 +37,17 @@ export const REASONS: { readonly [reason in UnknownReason | 'store-write' | 'not
 /** Codes for which the outcome itself says more: its reason, and what to do. */
 const GENERAL: readonly OnceErrorCode[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'];
 
-/** The message of an error: what is wrong, what to do, and how it came about. `says`: a more precise text than that of the code, if there is one. */
-export function errorText(code: OnceErrorCode, outcome: Outcome, says?: string): string {
+/**
+ * The message of an error: what is wrong, what to do, and how it came about. `says`: a more precise text than that of the code, if there is
+ * one. Of the cause it says only that there is one, because its text may have something in it that no log should.
+ */
+export function errorText(code: OnceErrorCode, outcome: Outcome, says?: string, cause?: unknown): string {
   const { summary, steps, next, guide } = explained(outcome);
   const known = [summary, ...steps];
   const more = says ?? ('reason' in outcome && !isUnheard(outcome) ? REASONS[outcome.reason as keyof typeof REASONS] : undefined);
   const said = more === undefined && GENERAL.includes(code) ? [...known, next] : [`${more ?? CODES[code]}.`, ...known];
   const text = said.join(' ');
-  return `${text.charAt(0).toLowerCase()}${text.slice(1)} See ${guide}.`;
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)} See ${cause === undefined ? '' : 'its cause for what failed last, and '}${guide}.`;
 }
 
 /** Diagnostics whose message is always the same. Each code is a section of docs/diagnostics.md. */

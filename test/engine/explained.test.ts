@@ -57,8 +57,8 @@ describe('logTo', () => {
   });
 
   test.for([
-    ['a lock', {}, /^waits \d+\.\d s for another tab or process that is at it$/],
-    ['a lease', { locks: false, server: true }, /^waits 1[45]\.\d s for another tab or process that is at it$/],
+    ['a lock', {}, /^waits up to \d+\.\d s for another tab or process that is at it$/],
+    ['a lease', { locks: false, server: true }, /^waits up to 1[45]\.\d s for another tab or process that is at it$/],
   ] as const)('says that it waits for another context, by %s', async ([_, of, says], { world }) => {
     const first = world.open({ namespace: 'n' }, of);
     const second = world.open({ namespace: 'n' }, of);
@@ -106,7 +106,7 @@ describe('explain', () => {
 
   test('does not blame this call where only an earlier one may have sent it', () => {
     const outcome = { ...common, type: 'unknown', effect: 'unknown', reason: 'store', key: undefined, attempts: 0, sent: 'maybe' } as unknown as Outcome;
-    expect(explain(outcome).steps).toEqual(['This call drew no key.', 'An attempt of an earlier call may have reached the server.']);
+    expect(explain(outcome).steps).toEqual(['This call made no key.', 'An attempt of an earlier call may have reached the server.']);
   });
 
   test('says what a lost answer came to', async () => {
@@ -151,7 +151,7 @@ describe('explain', () => {
   test('speaks of a record only where there is a key', () => {
     const of = (key: string | undefined) => explain({ ...FACTS, key, storedIn: 'memory', type: 'unsent', effect: 'none', reason: 'offline' } as Outcome);
     expect(of('k').steps).toContain('Its record is in memory: a reload or a restart forgets it.');
-    expect(of(undefined).steps).toEqual(['This call drew no key.']);
+    expect(of(undefined).steps).toEqual(['This call made no key.']);
   });
 
   test.each(wordsUnder('### Why nothing was sent'))('explains why nothing was sent: %s', (reason) => {

@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { OnceErrorCode } from '../../src/core/codes.js';
 import type { Outcome } from '../../src/core/outcome.js';
+import { OnceError } from '../../src/errors.js';
 import * as full from '../../src/texts/full.ts';
 import * as lean from '../../src/texts/lean.ts';
 import { LEAN } from '../support/texts.js';
@@ -45,6 +46,12 @@ describe.each(Object.keys(full.CODES) as OnceErrorCode[])('%s', (code) => {
     expect(lean.errorText(code, UNKNOWN)).toBe(`${code}, no-answer (docs/errors.md#${code.toLowerCase()}).`);
     expect(lean.errorText(code, DONE)).toBe(`${code} (docs/errors.md#${code.toLowerCase()}).`);
   });
+});
+
+test('an error that has a cause points to it, and repeats nothing of it', () => {
+  const { message } = new OnceError('ERR_ONCE_UNKNOWN', UNKNOWN, { cause: new Error('secret') });
+  if (!LEAN) expect(message).toContain(' See its cause for what failed last, and docs/outcomes.md#why-nobody-knows.');
+  expect(message).not.toContain('secret');
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300, -1e300])('a time that is none, as a damaged record has it, makes no error of an error: %s', (at) => {

@@ -24,7 +24,7 @@ export function checkout(cart: Cart, set: (view: View) => void) {
           return set({ s: 'form', problem: error instanceof Error ? error.message : '' });
         case 'unknown': // timeout, 401 after a timeout, edited cart: all the same screen
           return set({ s: 'unsure' });
-        default: // a bug of ours
+        default: // a bug
           throw error;
       }
     }

@@ -27,7 +27,7 @@ export function Checkout({ cart }: { cart: Cart }) {
         case 'unknown':
           return set({ s: 'unsure' }); // timeout, 401 after a timeout, edited cart: all the same screen
         default:
-          throw error; // a bug of ours
+          throw error; // a bug
       }
     }
   }

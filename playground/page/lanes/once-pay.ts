@@ -51,6 +51,6 @@ async function whatHappened(of: unknown, cart: string): Promise<Seen> {
     case 'unknown':
       return { is: 'unsure', found: false };
     default:
-      throw of; // a bug of ours
+      throw of; // a bug
   }
 }

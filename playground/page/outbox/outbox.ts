@@ -61,7 +61,7 @@ async function pay(): Promise<void> {
       once: { background },
     })
     .catch((error: unknown) => {
-      if (!outcomeOf(error)) throw error; // a bug of ours; what became of the payment is in its state
+      if (!outcomeOf(error)) throw error; // a bug; what became of the payment is in its state
     });
 }
 

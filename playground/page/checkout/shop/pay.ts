@@ -28,7 +28,7 @@ export const check = (cartId: string): Promise<Problem> => problemOf(resumeOne(o
 export async function effectOf(cartId: string): Promise<Outcome['effect']> {
   const answer: unknown = await resumeOne(once, ['pay', cartId]).catch((error: unknown) => error);
   const outcome = outcomeOf(answer);
-  if (!outcome) throw answer; // a bug of ours
+  if (!outcome) throw answer; // a bug
   return outcome.effect;
 }
 
@@ -36,7 +36,7 @@ export async function effectOf(cartId: string): Promise<Outcome['effect']> {
 async function problemOf(call: Promise<Response>): Promise<Problem> {
   const answer: unknown = await call.catch((error: unknown) => error);
   const outcome = outcomeOf(answer);
-  if (!outcome) throw answer; // a bug of ours
+  if (!outcome) throw answer; // a bug
   if (outcome.effect !== 'none') return '';
   if (!(answer instanceof Response)) return 'Nothing was sent, and nothing was charged. Are you online?';
   return answer.status === 402 ? 'Your card was declined. Nothing was charged.' : 'The shop refused. Nothing was charged.';

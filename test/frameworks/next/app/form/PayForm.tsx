@@ -7,14 +7,14 @@ import { pay } from '../actions';
 
 /** `said`: what the server knows. Without script the action is sent; it is the same payment. */
 export function PayForm({ cart, said }: { cart: string; said: string }) {
-  const { fetch, state } = useOperation(once, ['pay', cart]);
+  const payment = useOperation(once, ['pay', cart]);
 
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     try {
-      await fetch('/api/payments', { method: 'POST', body: new FormData(event.currentTarget) });
+      await payment.fetch('/api/payments', { method: 'POST', body: new FormData(event.currentTarget) });
     } catch (error) {
-      if (!outcomeOf(error)) throw error; // a bug of ours; what became of the payment is in the state
+      if (!outcomeOf(error)) throw error; // a bug; what became of the payment is in the state
     }
   }
 
@@ -23,7 +23,7 @@ export function PayForm({ cart, said }: { cart: string; said: string }) {
       <input type="hidden" name="cart" value={cart} />
       <input name="card" aria-label="Card" defaultValue="4242424242424242" />
       <button type="submit">Pay</button>
-      <p role="status">{told(state, said)}</p>
+      <p role="status">{told(payment.state, said)}</p>
     </form>
   );
 }

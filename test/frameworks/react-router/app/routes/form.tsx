@@ -11,7 +11,7 @@ export async function clientAction({ request }: ClientActionFunctionArgs) {
   try {
     await once.fetch('/api/payments', { method: 'POST', body: form, once: ['pay', form.get('cart') as string] });
   } catch (error) {
-    if (!outcomeOf(error)) throw error; // a bug of ours; what became of the payment is in the state
+    if (!outcomeOf(error)) throw error; // a bug; what became of the payment is in the state
   }
   return null;
 }
