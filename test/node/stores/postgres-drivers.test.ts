@@ -55,18 +55,21 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(keys).toEqual([expect.any(String), keys[0]]);
   });
 
-  test.each(['ROLLBACK', 'COMMIT'])('a statement that gets into a transaction which begins at that moment is stored by the time it is told so: %s', async (end) => {
-    const table = await newTable();
-    const store = postgresStore(client, { table });
-    await store.read('warm');
-    const begun = client.query('BEGIN');
-    const next: Stored = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 };
-    const stored = store.update('a', () => ({ next, value: 'stored' }));
-    await begun;
-    await client.query(end);
-    expect(await stored).toBe('stored');
-    expect(await postgresStore(pool, { table }).read('a')).toEqual(next);
-  });
+  test.each(['ROLLBACK', 'COMMIT'])(
+    'a statement that gets into a transaction which begins at that moment is stored by the time it is told so: %s',
+    async (end) => {
+      const table = await newTable();
+      const store = postgresStore(client, { table });
+      await store.read('warm');
+      const begun = client.query('BEGIN');
+      const next: Stored = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 };
+      const stored = store.update('a', () => ({ next, value: 'stored' }));
+      await begun;
+      await client.query(end);
+      expect(await stored).toBe('stored');
+      expect(await postgresStore(pool, { table }).read('a')).toEqual(next);
+    },
+  );
 
   test('a driver that makes JSON of what it is given for a json parameter: many share a statement, and a sweep removes', async () => {
     const table = await newTable();
