@@ -30,15 +30,35 @@ export async function move(once: Once, from: string): Promise<void> {
   const guest = from as Namespace;
   try {
     for (const scanned of [scanPending(client, guest, undefined, undefined), scanInUse(client, guest)])
-      for await (const { record, operationKey } of scanned) await moveOne(client, guest, to, record, operationKey);
+      await inGroups(scanned, ({ record, operationKey }) => moveOne(client, guest, to, record, operationKey));
   } finally {
     // If the store fails in the middle, some records are moved already: other tabs look, too.
     changed(client);
   }
 }
 
+type Found = Pick<Scanned, 'record' | 'operationKey'>;
+
+/** How many operations are moved at once. Stores commit what is under way at the same time together. */
+const TOGETHER = 32;
+
+/** Moves operations, each once at a time. If one fails, rejects when no other one is under way any more. */
+async function inGroups(scanned: AsyncIterable<Found>, moves: (found: Found) => Promise<void>): Promise<void> {
+  const group = new Map<OperationKey, Found>();
+  const flush = async (): Promise<void> => {
+    const ends = await Promise.allSettled([...group.values()].map(moves));
+    group.clear();
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  };
+  for await (const found of scanned) {
+    if (group.size === TOGETHER || group.has(found.operationKey)) await flush();
+    group.set(found.operationKey, found);
+  }
+  await flush();
+}
+
 /** Refused operations whose keys stay in use: a copy that the platform sent unseen may have had an effect under such a key. */
-async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Pick<Scanned, 'record' | 'operationKey'>> {
+async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Found> {
   const ns = await digestOfNamespace(client, namespace);
   for (const store of storesOf(client)) {
     let cursor: string | undefined;

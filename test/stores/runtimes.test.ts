@@ -2,6 +2,7 @@
  * Goal: the stores of Workers and of Deno say what they were given wrong, and what is the matter with their database. Method:
  * objects that look like the platform's. Their contract runs in the real runtimes, in `test/runtimes`.
  */
+import { DatabaseSync } from 'node:sqlite';
 import { type DurableObjectStorageLike, d1Migration, d1Store, durableObjectStore } from 'oncefetch/cloudflare';
 import { type DenoKvLike, denoKvStore } from 'oncefetch/deno';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -74,6 +75,40 @@ describe('what the database says', () => {
     await expect(denoKvStore(kv(closed)).read('a')).rejects.toMatchObject({ reason: 'closed' });
     await expect(denoKvStore(kv(new TypeError('Value too large (max 65536 bytes)'))).read('a')).rejects.toMatchObject({ reason: 'quota' });
   });
+});
+
+test('a Durable Object whose storage is emptied by `deleteAll` makes its table again, and the next call goes on', async () => {
+  const database = new DatabaseSync(':memory:');
+  onTestFinished(() => database.close());
+  const storage: DurableObjectStorageLike = {
+    sql: { exec: (query, ...values) => ({ toArray: () => database.prepare(query).all(...values) }) },
+    transactionSync(work) {
+      database.exec('BEGIN');
+      try {
+        const done = work();
+        database.exec('COMMIT');
+        return done;
+      } catch (error) {
+        database.exec('ROLLBACK');
+        throw error;
+      }
+    },
+    sync: () => Promise.resolve(),
+  };
+  const deleteAll = () => {
+    for (const row of database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all()) database.exec(`DROP TABLE ${row['name']}`);
+  };
+  const store = durableObjectStore(storage);
+  const next = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 } as const;
+  const put = () => store.update('a', (found) => ({ next, value: found === undefined }));
+  expect(await put()).toBe(true);
+  deleteAll();
+  expect(await put()).toBe(true);
+  expect(await store.read('a')).toEqual(next);
+  deleteAll();
+  expect(await store.read('a')).toBeUndefined();
+  database.exec('DROP TABLE oncefetch_records');
+  await expect(store.read('a')).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/no such table/) });
 });
 
 describe.each([

@@ -48,11 +48,16 @@ export function durableObjectStore(storage: DurableObjectStorageLike, options: C
   };
   /** Does `work` on the table. Errors count as the database's, unless they are {@link Thrown}. */
   const guarded = <T>(work: () => T): T => {
+    const wasReady = ready;
     try {
       open();
       return work();
     } catch (thrown) {
-      throw thrown instanceof Thrown ? thrown.error : cloudflareFault(scope, thrown);
+      if (thrown instanceof Thrown) throw thrown.error;
+      ready = false;
+      // The app has emptied its storage by `deleteAll`, and removed the table with it.
+      if (wasReady && /no such table/.test(String(thrown))) return guarded(work);
+      throw cloudflareFault(scope, thrown);
     }
   };
   const update = async (id: string, next: (current: unknown) => Next, durability: Durability): Promise<void> => {

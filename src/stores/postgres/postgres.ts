@@ -137,12 +137,25 @@ function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Que
     return rows as readonly Row[];
   };
   if (!('processID' in client)) return query;
+  // What is written within a transaction of the app's is lost if the app rolls it back. The app may have begun one while our statement waited.
+  const outside = async (text: string, ...values: unknown[]): Promise<readonly Row[]> => {
+    if (inTransaction(client)) throw new StoreFault('blocked', 'the connection is in the middle of a transaction');
+    const found = await query(text, ...values);
+    if (inTransaction(client)) throw new StoreFault('io', 'a statement of the store got into a transaction on the same connection, and its end decides');
+    return found;
+  };
   let last: Promise<unknown> = Promise.resolve();
   return (text, ...values) => {
-    const mine = last.then(() => query(text, ...values));
+    const mine = last.then(() => outside(text, ...values));
     last = mine.catch(() => {});
     return mine;
   };
+}
+
+/** Whether a transaction is open on a single connection. Only `pg` from 8.21 on tells. */
+function inTransaction(client: PostgresClient): boolean {
+  const status = (client as { getTransactionStatus?(): string | null }).getTransactionStatus?.();
+  return status === 'T' || status === 'E';
 }
 
 async function send(rows: Query, sql: Statements, { id, expected, now, offMs, next, rev, text, durability }: Attempt): Promise<Answer> {

@@ -154,7 +154,7 @@ export function statementsOf(name: string): Statements {
     version: `SELECT to_regclass($1::text)::text AS found, obj_description(to_regclass($1::text), 'pg_class') AS comment`,
     // Rows that somebody else has locked are skipped.
     sweep: `DELETE FROM ${name} WHERE id IN (
-        SELECT r.id FROM ${name} AS r JOIN json_array_elements($1::json) AS due ON r.id = due ->> 0 AND r.rev = due ->> 1 FOR UPDATE OF r SKIP LOCKED
+        SELECT r.id FROM ${name} AS r JOIN json_array_elements($1::text::json) AS due ON r.id = due ->> 0 AND r.rev = due ->> 1 FOR UPDATE OF r SKIP LOCKED
       ) RETURNING 1`,
   };
 }
@@ -164,7 +164,7 @@ export function statementsOf(name: string): Statements {
  * so all of them must be done before the first of their calls ends (`bound`).
  */
 const ASKED = `asked AS MATERIALIZED (
-    SELECT * FROM json_to_recordset($1::json) AS a(id text, now float8, off float8, expected text, rev text, ns text, state text, label text, until float8, data text)
+    SELECT * FROM json_to_recordset($1::text::json) AS a(id text, now float8, off float8, expected text, rev text, ns text, state text, label text, until float8, data text)
   ), clock AS MATERIALIZED (
     SELECT ${CLOCK} AS now, ${level('$2')} AS level
   ), due AS (

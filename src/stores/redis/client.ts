@@ -39,6 +39,30 @@ export interface Scripts {
   losses(): number;
 }
 
+type Run = (script: string, keys: readonly string[], args: readonly string[]) => Promise<unknown>;
+
+/** How a client runs a script by its digest, and by its text. */
+function waysOf(client: RedisClient): readonly [byDigest: Run, byText: Run] {
+  if (!isNodeRedis(client))
+    return [
+      (digest, keys, args) => client.evalsha(digest, keys.length, ...keys, ...args),
+      (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
+    ];
+  // A cluster of node-redis 4 sends `evalSha` to nodes at random, until it gives up; so it must be told the key that decides the node.
+  if ('nodeByAddress' in client) {
+    const { sendCommand } = client as unknown as { sendCommand(key: string | undefined, readOnly: boolean, command: string[]): Promise<unknown> };
+    const way =
+      (command: string): Run =>
+      (script, keys, args) =>
+        sendCommand.call(client, keys[0], false, [command, script, String(keys.length), ...keys, ...args]);
+    return [way('EVALSHA'), way('EVAL')];
+  }
+  return [
+    (digest, keys, args) => client.evalSha(digest, { keys: [...keys], arguments: [...args] }),
+    (script, keys, args) => client.eval(script, { keys: [...keys], arguments: [...args] }),
+  ];
+}
+
 /** Runs each script by its digest, which is short. If a server does not know it yet, it gets the script's text once. */
 export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
   if (!isNodeRedis(client) && !isIoRedis(client)) throw new TypeError('once: redisStore takes a client of node-redis or ioredis');
@@ -48,15 +72,7 @@ export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
     digests.set(script, digest);
     return digest;
   };
-  const [byDigest, byText] = isNodeRedis(client)
-    ? [
-        (digest: string, keys: readonly string[], args: readonly string[]) => client.evalSha(digest, { keys: [...keys], arguments: [...args] }),
-        (script: string, keys: readonly string[], args: readonly string[]) => client.eval(script, { keys: [...keys], arguments: [...args] }),
-      ]
-    : [
-        (digest: string, keys: readonly string[], args: readonly string[]) => client.evalsha(digest, keys.length, ...keys, ...args),
-        (script: string, keys: readonly string[], args: readonly string[]) => client.eval(script, keys.length, ...keys, ...args),
-      ];
+  const [byDigest, byText] = waysOf(client);
   const answered = notSilent(client, timeoutMs);
   // node-redis repeats nothing, but what it has not written yet goes out over its next connection.
   const changes = countOf(client, isNodeRedis(client) ? 'connect' : 'close');

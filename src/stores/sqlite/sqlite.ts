@@ -56,12 +56,18 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options, at);
   const { scope } = claims;
   let file: SqliteFile | undefined;
+  let inode: number | undefined;
   let closed = false;
   let ended: Promise<void> | undefined;
   const open = (): SqliteFile => {
     // The store may be closed while a read waits for others.
     if (closed) throw new StoreFault('closed', `${scope} is closed`);
     file ??= database ? fileOf(scope, database) : openFile(scope, at ?? MEMORY, constructorOf(options));
+    const present = at === undefined ? undefined : inodeOf(at);
+    inode ??= present || undefined;
+    // An open file that was removed or replaced can still be written, but no other process finds what is in it.
+    if (inode !== undefined && present !== undefined && present !== inode)
+      throw new StoreFault('io', `${scope} was removed or replaced while it was open; restart this process to use what is there now`);
     return file;
   };
   const waiting: Waiting = { scope, busyTimeoutMs, file: open };
@@ -141,6 +147,15 @@ function absolute(path: string): string {
     return absolute(resolve(dirname(full), readlinkSync(full)));
   } catch {
     return full;
+  }
+}
+
+/** Which file is there: its number in the file system, 0 if there is none; `undefined` if that can't be told. */
+function inodeOf(path: string): number | undefined {
+  try {
+    return globalThis.process.getBuiltinModule('node:fs').statSync(path, { throwIfNoEntry: false })?.ino ?? 0;
+  } catch {
+    return undefined;
   }
 }
 

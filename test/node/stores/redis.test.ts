@@ -237,4 +237,15 @@ describeOn(withoutRedis)('on a cluster', () => {
     expect(await ioRedis.get('shop-{eu}-keys:r:a')).toContain('"id":"a"');
     for (const client of [nodeRedis, ioRedis]) expect(() => redisStore(client, { wait: { replicas: 1, timeoutMs: 10 } })).toThrow(/plain client/);
   });
+
+  test('node-redis 4, which sends `evalSha` to nodes at random, and at last says what one of these said', async () => {
+    let node = 0;
+    const evalSha = async (sha: string, { keys, arguments: args }: { keys: string[]; arguments: string[] }): Promise<unknown> => {
+      const { masters } = nodeRedis;
+      const client = await nodeRedis.nodeClient(masters[node++ % masters.length] as (typeof masters)[number]);
+      return client.sendCommand(['EVALSHA', sha, String(keys.length), ...keys, ...args]);
+    };
+    const store = redisStore(Object.create(nodeRedis, { evalSha: { value: evalSha } }), { prefix: 'four' });
+    for (let n = 0; n < 6; n++) expect(await store.read('none')).toBeUndefined();
+  });
 });

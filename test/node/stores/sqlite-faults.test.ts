@@ -3,7 +3,7 @@
  * Method: real files that are locked, full, read-only, damaged, foreign or newer.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -275,6 +275,21 @@ describe('gone', () => {
     database.close();
     for (const [name, call] of everyCall(store).filter(([name]) => name !== 'available'))
       await expect(call(), name).rejects.toMatchObject({ reason: 'closed' });
+  });
+
+  test.each(['removed', 'replaced'])('a file that is %s while it is open: io, because no other process finds what is written to it', async (how) => {
+    for (const handedIn of [false, true]) {
+      const [path, backup] = [await filled(), await filled()];
+      const database = handedIn ? new DatabaseSync(path) : undefined;
+      const store = storeOn(database ? { database } : { path });
+      expect(await put(store, 'b')).toBe('stored');
+      if (how === 'removed') rmSync(path);
+      else renameSync(backup, path);
+      for (const [name, call] of everyCall(store))
+        await expect(call(), name).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/removed or replaced/) });
+      await store.close();
+      if (database?.isOpen) database.close();
+    }
   });
 
   test('a Node without SQLite: no store, so a chain goes on to the next one', async () => {

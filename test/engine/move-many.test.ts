@@ -1,0 +1,71 @@
+/** Goal: many operations are moved at once, as far as their store takes them together. Method: a store that says what is under way. */
+import { expect, test } from 'vitest';
+import { createOnce, memoryStore, move, type Once, pending } from '../../src/entries/index.js';
+import type { Store } from '../../src/ports.js';
+
+const MANY = 100;
+
+/** A store whose updates take a turn of the event loop, and fail while `fails` says so of how many came before. */
+function storeThatTells(): { readonly store: Store; readonly told: { underWay: number; most: number; updates: number }; fails: (n: number) => boolean } {
+  const store = memoryStore();
+  const told = { underWay: 0, most: 0, updates: 0 };
+  const made = {
+    told,
+    fails: (_: number): boolean => false,
+    store: {
+      ...store,
+      async update(...asked: Parameters<Store['update']>) {
+        const n = told.updates++;
+        told.most = Math.max(told.most, ++told.underWay);
+        await new Promise((resolve) => setImmediate(resolve));
+        try {
+          if (made.fails(n)) throw new Error('the store is away');
+          return await store.update(...asked);
+        } finally {
+          told.underWay--;
+        }
+      },
+    } as Store,
+  };
+  return made;
+}
+
+async function guestOf(store: Store): Promise<Once> {
+  const lost = async (): Promise<never> => {
+    throw new TypeError('the answer is lost');
+  };
+  const client = (namespace: string): Once => createOnce({ namespace, store, fetch: lost, limits: { attempts: 1 } });
+  const guest = client('guest');
+  await Promise.all(
+    Array.from({ length: MANY }, (_, n) => guest.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', n] }).catch(() => {})),
+  );
+  return client('ann');
+}
+
+const namesOf = async (once: Once): Promise<unknown[]> =>
+  (await pending(once, { limit: MANY })).map(({ name }) => name[1]).sort((a, b) => Number(a) - Number(b));
+const all = Array.from({ length: MANY }, (_, n) => n);
+
+test('operations are moved together, and not all of them at once', async () => {
+  const { store, told } = storeThatTells();
+  const ann = await guestOf(store);
+  told.most = 0;
+  await move(ann, 'guest');
+  expect(told.most).toBeGreaterThan(8);
+  expect(told.most).toBeLessThan(MANY);
+  expect(await namesOf(ann)).toEqual(all);
+});
+
+test('where the store fails in the middle, nothing is under way any more when `move` says so, and the next one brings the rest', async () => {
+  const made = storeThatTells();
+  const ann = await guestOf(made.store);
+  const from = made.told.updates;
+  made.fails = (n) => n === from + 70;
+  await expect(move(ann, 'guest')).rejects.toThrow('the store is away');
+  expect(made.told.underWay).toBe(0);
+  const { updates } = made.told;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(made.told.updates).toBe(updates);
+  await move(ann, 'guest');
+  expect(await namesOf(ann)).toEqual(all);
+});

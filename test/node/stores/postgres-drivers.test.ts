@@ -1,0 +1,94 @@
+/**
+ * Goal: what a driver does with a statement or a connection of its own changes nothing of what is stored. Method: a real server; a client
+ * of `pg` on which its owner has a transaction open; a client that converts parameters by the types in the statement, as postgres.js does.
+ */
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
+import { createOnce, outcomeOf } from '../../../src/entries/index.js';
+import type { Stored } from '../../../src/ports.js';
+import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
+import { describeOn } from '../../support/describe-on.js';
+import { made } from '../../support/made.js';
+import { aRecord } from '../../support/record.js';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+describeOn(withoutPostgres)('PostgreSQL', () => {
+  let server: PostgresServer;
+  let pool: pg.Pool;
+  let client: pg.Client;
+  let tables = 0;
+  beforeAll(async () => {
+    server = await startPostgres();
+    pool = new pg.Pool({ ...server.connection, max: 2 });
+    client = new pg.Client(server.connection);
+    await client.connect();
+  });
+  afterAll(async () => {
+    await Promise.all([client.end(), pool.end()]);
+    server.stop();
+  });
+  const newTable = async (): Promise<string> => {
+    const table = `t${tables++}`;
+    await pool.query(postgresMigration({ table }));
+    return table;
+  };
+
+  test('a payment on a client whose owner has a transaction open is not sent: its record could be rolled back', async () => {
+    const keys: (string | null)[] = [];
+    const once = createOnce({
+      namespace: 'billing',
+      store: postgresStore(client, { table: await newTable(), timeoutMs: 300 }),
+      limits: { attempts: 1 },
+      fetch: async (_, init) => {
+        keys.push(new Headers(init?.headers).get('idempotency-key'));
+        throw new TypeError('the answer is lost');
+      },
+    });
+    const pay = () => once.fetch('https://bank.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
+    await client.query('BEGIN');
+    expect(await pay()).toMatchObject({ code: 'ERR_ONCE_STORE', cause: { reason: 'blocked', message: expect.stringMatching(/middle of a transaction/) } });
+    await client.query('ROLLBACK');
+    expect(keys).toEqual([]);
+    for (let press = 0; press < 2; press++) expect(outcomeOf(await pay())?.effect).toBe('unknown');
+    expect(keys).toEqual([expect.any(String), keys[0]]);
+  });
+
+  test.each(['ROLLBACK', 'COMMIT'])(
+    'a statement that gets into a transaction which begins at that moment is stored by the time it is told so: %s',
+    async (end) => {
+      const table = await newTable();
+      const store = postgresStore(client, { table });
+      await store.read('warm');
+      const begun = client.query('BEGIN');
+      const next: Stored = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 };
+      const stored = store.update('a', () => ({ next, value: 'stored' }));
+      await begun;
+      await client.query(end);
+      expect(await stored).toBe('stored');
+      expect(await postgresStore(pool, { table }).read('a')).toEqual(next);
+    },
+  );
+
+  test('a driver that makes JSON of what it is given for a json parameter: many share a statement, and a sweep removes', async () => {
+    const table = await newTable();
+    const asked: string[] = [];
+    const driver: PostgresClient = {
+      query(text, values = []) {
+        asked.push(text);
+        return pool.query(
+          text,
+          values.map((value, n) => (new RegExp(`\\$${n + 1}::json\\b`).test(text) ? JSON.stringify(value) : value)),
+        );
+      },
+    };
+    const store = postgresStore(driver, { table });
+    await store.read('warm');
+    asked.length = 0;
+    const over = Array.from({ length: 64 }, (_, n) => aRecord({ id: made(`r${n}`), state: 'settled', forgetAt: 1000 }));
+    await Promise.all(over.map((next) => store.update(next.id, () => ({ next, value: 'stored' }))));
+    expect(asked).toHaveLength(1);
+    expect(await store.sweep()).toBe(64);
+  });
+});
