@@ -26,7 +26,7 @@ const resumeAction = (row: Row, refused: string | undefined, sends: boolean): Ac
   label: 'Resume',
   means: sends
     ? 'Sends its request again, under the same key. The server does the work at most once.'
-    : 'No request is here, so nothing is sent: reconcile is asked.',
+    : 'Nothing is sent, because no request is here or its key is too old: reconcile is asked.',
   risky: false,
   refused,
   run: async (once) => `Resumed: ${outcomeOf(await resumeOne(once, row.operation))?.effect ?? 'answered'}.`,

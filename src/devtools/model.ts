@@ -6,7 +6,7 @@ import { keyedOperationOf } from '../engine/registry.js';
 import { Faults } from './faults.js';
 import { insideOf } from './inside.js';
 import { Others } from './others.js';
-import { type Row, rowsOf } from './rows.js';
+import { type Row, rowsOf, stampOf } from './rows.js';
 import { NOTHING, readStore, type Stored } from './stored.js';
 import { Tap } from './tap.js';
 import { Timeline, trackOf } from './timeline.js';
@@ -89,18 +89,22 @@ export class Model {
     if (looked) this.#soon(0);
   }
 
-  /** Whether this page can send the request of an operation: it has it in memory, or can read it from the store. */
+  /** Whether this page can send the request of an operation: the server remembers its key, and it is in memory or can be read from the store. */
   sends({ id, key, record }: Row): boolean {
-    const { registry, parts } = this.client;
+    const { registry, parts, platform } = this.client;
+    if ((record?.windowEndsAt ?? Number.POSITIVE_INFINITY) <= platform.clock.now()) return false;
     return registry.payloads.has(keyedOperationOf(id as never, key as never)) || !!(record?.request && parts.requests);
   }
 
-  /** Whether the stored record is still the operation that the row shows. Its name may stand for another one by now. */
+  /**
+   * Whether the stored record is still what the row shows. By now its name may stand for another operation or for another user's, and
+   * another tab may have sent what the row shows as not sent.
+   */
   async isStill({ id, record }: Row): Promise<boolean> {
     if (!record) return false;
     const { registry, store } = this.client;
     const stored = readRecord(await (registry.degraded.get(id as never) ?? store).read(record.id));
-    return stored?.key === record.key && stored.state === record.state;
+    return stampOf(id, stored) === stampOf(id, record) && this.rows.some((row) => row.id === id);
   }
 
   end(): void {

@@ -3,7 +3,7 @@ import type { Once } from 'oncefetch';
 import { type Action, actionsOf, errorSays } from './actions.js';
 import { Model } from './model.js';
 import { reportOf } from './report.js';
-import type { Row } from './rows.js';
+import { type Row, stampOf } from './rows.js';
 import { dress } from './style.js';
 import { h, sync, type Tree } from './tree.js';
 import { detailView } from './view-detail.js';
@@ -36,7 +36,8 @@ export class Panel {
   #open: boolean;
   #selected: string | undefined;
   #filter = '';
-  #asked: Action['id'] | undefined;
+  /** The action that waits for a second click, and what that was asked about: no other operation is meant by the click. */
+  #asked: { readonly id: Action['id']; readonly about: string } | undefined;
   #reports = false;
   #names = false;
   #said = '';
@@ -208,15 +209,16 @@ export class Panel {
 
   #detail(row: Row): Tree {
     const { client, timeline } = this.#model;
+    const about = stampOf(row.id, row.record);
     return detailView({
       client,
       row,
       steps: timeline.of(row.track),
       actions: actionsOf(row, this.#model.sends(row)),
-      asked: this.#asked,
+      asked: this.#asked?.about === about ? this.#asked.id : undefined,
       now: client.platform.clock.now(),
       act: (action) => void this.#act(action, row),
-      ask: (id) => this.#change(() => (this.#asked = id)),
+      ask: (id) => this.#change(() => (this.#asked = id && { id, about })),
     });
   }
 }

@@ -27,6 +27,9 @@ export interface Row {
   readonly at: number;
 }
 
+/** What a button acts on: one operation of one user, and whether it has ended or may have been sent. */
+export const stampOf = (id: string, record: OnceRecord | undefined): string => JSON.stringify([id, record?.key, record?.state, record?.ambiguous]);
+
 /** The headings of the list, and the statuses under each. */
 export const GROUPS: readonly (readonly [heading: string, statuses: readonly Status[]])[] = [
   ['Under way', ['sending', 'elsewhere']],

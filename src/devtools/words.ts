@@ -72,7 +72,9 @@ export function outcomeOfRecord(record: OnceRecord, storedIn: Outcome['storedIn'
 
 /** What happens next to an unsettled operation. */
 function nextOfUnsettled({ record }: Row, { settings, parts }: Client, now: number): readonly string[] {
-  const lines = ['Nothing happens by itself. The next call with this name, or a resume, goes on with the same key.'];
+  const until = record?.request?.consent?.until ?? 0;
+  const alone = until > now ? `A service worker or a background task may go on with it until ${time(until)}.` : 'Nothing happens by itself.';
+  const lines = [`${alone} The next call with this name, or a resume, goes on with the same key.`];
   if (record?.retryAt !== undefined && record.retryAt > now) lines.push(`It makes sense to ask again ${when(record.retryAt, now)}.`);
   const ends = record?.windowEndsAt;
   if (ends === undefined) return lines;

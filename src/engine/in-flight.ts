@@ -144,6 +144,8 @@ export class InFlightOperation {
         // In its own `onOutcome`: the answer is on its way to it.
         if (this.#landing) return;
         const reason = abortReason(signal as AbortSignal);
+        // The error of a client's own timeout has the Request, but not this reason.
+        this.#note(entry.request, entry.left);
         go(reason, giveUp(this.#tables, reason, entry.left));
       };
       const end =

@@ -1,7 +1,7 @@
 /** Goal: what ky sends again and what oncefetch does never add up, and nothing loses its retries. Method: answers that a gateway gives, counted. */
 import ky, { type KyInstance, type RetryOptions } from 'ky';
 import { describe, expect, test, vi } from 'vitest';
-import { createOnce, memoryStore, type OnceOptions, retrying, unnamed } from '../../src/entries/index.js';
+import { createOnce, memoryStore, type OnceOptions, outcomeOf, retrying, unnamed } from '../../src/entries/index.js';
 import { type OnceKyInstance, withOnce } from '../../src/entries/ky.js';
 
 /** ky over a server that is busy once, and what reached it. */
@@ -75,6 +75,16 @@ test("the instance's time for all does not cut a payment off", async () => {
   const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch });
   const api = withOnce(ky.create({ totalTimeout: 20 }), once);
   expect((await api.post('https://shop.example/pay', { json: { cart: 2 }, once: ['pay', 2] })).status).toBe(200);
+});
+
+test("what a call's own timeout cut off is unknown at once, by ky's error", async () => {
+  const fetch = (_: unknown, init?: RequestInit) =>
+    new Promise<Response>((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
+  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch });
+  const effect = await withOnce(ky, once)
+    .post('https://shop.example/pay', { json: {}, once: ['pay', 4], timeout: 20 })
+    .catch((error: unknown) => [(error as Error).name, outcomeOf(error)?.effect]);
+  expect(effect).toEqual(['TimeoutError', 'unknown']);
 });
 
 test('a PUT is left alone by ky, which cannot tell whether it has a name', async () => {

@@ -22,6 +22,10 @@ function events<T>() {
 }
 const network = () => events<{ isConnected: boolean | null }>();
 
+const fail = (message: string): never => {
+  throw new Error(message);
+};
+
 describe('what NetInfo and AppState say', () => {
   test('states that are equal wake nobody; coming back does, once', () => {
     const NetInfo = network();
@@ -99,6 +103,29 @@ describe('what NetInfo and AppState say', () => {
     expect(late).not.toHaveBeenCalled();
   });
 
+  test('an app that the system started in the background wakes when it is shown for the first time', () => {
+    const AppState = { ...events<string>(), currentState: 'background' };
+    const wake = vi.fn();
+    senses({ AppState }).subscribe(wake);
+    for (const state of ['active', 'inactive', 'active']) AppState.tell(state);
+    expect(wake).toHaveBeenCalledTimes(1);
+  });
+
+  test('a module that throws is reported, and does not keep the other from being heard', () => {
+    const reported = vi.spyOn(console, 'error').mockReturnValue();
+    const broken = { addEventListener: () => fail('there is no native module') };
+    const AppState = events<string>();
+    const NetInfo = network();
+    const wake = vi.fn();
+    senses({ NetInfo: broken, AppState }).subscribe(wake);
+    for (const state of ['background', 'active']) AppState.tell(state);
+    senses({ NetInfo, AppState: broken }).subscribe(wake);
+    for (const isConnected of [false, true]) NetInfo.tell({ isConnected });
+    expect(wake).toHaveBeenCalledTimes(2);
+    expect(reported.mock.calls.map(String)).toEqual(['Error: there is no native module', 'Error: there is no native module']);
+    reported.mockRestore();
+  });
+
   test('what is neither is refused by name', () => {
     expect(() => senses({ NetInfo: {} })).toThrow('NetInfo must have a method addEventListener');
     expect(() => senses({ AppState: {} })).toThrow('AppState must have a method addEventListener');
@@ -168,6 +195,27 @@ describe('the clock', () => {
     expect([subscribe.mock.calls.length, off.mock.calls.length]).toEqual([1, 0]);
     b();
     expect(off).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a payment goes on, after a lost answer too, where', () => {
+  const cases: Readonly<Record<string, object>> = {
+    'NetInfo throws': reactNative({ NetInfo: { addEventListener: () => fail('NativeModule.RNCNetInfo is null') } }),
+    'AppState throws': reactNative({ AppState: { addEventListener: () => fail('no AppState') } }),
+    'expo-network throws': reactNative({ NetInfo: { addNetworkStateListener() {}, getNetworkStateAsync: () => fail('no expo-network') } }),
+    "the app's own connectivity throws": { connectivity: { kind: 'own', online: () => undefined, subscribe: () => fail('no events') } },
+    "the app's own connectivity gives no function": { connectivity: { kind: 'own', online: () => undefined, subscribe: () => ({ remove() {} }) } },
+  };
+
+  test.each(Object.entries(cases))('%s', async (_, options) => {
+    const reported = vi.spyOn(console, 'error').mockReturnValue();
+    let sent = 0;
+    const fetch = async () => (++sent === 1 ? fail('Network request failed') : Response.json({}, { headers: { 'idempotent-replayed': 'true' } }));
+    const once = createOnceThere({ ...options, store: memoryStore(), fetch, retry: { minDelayMs: 1, maxDelayMs: 2 } });
+    const answer = await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
+    expect([outcomeOf(answer)?.effect, sent]).toEqual(['done', 2]);
+    expect(reported).toHaveBeenCalled();
+    reported.mockRestore();
   });
 });
 

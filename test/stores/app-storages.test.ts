@@ -3,12 +3,14 @@
  * packages; `test/react-native` runs the same contract over the packages themselves.
  */
 import { afterAll, describe, expect, test } from 'vitest';
+import { createOnce, outcomeOf, pending } from '../../src/entries/node.js';
 import type { Store } from '../../src/ports.js';
 import type { PairsOptions } from '../../src/stores/key-value-base.js';
-import { asyncStorageStore } from '../../src/stores/react-native/async-storage.js';
+import { type AsyncStorageLike, asyncStorageStore } from '../../src/stores/react-native/async-storage.js';
 import { kvStoreStore } from '../../src/stores/react-native/kv-store.js';
 import { mmkvStore } from '../../src/stores/react-native/mmkv.js';
 import { put, record, remove } from '../../src/testing/contract/bench.js';
+import { idempotentServer } from '../../src/testing/idempotent-server.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 import { asyncStorage, type Disk, disk, kvStore, mmkv } from './app-storages.js';
 
@@ -148,4 +150,35 @@ test('AsyncStorage: a write that hangs until its call has given up overwrites no
   goOn();
   await Promise.all([late, next]);
   expect([seen, await store.read('a')]).toEqual([[record('a', { count: 1 })], record('a', { count: 2 })]);
+});
+
+test('AsyncStorage on Android: a request that could not be read again is not stored, and hides no other operation', async () => {
+  const ANDROID_READS = 2 * 1024 * 1024;
+  const bare = asyncStorage(disk(), 2);
+  const read = (text: string | null): string | null => {
+    if (text !== null && text.length > ANDROID_READS) throw new Error('Row too big to fit into CursorWindow requiredPos=0, totalRows=1');
+    return text;
+  };
+  const android: AsyncStorageLike = {
+    ...bare,
+    getItem: async (key) => read(await bare.getItem(key)),
+    multiGet: async (keys) => ((await bare.multiGet?.(keys)) ?? []).map(([key, text]) => [key, read(text)] as const),
+  };
+  const server = idempotentServer({ url: 'https://shop.example/pay' });
+  const once = createOnce({
+    store: asyncStorageStore(android),
+    fetch: server.fetch,
+    keep: { request: true },
+    limits: { attempts: 1 },
+  });
+  const pay = async (id: string, body: string) =>
+    outcomeOf(await once.fetch('https://shop.example/pay', { method: 'POST', body, once: ['pay', id] }).catch((error: unknown) => error))?.effect;
+  server.faults.next('lose-response', 'lose-response');
+  expect([await pay('photo', 'x'.repeat(3_000_000)), await pay('cart', '{}')]).toEqual(['unknown', 'unknown']);
+  expect((await pending(once)).map(({ name, resumable }) => [name, resumable])).toEqual([
+    [['pay', 'cart'], true],
+    [['pay', 'photo'], true],
+  ]);
+  expect(await pay('photo', 'x'.repeat(3_000_000))).toBe('done');
+  expect(server.effects).toHaveLength(2);
 });

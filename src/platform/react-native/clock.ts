@@ -2,6 +2,22 @@
 import type { Connectivity, DeviceClock } from '../../ports.js';
 import { systemClock } from '../shared.js';
 
+/** Calls `look` whenever `connectivity` wakes. An app's own one may throw, which the engine reports; then timers do without it. */
+function subscribed(connectivity: Connectivity, look: () => void): () => void {
+  try {
+    const off = connectivity.subscribe(look);
+    return () => {
+      try {
+        off();
+      } catch {
+        // It gave no function (`AppState` gives an object). It goes on calling `look`, which then finds nothing to do.
+      }
+    };
+  } catch {
+    return () => {};
+  }
+}
+
 /**
  * While the app is in the background, timers stand still, and on some devices the clock they run by does too. So whenever
  * `connectivity` wakes, each timer is compared with the wall clock: those that are due fire at once, and the others are set again.
@@ -38,7 +54,7 @@ export function wakefulClock(connectivity: Connectivity): DeviceClock {
       };
       let id = setTimeout(end, ms);
       looks.add(again);
-      unsubscribe ??= connectivity.subscribe(look);
+      unsubscribe ??= subscribed(connectivity, look);
       return cancel;
     },
   };

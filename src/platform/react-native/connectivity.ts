@@ -16,6 +16,21 @@ export interface Senses {
 
 type Hear = (state: NetworkState) => void;
 
+interface Shown {
+  /** `background` if the system started the app there. */
+  readonly currentState?: unknown;
+  addEventListener?: Listening;
+}
+
+/** A native module may be missing or broken. Then the app goes without what it tells. */
+function heard(listens: () => unknown): void {
+  try {
+    listens();
+  } catch (error) {
+    console.error(error);
+  }
+}
+
 interface Networks {
   addEventListener?(hear: Hear): unknown;
   addNetworkStateListener?(hear: Hear): unknown;
@@ -30,7 +45,7 @@ interface Networks {
  */
 export function senses({ NetInfo, AppState }: Senses): Connectivity {
   const networks = NetInfo as Networks | undefined;
-  const app = AppState as { addEventListener?: Listening } | undefined;
+  const app = AppState as Shown | undefined;
   if (networks && !networks.addEventListener && !networks.addNetworkStateListener) throw new TypeError('once: NetInfo must have a method addEventListener');
   if (app && typeof app.addEventListener !== 'function') throw new TypeError('once: AppState must have a method addEventListener');
   const listeners = new Set<() => void>();
@@ -49,17 +64,23 @@ export function senses({ NetInfo, AppState }: Senses): Connectivity {
   const listen = (): void => {
     if (listening) return;
     listening = true;
-    if (networks?.addEventListener) networks.addEventListener(hear);
-    else if (networks) {
-      networks.addNetworkStateListener?.(hear);
+    heard(() => {
+      if (networks?.addEventListener) return networks.addEventListener(hear);
+      networks?.addNetworkStateListener?.(hear);
       // `expo-network` reports only changes, so ask for the present state. If that fails, it stays unknown. A change that came meanwhile is newer.
       const unheard = (state: NetworkState): void => (online === undefined ? hear(state) : undefined);
-      networks.getNetworkStateAsync?.().then(unheard, () => {});
-    }
-    app?.addEventListener?.('change', (state) => {
-      const back = away && state === 'active';
-      away = state === 'background' || (away && !back);
-      if (back) wake();
+      return networks
+        ?.getNetworkStateAsync?.()
+        .then(unheard)
+        .catch(() => {});
+    });
+    heard(() => {
+      away = app?.currentState === 'background';
+      app?.addEventListener?.('change', (state) => {
+        const back = away && state === 'active';
+        away = state === 'background' || (away && !back);
+        if (back) wake();
+      });
     });
   };
   return {

@@ -13,6 +13,13 @@ export interface AsyncStorageLike {
   multiGet?(keys: string[]): Promise<readonly (readonly [string, string | null])[]>;
 }
 
+/** Android takes a longer text and can't read it again, alone or among others: its cursors hold 2 MB. */
+const TEXT_BYTES_MAX = 1_900_000;
+
+function checkLength(text: string): void {
+  if (text.replace(/[^\0-\x7f]/g, 'xxx').length > TEXT_BYTES_MAX) throw new RangeError('over quota: Android reads no more than 2 MB of one entry');
+}
+
 /**
  * A store in AsyncStorage. AsyncStorage can't read and write in one step, so updates of one record wait for one another within this
  * JavaScript runtime. On Android, version 2 holds about 6 MB in all.
@@ -32,8 +39,10 @@ export function asyncStorageStore(AsyncStorage: AsyncStorageLike, { prefix = 'on
     swap: (key, change) =>
       inTurn(`${scope} ${key}`, async () => {
         const next = change(await AsyncStorage.getItem(key));
-        if (next) await AsyncStorage.setItem(key, next);
-        else if (next === null) await AsyncStorage.removeItem(key);
+        if (next) {
+          checkLength(next);
+          await AsyncStorage.setItem(key, next);
+        } else if (next === null) await AsyncStorage.removeItem(key);
       }),
   });
 }

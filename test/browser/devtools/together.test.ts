@@ -53,7 +53,7 @@ describe.each([
     realm.close();
     await shop.release();
     await eyes.until('pay / 1unsettled');
-    expect(eyes.detail).toContain('No request is here, so nothing is sent: reconcile is asked.');
+    expect(eyes.detail).toContain('Nothing is sent, because no request is here or its key is too old: reconcile is asked.');
     await shop.oneEffect();
   });
 });

@@ -1,0 +1,116 @@
+// @vitest-environment jsdom
+/** Goal: a button does what it says, to the operation that it was drawn for. Method: what may change between the drawing and the click. */
+import { afterEach, expect, test, vi } from 'vitest';
+import { devtools } from '../../src/entries/devtools.js';
+import { background, createOnce, forget, memoryStore, type Once, type OnceOptions, pending, requests } from '../../src/entries/index.js';
+
+const SECOND = 1000;
+const HOUR = 3600 * SECOND;
+
+const lost = async (): Promise<Response> => {
+  throw new TypeError('Failed to fetch');
+};
+const press = (once: Once, how: object = {}) =>
+  once.fetch('http://shop.test/pay', { method: 'POST', body: '{}', once: { operation: ['pay', 1], ...how } }).catch(() => {});
+/** The next page has nothing of this one's in memory. */
+const reload = () => delete (globalThis as { [of: symbol]: unknown })[Symbol.for('oncefetch')];
+
+const closes: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closes.splice(0)) close();
+  vi.useRealTimers();
+});
+const root = () => document.querySelector('oncefetch-devtools')?.shadowRoot;
+const says = (words: string) => vi.waitFor(() => expect(root()?.textContent).toContain(words), { timeout: 5000 });
+const button = (label: string) => [...(root()?.querySelectorAll('button') ?? [])].find(({ textContent }) => textContent === label);
+
+let users = 0;
+const page = (options: OnceOptions = {}): Once =>
+  createOnce({ namespace: `u-${++users}`, store: memoryStore(), fetch: lost, limits: { attempts: 1 }, ...options });
+const panel = (once: Once): void => void closes.push(devtools(once, { open: true }));
+
+/** A panel with an unsettled payment, which has asked whether that shall be settled as none. */
+async function asked(options: OnceOptions = {}): Promise<Once> {
+  const once = page(options);
+  panel(once);
+  await press(once);
+  await vi.waitFor(() => expect(button('Settle as none')?.disabled).toBe(false));
+  button('Settle as none')?.click();
+  return once;
+}
+
+/** The name becomes that of another operation. */
+async function replaced(once: Once): Promise<string> {
+  await forget(once, ['pay', 1], { evenIfUnknown: true });
+  await press(once);
+  const [newer] = await pending(once);
+  return newer?.key as string;
+}
+
+test('a button of a row hits no operation that came under its name since the row was drawn', async () => {
+  const once = await asked();
+  const key = await replaced(once);
+  button('Yes, settle as none')?.click();
+  await says('Settle as none: this has changed meanwhile. Look again.');
+  expect(await pending(once)).toMatchObject([{ key }]);
+});
+
+test('who was asked about one operation is asked again about the next one, which the row shows by now', async () => {
+  const once = await asked();
+  await says(`${await replaced(once)}, random`);
+  expect(button('Yes, settle as none')).toBeUndefined();
+  button('Settle as none')?.click();
+  expect(button('Yes, settle as none')).toBeDefined();
+});
+
+test('a button hits no operation of whoever has logged in since the row was drawn', async () => {
+  let user = 'bert';
+  const shop = { namespace: () => user, store: memoryStore() };
+  await press(page(shop));
+  user = 'ann';
+  const once = await asked(shop);
+  const yes = button('Yes, settle as none');
+  user = 'bert';
+  yes?.click();
+  await says('Settle as none: this has changed meanwhile. Look again.');
+  expect(await pending(once)).toHaveLength(1);
+});
+
+test('Forget, which asks nobody about what was not sent, does not hit what another page has sent since', async () => {
+  const shop = { namespace: 'carl', store: memoryStore() };
+  // This page is closed while it waits for the network.
+  void press(page({ ...shop, connectivity: { kind: 'x', online: () => false, subscribe: () => () => {} } }));
+  await vi.waitFor(async () => expect((await shop.store.scan({ before: Number.MAX_SAFE_INTEGER, limit: 1 })).records).toHaveLength(1));
+  reload();
+  panel(page(shop));
+  await says('May have had its effectno');
+  const forgets = button('Forget');
+  reload();
+  const other = page(shop);
+  await press(other);
+  forgets?.click();
+  await says('Forget: this has changed meanwhile. Look again.');
+  expect(await pending(other)).toHaveLength(1);
+});
+
+test('a stored request is not said to be sent again by a page that was made without `requests`, nor after the key window', async () => {
+  const shop = { namespace: 'dora', store: memoryStore() };
+  await press(page({ ...shop, use: [requests()], keep: { request: true } }));
+  reload();
+  panel(page(shop));
+  await says('Nothing is sent, because no request is here or its key is too old');
+  closes.pop()?.();
+  panel(page({ ...shop, use: [requests()] }));
+  await says('Sends its request again');
+  vi.useFakeTimers({ now: Date.now() + 25 * HOUR, toFake: ['Date'] });
+  await says('The server may have forgotten the key');
+  await says('Nothing is sent, because no request is here or its key is too old');
+});
+
+test('what may go on in the background is not said to stay as it is', async () => {
+  const once = page({ use: [background()] });
+  panel(once);
+  await press(once, { background: { untilMs: Date.now() + HOUR } });
+  await says('A service worker or a background task may go on with it until');
+  expect(root()?.textContent).not.toContain('Nothing happens by itself.');
+});
