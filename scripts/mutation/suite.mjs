@@ -28,9 +28,26 @@ const unhandled = [];
 
 process.on('unhandledRejection', (error) => unhandled.push(error));
 
-/** @param {string} name @param {unknown} options @param {unknown} [last] */
-function add(name, options, last) {
-  const body = /** @type {Work} */ (typeof options === 'function' ? options : last);
+/** What a test is given, as in vitest: a fixture is made when it is first asked for. @typedef {Readonly<Record<string, unknown>>} Context */
+/** @typedef {Readonly<Record<string, (context: Context) => unknown>>} Fixtures */
+
+/** @param {Fixtures} fixtures @returns {Context} */
+function contextOf(fixtures) {
+  const context = { expect, onTestFinished };
+  for (const [name, make] of Object.entries(fixtures))
+    Object.defineProperty(context, name, {
+      configurable: true,
+      get() {
+        const value = make(context);
+        Object.defineProperty(context, name, { value });
+        return value;
+      },
+    });
+  return context;
+}
+
+/** @param {string} name @param {Work} body */
+function add(name, body) {
   const { before, after } = hooks;
   const full = [...path, name].join(' > ');
   // Two rows of a table may print alike.
@@ -57,16 +74,33 @@ function group(name, options, last) {
   hooks = outside;
 }
 
-/** @param {(name: string, body: Work) => void} one */
-const each = (one) => (/** @type {readonly unknown[]} */ rows) => (/** @type {string} */ name, /** @type {any} */ options, /** @type {any} */ last) => {
+/** @typedef {(...given: any[]) => unknown} Body */
+
+/** One test or group for each row. @param {(name: string, body: Work) => void} one @param {(body: Body, row: unknown, spread: boolean) => unknown} give */
+const table = (one, give) => (/** @type {readonly unknown[]} */ rows) => (/** @type {string} */ name, /** @type {any} */ options, /** @type {any} */ last) => {
   const body = typeof options === 'function' ? options : last;
   const spread = rows.every((row) => Array.isArray(row));
-  for (const [index, row] of rows.entries()) one(`${name} [${index}]`, () => (spread ? body(.../** @type {unknown[]} */ (row)) : body(row)));
+  for (const [index, row] of rows.entries()) one(`${name} [${index}]`, () => give(body, row, spread));
 };
 
-export const test = Object.assign(add, { each: each(add) });
+/** @type {(body: Body, row: any, spread: boolean) => unknown} */
+const spreading = (body, row, spread) => (spread ? body(...row) : body(row));
+
+/** @param {Fixtures} fixtures */
+function testWith(fixtures) {
+  /** @param {string} name @param {unknown} options @param {unknown} [last] */
+  const one = (name, options, last) => add(name, () => /** @type {Body} */ (typeof options === 'function' ? options : last)(contextOf(fixtures)));
+  return Object.assign(one, {
+    each: table(add, spreading),
+    for: table(add, (body, row) => body(row, contextOf(fixtures))),
+    /** @param {string} name @param {(context: Context) => unknown} make @returns {any} */
+    extend: (name, make) => testWith({ ...fixtures, [name]: make }),
+  });
+}
+
+export const test = testWith({});
 export const it = test;
-export const describe = Object.assign(group, { each: each(group) });
+export const describe = Object.assign(group, { each: table(group, spreading), for: table(group, (body, row) => body(row)) });
 export const beforeEach = (/** @type {Work} */ hook) => void hooks.before.push(hook);
 export const afterEach = (/** @type {Work} */ hook) => void hooks.after.unshift(hook);
 export const onTestFinished = (/** @type {Work} */ hook) => void finishing.unshift(hook);
