@@ -1,8 +1,8 @@
 /** Goal: a resume that is overtaken by a log-in loses nothing of the user before. */
 import { expect, test } from 'vitest';
-import { pending, resume } from '../../src/entries/index.js';
+import { pending } from '../../src/entries/index.js';
 import { answers } from '../support/server.js';
-import { newWorld, pay, rest } from '../support/world.js';
+import { newWorld, pay, rest, resumed } from '../support/world.js';
 
 test('a press without a network, stored with its request: another user logs in while it is resumed, and it is still there for the first one', async () => {
   const world = newWorld();
@@ -18,20 +18,11 @@ test('a press without a network, stored with its request: another user logs in w
   next.at(4, () => {
     user = 'bob';
   });
-  const told = world.run(
-    (async () => {
-      for await (const _ of resume(once));
-    })(),
-  );
-  await told;
+  await world.run(resumed(once));
   expect(user).toBe('bob');
   user = 'ann';
   expect(await world.run(pending(once))).toMatchObject([{ sent: 'no', resumable: true }]);
   world.server.plays(answers(201));
-  await world.run(
-    (async () => {
-      for await (const _ of resume(once));
-    })(),
-  );
+  await world.run(resumed(once));
   expect(world.server.arrivals).toHaveLength(1);
 });

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
-import { CART, NAME, ONE, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
+import { CART, NAME, ONE, pay, rest, resumed, SECOND, saying, test, URL_, watched } from '../support/world.js';
 
 describe('operation.state', () => {
   test('goes from loading to idle, and is the same object until it changes', async ({ once }) => {
@@ -352,12 +352,10 @@ describe('resume', () => {
         during(() => busy--, replays()),
       ),
     );
-    const ended: unknown[] = [];
-    const all = (async () => {
-      for await (const { name, outcome, response } of resume(next, { concurrency: 2 })) ended.push([name[1], outcome.type, response?.status]);
-    })();
-    await world.run(all);
-    expect(ended.sort()).toEqual([0, 1, 2, 3, 4, 5].map((cart) => [cart, 'replayed', 201]));
+    const ends = await world.run(resumed(next, { concurrency: 2 }));
+    expect(ends.map(({ name, outcome, response }) => [name[1], outcome.type, response?.status]).sort()).toEqual(
+      [0, 1, 2, 3, 4, 5].map((cart) => [cart, 'replayed', 201]),
+    );
     expect(most).toBe(2);
     expect(await world.run(pending(next))).toEqual([]);
   });

@@ -3,9 +3,8 @@
  * press that has not left, and is cancelled, so that what its name stood for before is there again.
  */
 import { expect } from 'vitest';
-import { type Once, type Outcome, resume } from '../../src/entries/index.js';
 import { answers, type Entry } from '../support/server.js';
-import { pay, rest, test, type World, watched } from '../support/world.js';
+import { pay, rest, resumed, test, type World, watched } from '../support/world.js';
 
 const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
@@ -24,24 +23,17 @@ async function waitingPress(world: World, before: Entry) {
   return { first, cancelled };
 }
 
-/** What `resume` of another tab tells, in the end. */
-async function resumed({ once }: { readonly once: Once }): Promise<Outcome[]> {
-  const ends: Outcome[] = [];
-  for await (const { outcome } of resume(once)) ends.push(outcome);
-  return ends;
-}
-
 test.for([
   ['done', answers(201)],
   ['refused', answers(402, { code: 'card_declined' })],
 ] as const)('what was %s before is not told again', async ([_, before], { world }) => {
   const { first, cancelled } = await waitingPress(world, before);
-  const resuming = resumed(world.open(OPTIONS));
+  const resuming = resumed(world.open(OPTIONS).once);
   await rest();
   await cancelled();
   const ends = await world.run(resuming);
-  expect(ends.map(({ key }) => key)).not.toContain(first?.key);
-  expect(ends.map(({ effect }) => effect)).toEqual(['unknown']);
+  expect(ends.map(({ outcome }) => outcome.key)).not.toContain(first?.key);
+  expect(ends.map(({ outcome }) => outcome.effect)).toEqual(['unknown']);
 });
 
 test('nor is what was pressed and done after it', async ({ world }) => {
@@ -50,9 +42,9 @@ test('nor is what was pressed and done after it', async ({ world }) => {
   const third = world.open(OPTIONS);
   const later = pay(third.once);
   await rest();
-  const resuming = resumed(world.open(OPTIONS));
+  const resuming = resumed(world.open(OPTIONS).once);
   await rest();
   await cancelled();
   expect((await world.end(third.tab, later)).outcome).toMatchObject({ type: 'fresh' });
-  expect((await world.run(resuming)).map(({ effect }) => effect)).toEqual(['unknown']);
+  expect((await world.run(resuming)).map(({ outcome }) => outcome.effect)).toEqual(['unknown']);
 });

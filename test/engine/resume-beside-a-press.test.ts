@@ -3,18 +3,12 @@
  * key, and neither waits for a lock that the other one has. Method: `resume` begins at every moment of the press.
  */
 import { expect } from 'vitest';
-import { type Once, resume, unnamed } from '../../src/entries/index.js';
+import { type Once, type Resumed, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { charged, honest, lost } from '../support/server.js';
-import { SECOND, test, URL_, watched } from '../support/world.js';
+import { resumed, SECOND, test, URL_, watched } from '../support/world.js';
 
 const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}' }));
-
-async function resumed(once: Once): Promise<(string | undefined)[]> {
-  const ends: (string | undefined)[] = [];
-  for await (const { outcome } of resume(once)) ends.push(outcome.effect);
-  return ends;
-}
 
 test.for(Array.from({ length: 12 }, (_, index) => index + 1))('resume begins at crossing %i of the press', async (at, { world }) => {
   const options = { namespace: 'ann', keep: { request: true }, use: [...everything(), unnamed()] } as const;
@@ -23,13 +17,13 @@ test.for(Array.from({ length: 12 }, (_, index) => index + 1))('resume begins at 
   const tab = before.tab.reload();
   const once = tab.once(options);
   world.server.otherwise = honest();
-  let other: Promise<unknown[]> | undefined;
+  let other: Promise<Resumed[]> | undefined;
   tab.at(at, () => {
     other = resumed(once);
   });
   const begun = world.clock.now();
   expect((await world.end(tab, send(once))).outcome).toMatchObject({ effect: 'done' });
   expect(world.clock.now() - begun).toBeLessThan(SECOND);
-  for (const effect of (await world.run(Promise.resolve(other))) ?? []) expect(effect).toBe('done');
+  for (const { outcome } of (await world.run(Promise.resolve(other))) ?? []) expect(outcome.effect).toBe('done');
   expect(world.locks.names).toEqual([]);
 });

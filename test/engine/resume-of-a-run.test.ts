@@ -1,14 +1,7 @@
 /** Goal: what `resume` tells of a `run` is its outcome: the function's value is no Response, and is not given as one. */
 import { expect, test } from 'vitest';
-import { type Once, type Resumed, resume, run } from '../../src/entries/index.js';
-import { NAME, newWorld, watched } from '../support/world.js';
-
-/** All that is resumed. */
-async function allOf(once: Once): Promise<Resumed[]> {
-  const found: Resumed[] = [];
-  for await (const one of resume(once)) found.push(one);
-  return found;
-}
+import { type Resumed, run } from '../../src/entries/index.js';
+import { NAME, newWorld, resumed, watched } from '../support/world.js';
 
 /** What `resume` tells of a run whose function broke off the first time, and gives `value` the second time. */
 async function resumedWith(value: unknown): Promise<Resumed[]> {
@@ -21,7 +14,7 @@ async function resumedWith(value: unknown): Promise<Resumed[]> {
     return value;
   };
   await world.end(tab, watched(run(once, NAME, effect)) as Promise<never>);
-  return world.run(allOf(once));
+  return world.run(resumed(once));
 }
 
 test("a value with an 'ok' of its own does not pass for a refused Response", async () => {

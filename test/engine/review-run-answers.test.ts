@@ -3,9 +3,9 @@
  * with no feature, that keep answers and that keep none; then the next process asks.
  */
 import { describe, expect, test } from 'vitest';
-import { type OnceOptions, type Resumed, resume, resumeOne, run } from '../../src/entries/index.js';
+import { type OnceOptions, resumeOne, run } from '../../src/entries/index.js';
 import { answers, idle, lost } from '../support/server.js';
-import { NAME, newWorld, ONE, pay, type World, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, resumed, type World, watched } from '../support/world.js';
 
 const BARE = { use: [], namespace: 'ann' } as const;
 const failsOnce = (world: World, value: unknown) => {
@@ -21,12 +21,7 @@ test.for([true, false])('a run that broke off and was resumed gives its value af
   const world = newWorld();
   const { tab, once } = world.open({ ...BARE, limits: { attempts: 1 } }, { server });
   await world.end(tab, watched(run(once, NAME, failsOnce(world, { id: 'ch_1' }))) as Promise<never>);
-  const found: Resumed[] = [];
-  const all = async () => {
-    for await (const one of resume(once)) found.push(one);
-  };
-  await world.run(all());
-  expect(found).toMatchObject([{ outcome: { effect: 'done' } }]);
+  expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' } }]);
   const next = tab.reload();
   expect(await world.run(run(next.once(BARE), NAME, () => 'another'))).toEqual({ id: 'ch_1' });
 });

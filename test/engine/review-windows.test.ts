@@ -4,10 +4,10 @@
  */
 import { expect } from 'vitest';
 import { defineDialect, inHeader } from '../../src/entries/dialects.js';
-import { clear, move, resume, resumeOne } from '../../src/entries/index.js';
+import { clear, move, resumeOne } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { DAY, HOUR, NAME, ONE, pay, test, watched } from '../support/world.js';
+import { DAY, HOUR, NAME, ONE, pay, resumed, test, watched } from '../support/world.js';
 
 const PER_ACCOUNT = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), perAccount: true });
 const remembering = (windowMs: number) => defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), windowMs });
@@ -78,9 +78,7 @@ test('what was moved so is not sent by a resume either, nor from a second tab, a
   await world.run(move(ann.once, 'guest'));
   const second = world.open({ ...options, namespace: 'ann' });
   expect(await world.end(second.tab, post(second.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
-  const resumed = [];
-  for await (const { outcome } of resume(ann.once)) resumed.push(outcome);
-  expect(resumed).toMatchObject([{ effect: 'unknown', reason: 'key-expired' }]);
+  expect(await resumed(ann.once)).toMatchObject([{ outcome: { effect: 'unknown', reason: 'key-expired' } }]);
   expect((await world.run(clear(ann.once))).kept).toHaveLength(1);
   expect(await world.end(ann.tab, post(ann.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   expect(world.server.arrivals).toHaveLength(1);

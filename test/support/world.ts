@@ -5,7 +5,7 @@
 import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { encodeName, type OperationName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import type { OnceErrorCode, OperationOptions, Outcome } from '../../src/entries/index.js';
+import { type OnceErrorCode, type OperationOptions, type Outcome, type Resumed, resume } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { memoryMedium } from '../../src/stores/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
@@ -61,6 +61,13 @@ export const saying =
     heard.push(question);
     return said;
   };
+
+/** All that `resume` tells, to its end. */
+export async function resumed(...of: Parameters<typeof resume>): Promise<Resumed[]> {
+  const told: Resumed[] = [];
+  for await (const one of resume(...of)) told.push(one);
+  return told;
+}
 
 /** A promise whose rejection may come before the test looks at it. */
 export function watched<T>(promise: Promise<T>): Promise<T> {
