@@ -4,6 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
 import { CART, test as inWorld, NAME, pay, rest, SECOND, URL_ } from '../support/world.js';
 
@@ -67,17 +68,12 @@ describe('an abort before the send', () => {
   });
 
   test('removes no record that an earlier call inserted, even if nothing ever left', async ({ world }) => {
-    const before = world.open();
-    before.tab.online = false;
-    const _first = pay(before.once);
-    await rest();
-    before.tab.kill();
+    const tab = await pressOffline(world.tab(), (page) => pay(page.once()));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
     const key = world.record()?.key;
-    const { tab, once } = world.open();
     tab.online = false;
     const controller = new AbortController();
-    const call = pay(once, { signal: controller.signal });
+    const call = pay(tab.once(), { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
     expect((await world.end(tab, call)).error).toBe(REASON);
     await rest();

@@ -1,8 +1,9 @@
 /** Goal: a key that stays in use is the next one, and what is told under it is true, whatever came in between. */
 import { describe, expect } from 'vitest';
 import { resumeOne } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, DAY, HOUR, MINUTE, NAME, pay, rest, saying, test, watched } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, pay, saying, test, watched } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
 const REFUSED = charged(answers(400, { code: 'bad_card' }));
@@ -16,13 +17,8 @@ describe('a press that went under another key, and never left', () => {
   ] as const)('%s: the next one of the first kind sends the key in use', async ([_, between, last], { world }) => {
     const tab = world.tab({ resends: true });
     const { outcome } = await world.end(tab, pay(tab.once(), last), REFUSED);
-    tab.online = false;
-    const offline = tab.reload();
-    void pay(offline.once(), between);
-    await rest();
+    const next = await pressOffline(tab, (page) => pay(page.once(), between));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
-    offline.online = true;
-    const next = offline.reload();
     await world.end(next, pay(next.once(), last), replays());
     expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
   });
@@ -49,12 +45,7 @@ test('the same, where the edited press never left, and resume takes it up', asyn
   const tab = world.tab({ resends: true });
   const options = { namespace: 'ann', keep: { request: true } };
   await world.end(tab, pay(tab.once(options)), REFUSED);
-  tab.online = false;
-  const offline = tab.reload();
-  void pay(offline.once(options), { body: CARD_B });
-  await rest();
-  offline.online = true;
-  const next = offline.reload();
+  const next = await pressOffline(tab, (page) => pay(page.once(options), { body: CARD_B }));
   const { outcome } = await world.end(next, watched(resumeOne(next.once(options), NAME)), replays());
   expect(outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
   expect(world.record()?.payloads).toHaveLength(2);

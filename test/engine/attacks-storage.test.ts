@@ -9,6 +9,7 @@ import { clear, forget, type OnceEvent, operation as operationOf, settle, subscr
 import type { Store } from '../../src/ports.js';
 import { firstAvailable } from '../../src/stores/browser/automatic.js';
 import { memoryStore } from '../../src/stores/memory.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
 import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, type World, watched } from '../support/world.js';
@@ -332,15 +333,11 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async ({ world, tab, once }) => {
-    tab.online = false;
-    void pay(once);
-    await rest();
-    tab.kill();
+  test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async ({ world, tab }) => {
+    const next = await pressOffline(tab, (page) => pay(page.once()));
     expect(world.record()).toMatchObject({ ambiguous: false });
     await world.clock.advance(25 * HOUR);
-    const next = world.open();
-    expect(await world.end(next.tab, pay(next.once, ONE), lost())).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(await world.end(next, pay(next.once(), ONE), lost())).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(world.record()).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at });
   });
 

@@ -4,6 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
 import { CART, NAME, ONE, pay, rest, resumed, SECOND, saying, test, URL_, watched } from '../support/world.js';
 
@@ -403,12 +404,8 @@ describe('resume', () => {
     expect(await world.end(tab, watched(resumeOne(once, ['never'])))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   });
 
-  test('of what never left, with nothing to send, leaves it as clean as it was', async ({ world, tab, once }) => {
-    tab.online = false;
-    void pay(once);
-    await rest();
-    const next = tab.reload();
-    next.online = true;
+  test('of what never left, with nothing to send, leaves it as clean as it was', async ({ world, tab }) => {
+    const next = await pressOffline(tab, (page) => pay(page.once()));
     await world.end(next, watched(resumeOne(next.once(), NAME)));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
   });

@@ -19,6 +19,7 @@ import {
 } from '../../src/entries/index.js';
 import { defaultMemoryStore } from '../../src/stores/memory.js';
 import { made } from '../support/made.js';
+import { pressOffline } from '../support/press-offline.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -270,13 +271,12 @@ describe('forget', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('of what never left is not, unless its key is one that others arrive at', async ({ world, tab, once }) => {
-    tab.online = false;
-    void pay(once);
-    void pay(once, { operation: ['derived'], key: derived });
-    await rest();
-    const next = tab.reload();
-    next.online = true;
+  test('of what never left is not, unless its key is one that others arrive at', async ({ world, tab }) => {
+    const next = await pressOffline(tab, (page) => {
+      const once = page.once();
+      void pay(once);
+      void pay(once, { operation: ['derived'], key: derived });
+    });
     const again = next.once();
     await world.run(forget(again, NAME));
     expect(world.record()).toMatchObject({ state: 'retired' });
