@@ -254,14 +254,6 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toEqual([tab.outcomeOf(end.error)]);
   });
 
-  test('that never sent anything is unsent, once that is sure', async ({ world, tab, once, signal, abort }) => {
-    const call = pay(once, { signal });
-    abort();
-    const { error } = await world.end(tab, call);
-    await rest();
-    expect(tab.outcomeOf(error)).toMatchObject({ type: 'unsent', effect: 'none' });
-  });
-
   test('that others go on waiting for is theirs', async ({ world, tab, once, signal, abort }) => {
     const heard: unknown[] = [];
     world.server.plays(during(() => abort(), delayed(SECOND, answers(201))));
@@ -291,11 +283,5 @@ describe('the outcome of an aborted call', () => {
     const [end] = await world.all(tab, one, two);
     await rest();
     expect(tab.outcomeOf(end?.error)).toMatchObject({ operation: undefined, key: undefined, effect: 'unknown' });
-  });
-
-  test('whose reason is a word cannot be asked for', async ({ world, tab, once, signal, abort }) => {
-    const call = pay(once, { signal });
-    abort('enough');
-    expect(await world.end(tab, call)).toMatchObject({ error: 'enough', outcome: undefined });
   });
 });

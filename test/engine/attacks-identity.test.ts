@@ -65,23 +65,6 @@ describe('A8: a log-out', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A8: touches nothing of another namespace', async ({ world }) => {
-    const [ann, bob] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'bob' })];
-    await world.end(ann.tab, pay(ann.once, ONE), lost());
-    await world.end(bob.tab, pay(bob.once, { operation: ['pay', 'c2'] }), answers(201));
-    await world.run(clear(bob.once, { unsettled: 'forget' }));
-    expect(world.record()).toMatchObject({ state: 'pending', revision: 1 });
-    expect(world.record(['pay', 'c2'])).toBeUndefined();
-  });
-
-  test("A8: 'forget' drops what has not settled, and returns it", async ({ world }) => {
-    const { tab, once } = world.open({ namespace: 'ann' });
-    const end = await world.end(tab, pay(once, ONE), lost());
-    const { kept } = await world.run(clear(once, { unsettled: 'forget' }));
-    expect(kept).toMatchObject([{ key: end.outcome?.key }]);
-    expect((await world.end(tab, pay(once), answers(201))).outcome?.key).not.toBe(end.outcome?.key);
-  });
-
   test('A8: the answers that this page remembers are gone', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     await world.end(tab, pay(once), answers(201));
@@ -126,13 +109,6 @@ describe('A9: on a server', () => {
     expect((await world.end(two.tab, coupon(two.once, 'Bob'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
     expect(new Set(world.server.keys).size).toBe(2);
     expect(await world.run(pending(two.once))).toHaveLength(1);
-  });
-
-  test('A9: an unnamed call that failed is in pending', async ({ world }) => {
-    const { tab, once } = world.open({ namespace: 'billing' }, { server: true, locks: false });
-    const end = await world.end(tab, coupon(once, 'Ann'), lost(), lost(), lost(), lost(), lost());
-    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
-    expect(await world.run(pending(once))).toMatchObject([{ name: [], key: end.outcome?.key, sent: 'maybe' }]);
   });
 });
 
@@ -254,15 +230,6 @@ describe('A13: what was said not to have happened', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('A13: unsent is said only when the record is gone: if it cannot be removed, it is unknown', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
-    tab.online = false;
-    const call = pay(once);
-    await rest();
-    tab.faults.rate('fail-before-commit', 1);
-    expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown' });
-  });
-
   test('A13: nothing resumes by itself: not on a new page, not when the device goes online', async ({ world }) => {
     await world.interrupted(lost());
     const { tab, once } = world.open();
@@ -287,17 +254,6 @@ describe('A20: forget and settle', () => {
     expect(ends.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
   });
 
-  test('A20: while the second order is under way, forgetting is refused', async ({ world, tab, once }) => {
-    const operation = operationOf(once, NAME);
-    world.server.plays(delayed(SECOND, answers(201)));
-    const call = pay(once);
-    for (const options of [{}, { evenIfUnknown: true }])
-      await expect(world.run(forget(once, operation.name, options))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-    for (const effect of ['done', 'none'] as const)
-      await expect(world.run(settle(once, operation.name, effect))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-    expect(await world.end(tab, call)).toMatchObject({ status: 201 });
-  });
-
   test.for([true, false])('A20: another tab that drives it refuses it too, with locks: %s', async (locks, { world }) => {
     const [one, two] = [world.open({}, { locks }), world.open({}, { locks })];
     world.server.plays(delayed(SECOND, answers(201)));
@@ -306,19 +262,6 @@ describe('A20: forget and settle', () => {
     await expect(world.run(forget(two.once, NAME, { evenIfUnknown: true }))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     await expect(world.run(settle(two.once, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     expect(await world.end(one.tab, call)).toMatchObject({ status: 201 });
-  });
-
-  test('A20: what may have been sent is not forgotten without a second word', async ({ world }) => {
-    const key = await world.interrupted(charged(lost()));
-    const { once } = world.open();
-    const operation = operationOf(once, NAME);
-    await expect(world.run(forget(once, operation.name))).rejects.toMatchObject({
-      code: 'ERR_ONCE_UNKNOWN',
-      outcome: { effect: 'unknown', key, sent: 'maybe' },
-    });
-    expect(world.record()).toMatchObject({ state: 'pending', key });
-    await world.run(forget(once, operation.name, { evenIfUnknown: true }));
-    expect(await world.run(pending(once))).toEqual([]);
   });
 
   test.each([
@@ -357,11 +300,6 @@ describe('A20: forget and settle', () => {
     expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
     await expect(world.run(settle(once, operation.name, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
-  });
-
-  test("A20: settle('done') by a webhook before anybody clicked prevents the click", async ({ world, tab, once }) => {
-    await world.run(settle(once, NAME, 'done'));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
   test.for(['maybe', undefined, null, 'DONE'])('A20: settle(%j) is a TypeError', async (word, { world, once }) => {
@@ -418,16 +356,6 @@ describe('A35: what is stored of a request', () => {
 });
 
 describe('A38: a guest logs in', () => {
-  test('A38: move brings the unsettled operation, key included', async ({ world }) => {
-    const guest = world.open({ namespace: 'guest' });
-    const { outcome } = await world.end(guest.tab, pay(guest.once, ONE), charged(lost()));
-    const user = guest.tab.once({ namespace: 'ann' });
-    await world.run(moveFrom(user, 'guest'));
-    expect(await world.run(pending(guest.once))).toEqual([]);
-    expect(await world.run(pending(user))).toMatchObject([{ key: outcome?.key }]);
-    expect((await world.end(guest.tab, pay(user), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
-  });
-
   test('A38: a driver that is still at work for the guest stops before its next attempt', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
@@ -501,11 +429,6 @@ describe('A30, A31: keys that are not random', () => {
     const first = await world.end(tab, pay(once, { ...ONE, key: bucket }), charged(lost()));
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once, { key: bucket }), replays())).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
-  });
-
-  test('A30: a literal key that differs from the pending one is a mismatch, and nothing is sent', async ({ world, tab, once }) => {
-    await world.end(tab, pay(once, { ...ONE, key: 'mine-1' }), charged(lost()));
-    expect(await world.end(tab, pay(once, { key: 'mine-2' }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown', key: 'mine-1' } });
   });
 
   test('A31: after the storage was lost, a derived key is the same, and a refusal is no proof', async ({ world }) => {

@@ -12,7 +12,7 @@ import { memoryStore } from '../../src/stores/memory.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
-import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, type World, watched } from '../support/world.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
 
 /** It asks the change on a guess, and is not heard of again: the engine's own time is over before the store's. */
 const guessing = (world: World, store: Store): Store => ({
@@ -143,27 +143,6 @@ describe('A6: forgotten too early, or too late', () => {
     expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
     expect(world.server.arrivals).toHaveLength(1);
   });
-
-  test('A6: two tabs send the same unnamed POST at once: each is told of an effect that took place', async ({ world }) => {
-    const one = world.open();
-    const two = world.open();
-    world.server.plays(delayed(SECOND, answers(201)), delayed(SECOND, answers(201)));
-    const calls = [one, two].map(({ tab, once }) => ({
-      tab,
-      call: watched(once.fetch('https://shop.example/api/notes', { method: 'POST', body: '{"n":1}' })),
-    }));
-    for (const { tab, call } of calls) expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh' });
-  });
-
-  test('A6: an unnamed order that was answered is not adopted by the same order tomorrow', async ({ world, tab, once }) => {
-    const order = (of: typeof once) => of.fetch('https://shop.example/orders', { method: 'POST', body: '{"coffee":1}' });
-    await world.end(tab, order(once), answers(201));
-    tab.kill();
-    await world.clock.advance(20 * HOUR);
-    const next = world.open();
-    expect((await world.end(next.tab, order(next.once), answers(201))).outcome).toMatchObject({ type: 'fresh', resumed: false });
-    expect(new Set(world.server.keys).size).toBe(2);
-  });
 });
 
 describe('A7: tombstones', () => {
@@ -180,28 +159,6 @@ describe('A7: tombstones', () => {
       code: 'ERR_ONCE_ALREADY_SETTLED',
       outcome: { effect: 'done', type: 'replayed', from: 'store' },
     });
-  });
-
-  test('A7: a settled one is sent again only inside the window, and only to a server that replays', async ({ world }) => {
-    const replaying = { ...GENERIC, replays: true };
-    const { tab, once } = world.open({ dialect: replaying });
-    const first = await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
-    tab.kill();
-    const second = world.open({ dialect: replaying });
-    await world.clock.advance(HOUR);
-    world.server.plays(replays());
-    expect(await world.end(second.tab, pay(second.once))).toMatchObject({ status: 201, outcome: { type: 'replayed', key: first.outcome?.key } });
-    second.tab.kill();
-    const third = world.open({ dialect: replaying });
-    await world.clock.advance(24 * HOUR);
-    expect(await world.end(third.tab, pay(third.once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
-  });
-
-  test('A7: the memory of this page answers without sending', async ({ world, tab, once }) => {
-    await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
-    const again = await world.end(tab, pay(once));
-    expect(again).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'memory', effect: 'done' } });
-    expect(await again.response?.json()).toEqual({ id: 'ch_1' });
   });
 
   test('A7: it is not forgotten by a sweep before its time, nor is what has not settled', async ({ world }) => {

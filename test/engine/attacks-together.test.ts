@@ -138,14 +138,6 @@ describe('A14: another payload does not join', () => {
     ]);
   });
 
-  test('A14: a joined caller gets an answer of its own, read by nobody else', async ({ world, tab, once }) => {
-    world.server.plays(delayed(SECOND, answers(201, { id: 'ch_1' })));
-    const ends = await world.all(tab, pay(once), pay(once), pay(once));
-    expect(new Set(ends.map(({ response }) => response)).size).toBe(3);
-    for (const { response } of ends) expect(await response?.json()).toEqual({ id: 'ch_1' });
-    expect(ends.map(({ outcome }) => outcome?.joined)).toEqual([false, true, true]);
-  });
-
   test('A14: resume joins a call that is under way', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [, resumed] = await world.all(tab, pay(once), resumeOne(once, NAME));
@@ -229,16 +221,6 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await world.end(tab, pay(once, { body: OTHER }), charged(answer))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });
   });
 
-  test('A15: reconcile is asked which payload it was', async () => {
-    const { world, tab, once, key } = await edited(answers(201, { from: 'server' }));
-    const asked: unknown[] = [];
-    const reconcile = saying(asked, new Response('{"from":"order page"}', { status: 200 }));
-    const end = await world.end(tab, pay(once, { body: OTHER, reconcile }));
-    expect(asked).toMatchObject([{ key, response: { status: 201 } }]);
-    expect(await end.response?.json()).toEqual({ from: 'order page' });
-    expect(end.outcome).toMatchObject({ effect: 'done' });
-  });
-
   test.each(['none', 'unknown', 'done'] as const)(
     "A15: whatever reconcile says then ('%s'), a 2xx in hand is done, and never sent again under another key",
     async (said) => {
@@ -319,15 +301,6 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test("A15: 'refuse' sends nothing", async () => {
-    const { world, tab, once, key } = await edited();
-    expect(await world.end(tab, pay(once, { body: OTHER, whenChanged: 'refuse' }))).toMatchObject({
-      code: 'ERR_ONCE_MISMATCH',
-      outcome: { effect: 'unknown', sent: 'maybe', key },
-    });
-    expect(world.server.arrivals).toHaveLength(1);
-  });
-
   test('A15: a refusal under the same key is no proof about the earlier payload', async () => {
     const { world, tab, once, key } = await edited(answers(402));
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 402, outcome: { effect: 'unknown', key } });
@@ -371,11 +344,6 @@ describe('A32, A33: what the other tab hears', () => {
       outcome: { type: 'rejected', effect: 'none', key: world.server.keys[0] },
     });
     expect(world.server.arrivals).toHaveLength(1);
-  });
-
-  test('A33: a call that begins after the refusal is a new one', async ({ world, one, two }) => {
-    await world.end(one.tab, pay(one.once), answers(402));
-    expect((await world.end(two.tab, pay(two.once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
   test('A33: a tab that waited for an unknown outcome goes on with the same key', async ({ world, one, two }) => {

@@ -5,8 +5,8 @@
 import { describe, expect } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { answers, charged, cut, delayed, during, type Entry, idle, lost, replays, stalls, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
+import { answers, charged, delayed, during, type Entry, idle, lost, replays, stalls, textOf } from '../support/server.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, SECOND, saying, test, URL_, watched } from '../support/world.js';
 
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
@@ -94,23 +94,6 @@ describe('A18: the order of the rows', () => {
     }
   });
 
-  test("A18: 'do not come back' on a 5xx is burnt, not rejected", async ({ world, tab, once }) => {
-    world.server.plays(charged(answers(500, { error: 'crashed' }, { 'stripe-should-retry': 'false' })));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 500, outcome: { effect: 'unknown', reason: 'burnt' } });
-    expect(world.record()).toMatchObject({ state: 'pending' });
-  });
-
-  test("A18: 'do not come back' on a 4xx is a refusal, on a 408 one that proves nothing", async ({ world, tab, once }) => {
-    world.server.plays(answers(429, '', { 'x-should-retry': 'false' }), charged(answers(408, '', { 'x-should-retry': 'false' })));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { type: 'rejected', attempts: 1 } });
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 408, outcome: { effect: 'unknown', attempts: 1 } });
-  });
-
-  test("A18: 'come back' on a 4xx is transient, and as unsure as its status", async ({ world, tab, once }) => {
-    world.server.plays(answers(400, '', { 'x-should-retry': 'true' }), answers(401));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'rejected', attempts: 2 } });
-  });
-
   test("A18: work in progress stands before the server's word", async ({ world, tab, once }) => {
     world.server.plays(answers(409, { error: { code: 'idempotency_key_in_use' } }, { 'stripe-should-retry': 'false' }), replays());
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
@@ -144,19 +127,6 @@ describe('A18: the order of the rows', () => {
     world.server.plays(idle(answers(200, { declined: true })), answers(200, { declined: false }));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { type: 'rejected' } });
     expect(await world.end(tab, pay(once, { verdict: () => 'fresh' }))).toMatchObject({ status: 200, outcome: { type: 'fresh' } });
-  });
-
-  test('A18: a done-elsewhere of the dialect rejects with what the server calls it', async () => {
-    const dialect: Dialect = {
-      ...GENERIC,
-      name: 'own',
-      read: ({ status }) => (status === 409 ? { kind: 'done-elsewhere', ambiguous: false, resource: 'PM123' } : undefined),
-    };
-    const world = newWorld();
-    const { tab, once } = world.open({ dialect });
-    const end = await world.end(tab, pay(once), charged(answers(409, { error: 'exists' })));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', error: { resource: 'PM123' }, outcome: { type: 'replayed', effect: 'done' } });
-    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'done' } });
   });
 });
 
@@ -199,14 +169,6 @@ describe('A19: a 202', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A19: one that never ends is unknown after the budget of waiting', async ({ world }) => {
-    const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: 10 * SECOND } });
-    world.server.plays(ACCEPTED, ...Array<Entry>(3).fill(answers(202, '', { 'retry-after': '3' })), answers(202, '', { 'retry-after': '3' }));
-    const begun = world.clock.now();
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
-    expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
-  });
-
   test("A19: one that comes after another payload may be that one's: done, but not certain", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     await world.end(tab, pay(once, ONE), charged(lost()));
@@ -230,15 +192,6 @@ describe('A19: a 202', () => {
     const edited = await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }), answers(200, { status: 'paid' }));
     expect(edited).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', type: 'replayed' } });
   });
-
-  test('A19: one that failed is rejected', async () => {
-    const dialect: Dialect = { ...GENERIC, polled: ({ json }) => ((json as { status?: string } | undefined)?.status === 'failed' ? 'failed' : undefined) };
-    const world = newWorld();
-    const { tab, once } = world.open({ accepted: 'poll', dialect });
-    const end = await world.end(tab, pay(once), idle(ACCEPTED), answers(200, { status: 'failed' }));
-    expect(end).toMatchObject({ status: 200, outcome: { type: 'rejected', effect: 'none' } });
-    expect((await world.end(tab, pay(once), answers(201))).outcome?.key).not.toBe(end.outcome?.key);
-  });
 });
 
 describe('A37: DELETE and PUT', () => {
@@ -247,25 +200,6 @@ describe('A37: DELETE and PUT', () => {
     expect(end).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     world.server.plays(charged(answers(204, undefined, { 'idempotent-replayed': 'true' })));
     expect(await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })))).toMatchObject({ outcome: { effect: 'done' } });
-  });
-
-  test('A37: with nothing unsure before it, it is refused', async ({ world, tab, once }) => {
-    world.server.plays(answers(404));
-    expect(await world.end(tab, watched(once.fetch(URL_, { method: 'DELETE', once: NAME })))).toMatchObject({ status: 404, outcome: { type: 'rejected' } });
-  });
-
-  test('A37: an unkeyed PUT is sent again, but not over a later one', async ({ world, tab }) => {
-    const once = tab.once({ fetch: tab.fetch, retry: { minDelayMs: 10 * SECOND } });
-    const save = (text: string) => watched(once.fetch('https://shop.example/profile', { method: 'PUT', body: text }));
-    world.server.plays(lost(), answers(200), lost(), answers(200));
-    expect(await world.end(tab, save('v1'))).toMatchObject({ status: 200, outcome: undefined });
-    const second = save('v2');
-    await rest();
-    const third = save('v3');
-    await world.all(tab, second, third);
-    expect(world.server.keys).toEqual([null, null, null, null]);
-    expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['v1', 'v1', 'v2', 'v3']);
-    expect(world.records).toEqual([]);
   });
 });
 
@@ -290,10 +224,6 @@ describe('A39: streams and large bodies', () => {
       expect(end).toMatchObject({ status: 200, outcome: { type: 'fresh' } });
       expect(await end.response?.text()).toHaveLength(5000);
     }
-  });
-
-  test('A39: a truncated body below the limit is sent again', async ({ world, tab, once }) => {
-    expect(await world.end(tab, pay(once), charged(cut(201)), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
   });
 
   test('A39: a Blob is sent as it is, on every attempt, however large', async ({ world }) => {

@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { OperationKey } from '../../src/core/ids.js';
-import type { OnceRecord } from '../../src/core/record.js';
 import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flight.js';
 import { registry } from '../../src/engine/registry.js';
 import { extend, type Outcome, operation as operationOf, resume, run } from '../../src/entries/index.js';
@@ -286,12 +285,6 @@ describe('a namespace', () => {
       const digest = (parts: readonly string[]): string => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
       expect(world.records).toMatchObject([{ id: digest([own, operation]), ns: digest([own]) }]);
     }
-  });
-
-  test('is no more than a digest in the store', async ({ world }) => {
-    const { tab, once } = world.open({ namespace: 'ann' });
-    await world.end(tab, pay(once), answers(201));
-    expect((world.records as OnceRecord[]).map(({ id, ns }) => [id.length, ns.length])).toEqual([[32, 32]]);
   });
 });
 

@@ -97,26 +97,6 @@ describe('a second process', () => {
     },
   );
 
-  test("rejects at once under 'reject'", async ({ world, one, two }) => {
-    world.server.plays(delayed(5 * SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
-    const at = world.clock.now();
-    expect(await world.end(two.tab, pay(two.once, { whenBusy: 'reject' }))).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
-    expect(world.clock.now()).toBe(at);
-    await world.end(one.tab, first);
-  });
-
-  test('is not kept beyond its own limits by one that never ends', async ({ world, one, two }) => {
-    world.server.otherwise = charged(hangs());
-    const first = pay(one.once);
-    await rest();
-    const at = world.clock.now();
-    expect((await world.end(two.tab, pay(two.once, { limits: { totalMs: 20 * SECOND } }))).outcome).toMatchObject({ effect: 'unknown' });
-    expect(world.clock.now() - at).toBeLessThanOrEqual(20 * SECOND);
-    await world.end(one.tab, first);
-  });
-
   test('that is told to stop while it waits leaves the first one its claim', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);

@@ -310,12 +310,6 @@ describe('pending', () => {
     expect(await names([])).toHaveLength(6);
   });
 
-  test('lists what could only be kept in memory', async ({ world, tab, once }) => {
-    tab.faults.next('fail-before-commit');
-    const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()));
-    expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key: outcome?.key }]);
-  });
-
   test('says when the server may forget the key, and whether the request is here', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost(), lost());
@@ -389,13 +383,6 @@ describe('resume', () => {
     expect(await world.end(tab, watched(resumeOne(asking, NAME)))).toMatchObject({ status: 200, outcome: { effect: 'done', from: 'reconcile', key } });
     expect(asked).toMatchObject([{ operation: NAME, key }]);
     expect(world.server.arrivals).toHaveLength(1);
-  });
-
-  test("without a stored request, 'none' from reconcile is the end: rejected, none", async ({ world }) => {
-    await world.interrupted(lost());
-    const { tab, once } = world.open({ reconcile: async () => 'none' });
-    expect((await world.end(tab, watched(resumeOne(once, NAME)))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
-    expect(await world.run(pending(once))).toEqual([]);
   });
 
   test('of what is done gives the answer that is remembered; of nothing, ERR_ONCE_UNKNOWN', async ({ world, tab, once }) => {

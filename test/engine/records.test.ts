@@ -23,7 +23,7 @@ import { pressOffline } from '../support/press-offline.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { DAY, MINUTE, NAME, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const ANN = { namespace: 'ann' } as const;
 
@@ -256,11 +256,6 @@ describe('settle', () => {
       outcome: { type: 'fresh', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
     });
   });
-
-  test('takes no other word', async () => {
-    const { once } = newWorld().open();
-    await expect(settle(once, NAME, 'unknown' as 'done')).rejects.toThrow(/takes 'done' or 'none', got string/);
-  });
 });
 
 describe('forget', () => {
@@ -315,20 +310,6 @@ describe('forget', () => {
     await world.run(forget(once, NAME));
     await world.run(forget(once, NAME, { evenIfUnknown: true }));
     expect(world.writes).toEqual([]);
-  });
-});
-
-describe('a damaged record', () => {
-  test('is refused to settle and forget, and only removed by who says so', async ({ world, one }) => {
-    await left(world, one);
-    world.damage((record) => ({ ...record, key: 'x' }));
-    const operation = operationOf(one.once, NAME);
-    const refused = { code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME, attempts: 0 } };
-    await expect(world.run(settle(one.once, operation.name, 'done'))).rejects.toMatchObject(refused);
-    await expect(world.run(settle(one.once, operation.name, 'none'))).rejects.toMatchObject(refused);
-    await expect(world.run(forget(one.once, operation.name))).rejects.toMatchObject(refused);
-    await world.run(forget(one.once, operation.name, { evenIfUnknown: true }));
-    expect(world.records).toEqual([]);
   });
 });
 

@@ -150,13 +150,6 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
     expect(world.locks.names).toEqual([]);
   });
-
-  test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async ({ world, tab, once }) => {
-    tab.faults.rate('look-fails', 1);
-    const end = await world.end(tab, post(once));
-    expect(end.response).toBeUndefined();
-    expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
-  });
 });
 
 describe('its limits', () => {
@@ -268,42 +261,6 @@ describe('what HTTP itself calls idempotent', () => {
   test('PUT: with a key of its own, and no name, is an operation', async ({ world, tab, once }) => {
     world.server.plays(answers(200));
     expect((await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', once: { key: 'mine' } })))).outcome).toMatchObject({ type: 'fresh', key: 'mine' });
-  });
-
-  test.for([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status, { world, tab, once }) => {
-    expect(await world.end(tab, watched(once.fetch(URL_)), answers(status))).toMatchObject({ status });
-  });
-
-  test('its last answer, or its last error, is what the caller gets', async ({ world }) => {
-    const { tab, once } = open(world, { limits: { attempts: 2 } });
-    expect(await world.end(tab, watched(once.fetch(URL_)), lost(), answers(503))).toMatchObject({ status: 503 });
-    expect((await world.end(tab, watched(once.fetch(URL_)), answers(503), lost())).error).toBeInstanceOf(TypeError);
-  });
-
-  test('waits as the server asks, and no longer than totalMs', async ({ world, tab, once }) => {
-    world.server.plays(answers(503, '', { 'retry-after': '7' }), answers(200), answers(503, '', { 'retry-after': '600' }));
-    await world.end(tab, watched(once.fetch(URL_)));
-    expect(world.server.gaps).toEqual([7 * SECOND]);
-    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
-  });
-
-  test('an abort ends it, in a wait too', async ({ world, tab, once }) => {
-    const controller = new AbortController();
-    const reason = new Error('gone');
-    world.server.plays(answers(503, '', { 'retry-after': '30' }));
-    const call = watched(once.fetch(URL_, { signal: controller.signal }));
-    world.clock.timer(SECOND, () => controller.abort(reason));
-    const begun = world.clock.now();
-    await world.end(tab, call);
-    expect(world.clock.now() - begun).toBe(SECOND);
-    expect(world.server.arrivals).toHaveLength(1);
-  });
-
-  test('a stream is not sent twice', async ({ world, tab, once }) => {
-    world.server.plays(answers(503));
-    expect(await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: new Blob(['x']).stream(), duplex: 'half' } as RequestInit)))).toMatchObject({
-      status: 503,
-    });
   });
 
   test('named, it has a key and an outcome like any other', async ({ world, tab, once }) => {

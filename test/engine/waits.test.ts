@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { close, extend, type OnceEvent, resumeOne, subscribe } from '../../src/entries/index.js';
 import { answers, charged, deaf, delayed, type Entry, hangs, lost, replays, stalls } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, watched } from '../support/world.js';
 
 const always = (entry: Entry, times = 4): Entry[] => Array<Entry>(times).fill(entry);
 
@@ -128,20 +128,6 @@ describe('limits', () => {
     expect(await world.end(tab, call)).toMatchObject({ status: 429, outcome: { type: 'rejected', effect: 'none', sent: 'yes' } });
   });
 
-  test.for<[string, Parameters<typeof pay>[1]]>([
-    ['a headers hook that never answers', { headers: () => new Promise(() => {}) }],
-    ['a key strategy that never answers', { key: () => new Promise(() => {}) }],
-    ['a body that never ends', { init: { body: new ReadableStream(), duplex: 'half' } as RequestInit }],
-    ['a reconcile that never answers', { reconcile: () => new Promise(() => {}), limits: { attempts: 1 } }],
-  ])('%s does not hold a call beyond totalMs, and the name is free again', async ([what, options], { world, tab, once }) => {
-    if (what.includes('reconcile')) world.server.plays(answers(500, '', { 'idempotent-replayed': 'true' }));
-    const begun = world.clock.now();
-    const end = await world.end(tab, pay(once, options));
-    expect(end.response?.ok).not.toBe(true);
-    expect(world.clock.now() - begun).toBeLessThanOrEqual(120 * SECOND);
-    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201 });
-  });
-
   test('a headers hook that answers after the deadline sends nothing', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 5 * SECOND, attemptMs: 30 * SECOND } });
     const headers = () => new Promise<HeadersInit>((resolve) => void world.clock.timer(6 * SECOND, () => resolve({})));
@@ -258,13 +244,6 @@ describe('close', () => {
     expect((await world.end(tab, watched(resumeOne(once, NAME)))).response).toBeUndefined();
     expect(world.server.arrivals).toEqual([]);
   });
-
-  test('of an extended client leaves the first one its store', async ({ world }) => {
-    const { tab, once } = world.open({ store: undefined }, { server: true });
-    const more = extend(once, { limits: { attempts: 2 } });
-    await world.run(close(more));
-    expect(await world.end(tab, pay(once, { url: URL_ }), answers(201))).toMatchObject({ status: 201 });
-  });
 });
 
 describe('extend', () => {
@@ -276,12 +255,6 @@ describe('extend', () => {
     const [, busy] = await world.all(tab, pay(more), pay(more));
     expect(busy).toMatchObject({ code: 'ERR_ONCE_BUSY' });
     expect(world.clock.now() - begun).toBe(5 * SECOND);
-  });
-
-  test('shares what is under way', async ({ world, tab, once }) => {
-    world.server.plays(delayed(SECOND, answers(201)));
-    const [, second] = await world.all(tab, pay(once), pay(extend(once, {})));
-    expect(second?.outcome).toMatchObject({ joined: true });
   });
 });
 

@@ -158,16 +158,6 @@ describe('a lost one', () => {
     }
   });
 
-  test('that can not be read again is not taken up, and nothing is sent: it may have taken effect', async () => {
-    const { world } = await lostOnes(1);
-    const { tab, once } = world.open();
-    const before = world.server.arrivals.length;
-    tab.faults.next('none', 'look-fails');
-    expect(await world.end(tab, once.fetch(URL_, POST))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
-    expect(world.server.arrivals).toHaveLength(before);
-    expect(world.locks.names).toEqual([]);
-  });
-
   test('that another tab takes up at the same moment, where there are no locks, is not told to both as theirs', async () => {
     const { world, keys } = await lostOnes(1);
     const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
@@ -176,14 +166,6 @@ describe('a lost one', () => {
     expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done', key: keys[0] });
     expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
     expect((await world.end(two.tab, two.once.fetch(URL_, POST), charged(answers(201)))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
-    expect(new Set(world.server.keys).size).toBe(2);
-  });
-
-  test('that is under way in this very page is left alone', async ({ world }) => {
-    const { tab, once } = world.open({}, { locks: false });
-    world.server.plays(delayed(SECOND, answers(201)), answers(201));
-    const [one, two] = [once.fetch(URL_, POST), once.fetch(URL_, POST)];
-    await world.all(tab, one, two);
     expect(new Set(world.server.keys).size).toBe(2);
   });
 });
