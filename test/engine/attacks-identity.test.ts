@@ -72,8 +72,7 @@ describe('A8: a log-out', () => {
     expect(world.record()).toMatchObject({ state: 'settled', forgetAt: world.clock.now() + 2 * MINUTE });
     expect(operationOf(once, NAME).state).toEqual({ phase: 'idle' });
     // By design: two minutes after the log-out nothing is known of a settled operation.
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
   });
@@ -245,8 +244,7 @@ describe('A13: what was said not to have happened', () => {
 describe('A20: forget and settle', () => {
   test('A20: "order again", clicked twice, makes one effect', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
-    world.server.plays(answers(201), delayed(SECOND, answers(201)));
-    await world.end(tab, pay(once));
+    await world.end(tab, pay(once), answers(201), delayed(SECOND, answers(201)));
     const click = watched(forget(once, operation.name).then(() => pay(once)));
     const again = watched(forget(once, operation.name).then(() => pay(once)));
     const ends = await world.all(tab, click, again);

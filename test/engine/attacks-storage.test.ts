@@ -335,8 +335,7 @@ describe('A22: stores without atomic update', () => {
     const keys: unknown[] = [];
     for (const body of [CART, { ...CART, amount: 20 }]) {
       const { tab, once } = world.open({}, { claims, locks: false });
-      world.server.plays(lost());
-      keys.push((await world.end(tab, pay(once, { ...ONE, body }))).outcome?.key);
+      keys.push((await world.end(tab, pay(once, { ...ONE, body }), lost())).outcome?.key);
       // What the other one wrote is lost.
       tab.faults.next('evict');
       await tab.store.read('');
@@ -365,8 +364,7 @@ describe('A22: stores without atomic update', () => {
       ['a', ['y']],
     ] as const) {
       const { tab, once } = world.open({ namespace }, { claims });
-      world.server.plays(lost());
-      keys.push((await world.end(tab, pay(once, { ...ONE, operation }))).outcome?.key);
+      keys.push((await world.end(tab, pay(once, { ...ONE, operation }), lost())).outcome?.key);
     }
     expect(new Set(keys).size).toBe(3);
   });

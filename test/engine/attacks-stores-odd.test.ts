@@ -95,8 +95,7 @@ test.for([1, 2])(
   'a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored',
   async (times, { world, tab }) => {
     const once = tab.once({ namespace: 'ann', store: storing(tab, (update) => update <= times) });
-    world.server.plays(charged(answers(201)));
-    const first = await world.end(tab, pay(once));
+    const first = await world.end(tab, pay(once), charged(answers(201)));
     if (times > 1) {
       expect(first).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
       expect(world.server.arrivals).toHaveLength(0);

@@ -156,8 +156,7 @@ describe('A15: an edited form after an unknown outcome', () => {
   async function edited(...then: readonly Entry[]) {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(lost(), ...then);
-    const first = await world.end(tab, pay(once, ONE));
+    const first = await world.end(tab, pay(once, ONE), lost(), ...then);
     return { world, tab, once, key: first.outcome?.key };
   }
 

@@ -52,11 +52,11 @@ describe('A17: what is no verdict', () => {
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
   });
 
-  test.for(['text/html', 'text/html,application/xhtml+xml', '*/*', 'text/*'])(
-    'A17: HTML is an answer to a form that accepts %s',
-    async (accept, { world, tab, once }) => {
+  test.for([{}, { accept: 'text/html' }, { accept: 'text/html,application/xhtml+xml' }, { accept: '*/*' }, { accept: 'text/*' }])(
+    'A17: HTML is an answer to a form with %j',
+    async (headers, { world, tab, once }) => {
       world.server.plays(answers(200, '<h1>Thank you</h1>', HTML));
-      const call = once.fetch(URL_, { method: 'POST', body: new URLSearchParams({ a: 'b' }), headers: { accept }, once: NAME });
+      const call = once.fetch(URL_, { method: 'POST', body: new URLSearchParams({ a: 'b' }), headers: headers as Record<string, string>, once: NAME });
       expect(await world.end(tab, call)).toMatchObject({ status: 200, outcome: { type: 'fresh', effect: 'done' } });
     },
   );

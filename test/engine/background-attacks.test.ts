@@ -20,8 +20,7 @@ function scene(ofWorker: OnceOptions = {}, of: TabOptions = {}) {
   const worker = world.open({ ...all, onOutcome: (outcome) => void told.push(outcome), ...ofWorker }, { ...of, name: 'worker' });
   const inMs = (ms: number) => ({ background: { untilMs: world.clock.now() + ms } });
   const pays = async (more: PayOptions, reply: Entry = lost()) => {
-    world.server.plays(reply);
-    return world.end(page.tab, pay(page.once, { ...ONE, ...more }));
+    return world.end(page.tab, pay(page.once, { ...ONE, ...more }), reply);
   };
   const goOn = () => world.run(resumeInBackground(worker.once));
   return { world, who, page, worker, told, inMs, pays, goOn };

@@ -328,8 +328,7 @@ describe('hooks that misbehave after a charge', () => {
     ['says null', () => null, 'null'],
     ['is async', async () => 'fresh', 'object'],
   ])('a verdict hook that %s makes it unknown, never done, keeps the record, and is reported', async ([_, verdict, report], { world, tab, once }) => {
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once, { verdict: verdict as never }))).toMatchObject({
+    expect(await world.end(tab, pay(once, { verdict: verdict as never }), answers(201))).toMatchObject({
       code: 'ERR_ONCE_UNKNOWN',
       outcome: { effect: 'unknown', reason: 'not-a-verdict' },
     });

@@ -26,8 +26,7 @@ describe('if-changed', () => {
   test('the same payload is answered, another one is sent under a new key, and then that one is answered', async () => {
     const { world, tab, once } = open(CHANGED);
     expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ type: 'fresh', ...MEMORY });
-    world.server.plays(answers(201));
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', from: 'memory' });
+    expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ type: 'replayed', from: 'memory' });
     expect((await world.end(tab, pay(once, { body: EDITED }))).outcome).toMatchObject({ type: 'fresh', ...MEMORY });
     expect((await world.end(tab, pay(once, { body: EDITED }))).outcome).toMatchObject({ type: 'replayed', from: 'memory' });
     expect(new Set(world.server.keys).size).toBe(2);
@@ -39,8 +38,7 @@ describe('if-changed', () => {
     ['compares payloads', [MISMATCH, replays()]],
   ] as const)('the first answer was lost, and the server %s: the change goes on under a new key', async (_, told) => {
     const { world, tab, once } = open(CHANGED);
-    world.server.plays(charged(lost()), ...told, charged(answers(201)));
-    const first = await world.end(tab, pay(once));
+    const first = await world.end(tab, pay(once), charged(lost()), ...told, charged(answers(201)));
     expect(first.outcome).toMatchObject({ effect: 'unknown', ...MEMORY });
     const changed = await world.end(tab, pay(once, { body: EDITED }));
     expect(changed.outcome).toMatchObject({ type: 'fresh', effect: 'done', ...MEMORY });

@@ -197,8 +197,7 @@ describe('an answer that is not here any more', () => {
     [
       'by reconcile',
       (world, tab, once) => {
-        world.server.plays(answers(402));
-        return world.end(tab, pay(once, { reconcile: async () => 'done' }));
+        return world.end(tab, pay(once, { reconcile: async () => 'done' }), answers(402));
       },
     ],
   ])('of what an app said is done, %s, is not asked for: its key may be new to the server', async ([_, say], { world }) => {

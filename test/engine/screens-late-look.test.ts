@@ -95,8 +95,7 @@ describe('a look that fails', () => {
     screen.subscribe(() => {});
     await rest();
     const other = world.open();
-    world.server.plays(replays());
-    await world.end(other.tab, pay(other.once));
+    await world.end(other.tab, pay(other.once), replays());
     tab.faults.next('look-fails');
     refresh(once);
     await rest();

@@ -58,8 +58,7 @@ test("a guest's press that is being read while the guest logs in: an earlier one
   const world = newWorld();
   let user = 'guest';
   const { tab, once } = world.open({ namespace: () => user, limits: { attempts: 1 } });
-  world.server.plays(charged(lost()));
-  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
+  expect((await world.end(tab, pay(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
   let answer: () => void = () => {};
   const again = pay(once, { fingerprint: ({ body }) => new Promise((resolve) => (answer = () => resolve(body))) });
   await rest();

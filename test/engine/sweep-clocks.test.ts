@@ -29,8 +29,7 @@ let others = 0;
 /** Enough settles for one sweep, by a client of its own. */
 async function sweep(world: World, tab: Tab): Promise<void> {
   const once = tab.once({ namespace: 'shop' });
-  world.server.plays(answers(201));
-  await world.end(tab, pay(once, { operation: ['other', others++] }));
+  await world.end(tab, pay(once, { operation: ['other', others++] }), answers(201));
   await rest();
 }
 

@@ -73,8 +73,7 @@ describe('a POST or PATCH without a name', () => {
     const tab = world.tab({ locks });
     const once = tab.once({ fetch: tab.fetch, ...ONE });
     const server = honest([lost()]);
-    world.server.plays(server, server, server);
-    await world.end(tab, post(once));
+    await world.end(tab, post(once), server, server, server);
     const ends = await world.all(tab, post(once), post(once));
     expect(ends.map(({ outcome }) => outcome)).toMatchObject([
       { effect: 'done', resumed: true, joined: false },
@@ -82,15 +81,13 @@ describe('a POST or PATCH without a name', () => {
     ]);
     expect(world.server.charged.size).toBe(2);
     // It is given back: what is lost next is taken up, too.
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, post(once));
+    await world.end(tab, post(once), charged(lost()), replays());
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ resumed: true });
   });
 
   test('another body, URL or method takes up nothing', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    world.server.plays(lost(), answers(201), answers(201), answers(201));
-    const first = await world.end(tab, post(once));
+    const first = await world.end(tab, post(once), lost(), answers(201), answers(201), answers(201));
     for (const call of [post(once, { n: 2 }), post(once, { n: 1 }, {}, `${URL_}/2`), post(once, { n: 1 }, { method: 'PATCH' })])
       expect((await world.end(tab, call)).outcome?.key).not.toBe(first.outcome?.key);
   });
@@ -108,8 +105,7 @@ describe('a POST or PATCH without a name', () => {
     world.server.plays(...Array.from({ length: 150 }, lost));
     await world.all(tab, ...Array.from({ length: 150 }, () => post(once)));
     await world.clock.advance(25 * HOUR);
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, post(once));
+    const { outcome } = await world.end(tab, post(once), charged(lost()), replays());
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
@@ -143,8 +139,7 @@ describe('a POST or PATCH without a name', () => {
     ['the look at what was found', ['none', 'look-fails']],
   ] as const)('%s fails once: nothing is sent under another key, and the next call takes it up', async ([_, faults], { world, tab }) => {
     const once = tab.once({ fetch: tab.fetch, ...ONE });
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, post(once));
+    const { outcome } = await world.end(tab, post(once), charged(lost()), replays());
     tab.faults.next(...faults);
     expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });

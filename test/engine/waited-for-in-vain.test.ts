@@ -31,8 +31,7 @@ test.each(ALL)('a press that waits, %s, is sent: the one before was %s, and the 
   const token = watched(new Promise<never>((_, reject) => (refuse = reject)));
   const one = world.open({ namespace: 'ann', ...options, ...never(token) }, of);
   const other = world.open({ namespace: 'ann', ...options }, of);
-  world.server.plays(before, ...entries, charged(answers(201)));
-  await world.end(other.tab, pay(other.once));
+  await world.end(other.tab, pay(other.once), before, ...entries, charged(answers(201)));
   await world.clock.advance(DAY);
   const given = pay(one.once, { limits: { attempts: 1 } });
   await rest();

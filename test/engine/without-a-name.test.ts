@@ -6,7 +6,6 @@ import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
 import { mayGo, wantsKey } from '../../src/features/unnamed.js';
-import { jsonOf } from '../../src/http/bytes.js';
 import { bearsKey, type RequestInput } from '../../src/http/request.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
@@ -52,15 +51,6 @@ describe('a key', () => {
     null,
   ])('is wanted by what is no GraphQL: %s', (body) => {
     expect(wants('POST', body)).toBe(true);
-  });
-
-  test.each([
-    ['{"a":1}', { a: 1 }],
-    ['{"a"', undefined],
-    [5, undefined],
-    [undefined, undefined],
-  ])('%j as JSON is %j', (text, json) => {
-    expect(jsonOf(text)).toEqual(json);
   });
 
   test.each<[string, Record<string, string>, boolean]>([
