@@ -82,6 +82,14 @@ describe('A2: a refusal after ambiguity settles only when the server keeps it', 
     expect(paid).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true, certain: false } });
     expect(new Set(world.server.keys).size).toBe(1);
   });
+
+  test('A2: a replayed refusal after a timeout is rejected, because a late copy gets it too', async ({ world, tab, once }) => {
+    const declined = await world.end(tab, pay(once), lost(), replays(402, { error: 'declined' }));
+    expect(declined).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none', replayed: true } });
+    const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }), answers(201));
+    expect(paid.outcome).toMatchObject({ type: 'fresh', certain: true, changed: false });
+    expect(paid.outcome?.key).not.toBe(declined.outcome?.key);
+  });
 });
 
 describe('A3: a replayed 5xx is burnt, not rejected', () => {

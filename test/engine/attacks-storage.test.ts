@@ -304,7 +304,7 @@ describe('A21: the clock', () => {
     const { tab, once } = world.open();
     const asked: unknown[] = [];
     const reconcile = saying(asked, 'unknown' as const);
-    expect(await world.end(tab, pay(once, { reconcile }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', key } });
+    expect(await world.end(tab, pay(once, { reconcile }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', resumed: true, key } });
     expect(asked).toMatchObject([{ key, reason: 'key-expired', response: undefined }]);
     expect(await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
