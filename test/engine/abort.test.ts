@@ -217,21 +217,6 @@ describe('callers who joined', () => {
   });
 });
 
-describe('an abort in a tab that waits for another one', () => {
-  test('does not take the claim away from it', async ({ world }) => {
-    const one = world.open();
-    const two = world.open();
-    world.server.plays(delayed(5 * SECOND, answers(503)), answers(201, { id: 'ch_1' }));
-    const paying = pay(one.once);
-    await rest();
-    const controller = new AbortController();
-    const waiting = pay(two.once, { signal: controller.signal });
-    world.clock.timer(SECOND, () => controller.abort(REASON));
-    expect((await world.end(two.tab, waiting)).error).toBe(REASON);
-    expect(await world.end(one.tab, paying)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
-  });
-});
-
 test('a plain Request brings its own signal', async ({ world, tab, once, controller }) => {
   world.server.plays(during(() => controller.abort(REASON), hangs()));
   const request = new Request(URL_, { method: 'POST', body: '{}', signal: controller.signal });

@@ -51,17 +51,13 @@ describe('A8: a log-out', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('A8: during an attempt: a 2xx that comes late is still given, and changes nothing', async ({ world }) => {
+  test.for([
+    ['a 2xx that comes late is still given, and changes nothing', 201, 'done'],
+    ['a refusal that comes late is unknown', 402, 'unknown'],
+  ] as const)('A8: during an attempt: %s', async ([_, status, effect], { world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(during(() => clear(once), answers(201)));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
-    expect(world.record()).toMatchObject({ state: 'pending' });
-  });
-
-  test('A8: during an attempt: a refusal that comes late is unknown', async ({ world }) => {
-    const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(during(() => clear(once), answers(402)));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
+    world.server.plays(during(() => clear(once), answers(status)));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status, outcome: { effect } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 

@@ -331,8 +331,12 @@ describe('a driver whose clock was set back in a wait', () => {
   });
 });
 
-describe('A32, A33: what the other tab hears', () => {
-  test('A33: a tab that waited for a refusal gets the refusal, and sends nothing', async ({ world, one, two }) => {
+describe.each([
+  ['a tab, behind a lock', {}],
+  ['a process, behind a lease', { server: true, locks: false }],
+] as const)('A33: %s,', (_, of) => {
+  test('A33: that waited for a refusal gets the refusal, and sends nothing', async ({ world }) => {
+    const [one, two] = [world.open({}, of), world.open({}, of)];
     world.server.plays(delayed(SECOND, answers(402)));
     const first = pay(one.once);
     await rest();
@@ -345,16 +349,33 @@ describe('A32, A33: what the other tab hears', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A33: a tab that waited for an unknown outcome goes on with the same key', async ({ world, one, two }) => {
+  test('A33: that waited for an unknown outcome goes on at once, with the same key', async ({ world }) => {
+    const [one, two] = [world.open({}, of), world.open({}, of)];
     world.server.plays(delayed(SECOND, charged(lost())), replays());
     const first = pay(one.once, ONE);
     await rest();
     const second = pay(two.once);
     await world.end(one.tab, first);
+    const at = world.clock.now();
     expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect(world.clock.now() - at).toBeLessThanOrEqual(2 * SECOND);
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
+  test('that is told to stop while it waits leaves the first one its claim', async ({ world }) => {
+    const [one, two] = [world.open({}, of), world.open({}, of)];
+    world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
+    const first = pay(one.once);
+    await rest();
+    const controller = new AbortController();
+    const second = pay(two.once, { signal: controller.signal });
+    world.clock.timer(SECOND, () => controller.abort());
+    expect((await world.end(two.tab, second)).error).toBe(controller.signal.reason);
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
+  });
+});
+
+describe('A32: a tab that dies or hangs', () => {
   test('A32: a dead tab frees its lock at once: the next one goes on', async ({ world, one, two }) => {
     world.server.plays(charged(hangs()), replays());
     void pay(one.once);

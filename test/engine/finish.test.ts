@@ -181,16 +181,6 @@ describe('work that goes on behind a link', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected' });
     expect(world.record()).toMatchObject({ state: 'retired', sticky: true });
   });
-
-  test('for a changed payload is certain where a mismatch would have been answered', async ({ world }) => {
-    const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true } });
-    await world.end(tab, pay(once, ONE), charged(lost()));
-    expect((await world.end(tab, pay(once, { body: OTHER }), ACCEPTED, answers(200, {}))).outcome).toMatchObject({
-      type: 'fresh',
-      certain: true,
-      changed: true,
-    });
-  });
 });
 
 describe('reconcile', () => {

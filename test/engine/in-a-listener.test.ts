@@ -136,25 +136,23 @@ describe.each([true, false])('two tabs, with locks: %s', (locks) => {
 describe('a press in a listener that has heard of the end is a press after the end', () => {
   const ALWAYS = { repeat: 'always' } as const;
 
-  test('in a listener of events, with repeat', async ({ world }) => {
-    const { tab, once } = world.open(ALWAYS);
-    world.server.plays(answers(201), answers(201));
-    let next: Promise<Response> | undefined;
-    subscribe(once, ({ type }) => {
-      if (type === 'settled') next ??= pay(once);
-    });
-    await world.end(tab, pay(once));
-    expect((await world.end(tab, next as Promise<Response>)).outcome).toMatchObject({ type: 'fresh', joined: false });
-    expect(new Set(world.server.keys).size).toBe(2);
-  });
+  const heardBy: readonly (readonly [string, (once: Once, press: () => void) => unknown])[] = [
+    ['a listener of events', (once, press) => subscribe(once, ({ type }) => type === 'settled' && press())],
+    [
+      'a screen that draws the end',
+      (once, press) => {
+        const screen = operation(once, NAME);
+        screen.subscribe(() => screen.state.phase === 'settled' && press());
+      },
+    ],
+  ];
 
-  test('in a screen that draws the end, with repeat', async ({ world }) => {
+  test.for(heardBy)('in %s, with repeat', async ([_, listen], { world }) => {
     const { tab, once } = world.open(ALWAYS);
     world.server.plays(answers(201), answers(201));
-    const screen = operation(once, NAME);
     let next: Promise<Response> | undefined;
-    screen.subscribe(() => {
-      if (screen.state.phase === 'settled') next ??= pay(once);
+    listen(once, () => {
+      next ??= pay(once);
     });
     await world.end(tab, pay(once));
     expect((await world.end(tab, next as Promise<Response>)).outcome).toMatchObject({ type: 'fresh', joined: false });
@@ -187,11 +185,15 @@ describe('a listener of the end that close brings', () => {
       expect(world.record()).toMatchObject({ state: effect === 'done' ? 'settled' : 'retired', ending: { effect } });
     });
 
-    test('the same by a client that was extended, closed with the one whose store it has', async ({ world, tab, once }) => {
+    test.for([
+      ['in a listener of its own', true],
+      ['in a listener of the one that it was extended from', false],
+    ] as const)('the same by a client that was extended, closed with the one whose store it has, %s', async ([_, own], { world, tab, once }) => {
       const child = tab.in(() => extend(once, {}));
-      const word = settling(child, 'done');
+      const paying = own ? child : once;
+      const word = settling(paying, 'done', undefined, child);
       world.server.plays(charged(lost()));
-      const call = pay(child);
+      const call = pay(paying);
       await rest();
       const closed = close(once);
       await world.end(tab, call);
@@ -208,18 +210,6 @@ describe('a listener of the end that close brings', () => {
     });
     await world.end(tab, pay(once), charged(lost()));
     await world.run(closed as Promise<void>);
-    expect(await word).toBe('stored');
-  });
-
-  test('by a client that was extended, in a listener of the one that it was extended from', async ({ world, tab, once }) => {
-    const child = tab.in(() => extend(once, {}));
-    const word = settling(once, 'done', undefined, child);
-    world.server.plays(charged(lost()));
-    const call = pay(once);
-    await rest();
-    const closed = close(once);
-    await world.end(tab, call);
-    await world.run(closed);
     expect(await word).toBe('stored');
   });
 

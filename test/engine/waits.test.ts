@@ -104,20 +104,14 @@ describe('limits', () => {
     expect(world.server.arrivals.map(({ signal }) => signal.aborted)).toEqual([true, true, false]);
   });
 
-  test('attemptMs holds in a runtime whose transport does not hear of aborts', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND, attempts: 1 } });
-    world.server.plays(deaf());
+  test.for([
+    ['attemptMs holds in a runtime whose transport does not hear of aborts', { attemptMs: 5 * SECOND, attempts: 1 }, deaf(), 5 * SECOND],
+    ['totalMs wins over all: attempts are cut by it', { totalMs: 10 * SECOND, attemptMs: 30 * SECOND }, hangs(), 10 * SECOND],
+  ] as const)('%s', async ([_, limits, entry, ms], { world }) => {
+    const { tab, once } = world.open({ limits });
     const begun = world.clock.now();
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
-    expect(world.clock.now() - begun).toBe(5 * SECOND);
-  });
-
-  test('totalMs wins over all: attempts are cut by it', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { totalMs: 10 * SECOND, attemptMs: 30 * SECOND } });
-    world.server.plays(hangs());
-    const begun = world.clock.now();
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
-    expect(world.clock.now() - begun).toBe(10 * SECOND);
+    expect(await world.end(tab, pay(once), entry)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(world.clock.now() - begun).toBe(ms);
   });
 
   test('totalMs over a clean refusal: the laptop sleeps past it, and the caller gets the refusal', async ({ world, tab, once }) => {
