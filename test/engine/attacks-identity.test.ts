@@ -117,11 +117,11 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test.for<[string, () => string]>([
-    ['an empty one', () => ''],
-    ['undefined', () => undefined as unknown as string],
-    ['an error, because there is no session any more', () => (null as unknown as { id: string }).id],
-  ])('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async ([_, gone], { world }) => {
+  test.for<[string, () => string, reported: readonly unknown[]]>([
+    ['an empty one', () => '', []],
+    ['undefined', () => undefined as unknown as string, []],
+    ['an error, because there is no session any more', () => (null as unknown as { id: string }).id, [expect.any(TypeError)]],
+  ])('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async ([_, gone, reported], { world }) => {
     let user = () => 'ann';
     const { tab, once } = world.open({ namespace: () => user() });
     world.server.plays(
@@ -130,6 +130,7 @@ describe('A12: the person changes while an operation is driven', () => {
       }, charged(lost())),
     );
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'identity' } });
+    expect([...new Set(tab.reported.map(String))]).toHaveLength(reported.length);
   });
 
   test('A12: while the headers hook is awaited: the new token does not go out with the old key', async ({ world }) => {
@@ -192,7 +193,7 @@ describe('A12: the person changes while an operation is driven', () => {
     await world.end(tab, ann);
   });
 
-  test.for([undefined, ''])('A12: a namespace that is given but %j is refused before anything is read', async (namespace, { world, tab }) => {
+  test.for([undefined, '', 5])('A12: a namespace that is given but %j is refused before anything is read', async (namespace, { world, tab }) => {
     expect(() => tab.once({ namespace: namespace as string })).toThrow(/namespace/);
     const once = tab.once({ namespace: () => namespace as string });
     tab.faults.rate('look-fails', 1);

@@ -160,51 +160,6 @@ describe('A7: tombstones', () => {
       outcome: { effect: 'done', type: 'replayed', from: 'store' },
     });
   });
-
-  test('A7: it is not forgotten by a sweep before its time, nor is what has not settled', async ({ world }) => {
-    const key = await world.interrupted(charged(lost()));
-    await world.clock.advance(29 * DAY);
-    const { tab, once } = world.open();
-    // A settle of something else makes it sweep.
-    await world.end(tab, pay(once, { operation: ['other'] }), answers(201));
-    await rest();
-    expect(world.record()).toMatchObject({ state: 'pending', key });
-  });
-
-  test('A7: what never settled is announced before it is forgotten after 30 days', async ({ world }) => {
-    const key = await world.interrupted(charged(lost()));
-    await world.clock.advance(31 * DAY);
-    const { tab, once } = world.open();
-    const events: OnceEvent[] = [];
-    subscribe(once, (event) => events.push(event));
-    await world.end(tab, pay(once, { operation: ['other'] }), answers(201));
-    await rest();
-    expect(world.record()).toMatchObject({ key });
-    // One clock once is not enough: a second look comes a week later.
-    await world.clock.advance(8 * DAY);
-    // Chance says at which of a hundred settles, so it comes within two hundred.
-    world.server.plays(...Array(200).fill(answers(201)));
-    for (let n = 0; n < 200; n++) await world.end(tab, pay(once, { operation: ['other', n] }));
-    await rest();
-    expect(world.record()).toBeUndefined();
-    expect(events).toContainEqual(expect.objectContaining({ type: 'diagnostic', operation: NAME, key }));
-  });
-});
-
-test('A7: what is touched between the look of a sweep and its removal stays', async ({ world }) => {
-  const key = await world.interrupted(charged(lost()));
-  await world.clock.advance(31 * DAY);
-  const { tab } = world.open();
-  const scan = tab.store.scan;
-  const touched = async (query: Parameters<typeof scan>[0]) => {
-    const page = await scan(query);
-    if ('before' in query) world.damage((record) => ({ ...record, forgetAt: world.clock.now() + DAY }));
-    return page;
-  };
-  const once = tab.once({ store: { ...tab.store, scan: touched } });
-  await world.end(tab, pay(once, { operation: ['other'] }), answers(201));
-  await rest();
-  expect(world.record()).toMatchObject({ key });
 });
 
 describe('A10: the wire form of the key', () => {

@@ -335,10 +335,4 @@ describe('hooks that misbehave after a charge', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
     expect(tab.reported.map(String)).toEqual([expect.stringContaining(report)]);
   });
-
-  test.for(['yes', undefined, null, 7])('a reconcile that gives %j leaves it unknown', async (said, { world, tab, once }) => {
-    world.server.plays(charged(lost()), answers(401));
-    expect(await world.end(tab, pay(once, { reconcile: (async () => said) as never }))).toMatchObject({ status: 401, outcome: { effect: 'unknown' } });
-    expect(world.record()).toMatchObject({ state: 'pending' });
-  });
 });

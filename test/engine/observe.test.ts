@@ -282,24 +282,6 @@ describe('onOutcome', () => {
 });
 
 describe('pending', () => {
-  test('lists what has not settled, in the order of names, page by page', async ({ world, tab, once }) => {
-    const ids = ['c3', 'c1', 'c2', 'c5', 'c4'];
-    for (const id of ids) {
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', id] }), lost());
-    }
-    const all = await world.run(pending(once));
-    expect(all.map(({ name }) => name[1])).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
-    const paged: unknown[] = [];
-    let after_: string | undefined;
-    for (let page = 0; page < 10; page++) {
-      const found = await world.run(pending(once, { limit: 2, after: after_ }));
-      if (!found.length) break;
-      paged.push(...found.map(({ name }) => name[1]));
-      after_ = found.at(-1)?.cursor;
-    }
-    expect(paged).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
-  });
-
   test('takes a prefix of whole parts', async ({ world, tab, once }) => {
     for (const operation of [['pay', 4], ['pay', 42], ['pay', '4'], ['pay'], ['payout', 4], ['pay', 4, 'x']]) {
       await world.end(tab, pay(once, { ...ONE, operation }), lost());
@@ -308,19 +290,6 @@ describe('pending', () => {
     expect(await names(['pay', 4])).toEqual(['["pay",4,"x"]', '["pay",4]']);
     expect(await names(['pay'])).toEqual(['["pay","4"]', '["pay",4,"x"]', '["pay",42]', '["pay",4]', '["pay"]']);
     expect(await names([])).toHaveLength(6);
-  });
-
-  test('says when the server may forget the key, and whether the request is here', async ({ world }) => {
-    const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(lost(), lost());
-    const at = world.clock.now();
-    await world.end(tab, pay(once, ONE));
-    await world.end(tab, pay(once, { ...ONE, operation: ['pay', 'c2'], keep: { request: true } }));
-    const next = tab.reload();
-    expect(await world.run(pending(next.once({ namespace: 'ann' })))).toMatchObject([
-      { name: NAME, createdAt: at, firstSentAt: at, expiresAt: at + 86_400_000, retryAt: undefined, resumable: false },
-      { name: ['pay', 'c2'], resumable: true },
-    ]);
   });
 
   test('a store that cannot be looked at rejects; a limit below one is a RangeError', async ({ world, tab, once }) => {

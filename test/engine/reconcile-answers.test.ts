@@ -53,6 +53,8 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   undefined: () => undefined,
   null: () => null,
   'parsed JSON': () => ({ status: 'succeeded' }),
+  'a word that is none': () => 'yes',
+  'a number': () => 7,
   'an array': () => [],
 };
 

@@ -105,17 +105,6 @@ describe('a value', () => {
   });
 });
 
-test('a value that proves nothing is never given as one that does', async () => {
-  const { end } = scene();
-  expect(await end(async () => 'half of it', { verdict: () => 'ambiguous' })).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
-});
-
-test('a handle runs an effect, too', async () => {
-  const { world, once } = scene();
-  expect(await world.run(runOnce(once, NAME, async () => 'ch_1'))).toBe('ch_1');
-  expect(await world.run(runOnce(once, NAME, async () => 'ch_2'))).toBe('ch_1');
-});
-
 describe('a throw', () => {
   const declined = new Error('declined');
   test.each<[Verdict | undefined, string, string]>([
