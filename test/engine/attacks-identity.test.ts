@@ -216,9 +216,7 @@ describe('A13: what was said not to have happened', () => {
   test('A13: offline to the deadline: it is unsent, and going online hours later sends nothing', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
     tab.online = false;
-    const begun = world.clock.now();
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { sent: 'no', effect: 'none' } });
-    expect(world.clock.now() - begun).toBe(2 * SECOND);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { sent: 'no', effect: 'none' }, ms: 2 * SECOND });
     expect(world.record()).toBeUndefined();
     await world.clock.advance(3 * HOUR);
     tab.connect(true);

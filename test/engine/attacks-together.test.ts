@@ -383,9 +383,7 @@ describe('A32: a tab that dies or hangs', () => {
     const second = pay(two.once);
     await rest();
     one.tab.kill();
-    const begun = world.clock.now();
-    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', resumed: true });
-    expect(world.clock.now()).toBe(begun);
+    expect(await world.end(two.tab, second)).toMatchObject({ outcome: { type: 'replayed', resumed: true }, ms: 0 });
   });
 
   test('A32: behind a frozen tab the wait is bounded; thawed, its 2xx is still given', async ({ world, one, two }) => {

@@ -209,9 +209,7 @@ describe('the headers hook', () => {
       limits: { attempts: 1, attemptMs: 10 * SECOND },
     });
     world.server.plays(charged(() => new Promise(() => {})));
-    const at = world.clock.now();
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
-    expect(world.clock.now() - at).toBe(10 * SECOND);
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'unknown' }, ms: 10 * SECOND });
   });
 
   test('that took its time sends nothing for a record that is another one by then', async ({ world }) => {

@@ -209,9 +209,7 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
 
   test('a press with another card does not wait for that', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), lost(), answers(402));
-    const before = world.clock.now();
-    expect((await world.end(tab, pay(once, { body: CARD_B }), answers(201))).outcome).toMatchObject({ effect: 'done' });
-    expect(world.clock.now()).toBe(before);
+    expect(await world.end(tab, pay(once, { body: CARD_B }), answers(201))).toMatchObject({ outcome: { effect: 'done' }, ms: 0 });
   });
 
   test.for([401, 404, 422])('a %i is no such word, however often it comes', async (status, { world, tab, once }) => {

@@ -109,9 +109,7 @@ describe('limits', () => {
     ['totalMs wins over all: attempts are cut by it', { totalMs: 10 * SECOND, attemptMs: 30 * SECOND }, hangs(), 10 * SECOND],
   ] as const)('%s', async ([_, limits, entry, ms], { world }) => {
     const { tab, once } = world.open({ limits });
-    const begun = world.clock.now();
-    expect(await world.end(tab, pay(once), entry)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
-    expect(world.clock.now() - begun).toBe(ms);
+    expect(await world.end(tab, pay(once), entry)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', ms });
   });
 
   test('totalMs over a clean refusal: the laptop sleeps past it, and the caller gets the refusal', async ({ world, tab, once }) => {
@@ -138,9 +136,7 @@ describe('limits', () => {
     const call = pay(once);
     await world.clock.advance(10 * MINUTE);
     tab.thaw();
-    const thawed = world.clock.now();
-    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNSENT' });
-    expect(world.clock.now() - thawed).toBe(0);
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNSENT', ms: 0 });
   });
 
   test('an answer that is seen right after a sleep counts, though the clock was set back meanwhile', async ({ world, tab, once }) => {
@@ -156,9 +152,7 @@ describe('limits', () => {
 
   test('a store that hangs is given up after ten seconds', async ({ world, tab, once }) => {
     tab.faults.next('hang');
-    const begun = world.clock.now();
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
-    expect(world.clock.now() - begun).toBe(10 * SECOND);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', ms: 10 * SECOND });
   });
 
   test('a settle that hangs does not keep a 2xx from its caller for longer than that', async ({ world, tab, once }) => {

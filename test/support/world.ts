@@ -32,6 +32,8 @@ export interface End {
   readonly status: number | undefined;
   readonly code: OnceErrorCode | undefined;
   readonly outcome: Outcome | undefined;
+  /** How long it took from when it was waited for, ms. */
+  readonly ms: number;
 }
 
 export interface PayOptions extends OperationOptions {
@@ -129,12 +131,14 @@ export class World {
   /** Lets time pass until the call in `tab` ended, and tells how; `meets`: what becomes of its requests. */
   async end(tab: Tab, call: Promise<Response>, ...meets: readonly Entry[]): Promise<End> {
     this.server.plays(...meets);
+    const begun = this.clock.now();
     const [settled] = await this.run(Promise.allSettled([call]));
     const response = settled.status === 'fulfilled' ? settled.value : undefined;
     const error = settled.status === 'rejected' ? settled.reason : undefined;
     const outcome = tab.outcomeOf(response ?? error);
     if (outcome) this.#told.push(outcome);
-    return { response, error, status: response?.status, code: (error as { code?: OnceErrorCode } | undefined)?.code, outcome };
+    const ms = this.clock.now() - begun;
+    return { response, error, status: response?.status, code: (error as { code?: OnceErrorCode } | undefined)?.code, outcome, ms };
   }
 
   /** Lets time pass until every promise settled. */
