@@ -7,7 +7,7 @@ import { describe, expect, vi } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { operation, pending, run as runOnce, subscribe } from '../../src/entries/index.js';
-import { answers, charged, delayed, during, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
+import { answers, charged, delayed, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 describe('A23: a server that knows no keys', () => {
@@ -119,16 +119,6 @@ describe('A27: a device that says it is offline', () => {
     world.server.plays(answers(201));
     world.clock.timer(SECOND, () => tab.connect(true));
     expect(await world.end(tab, pay(once))).toMatchObject({ ms: SECOND });
-  });
-
-  test('A27: a tunnel between two attempts does not burn the other attempts', async ({ world, tab, once }) => {
-    world.server.otherwise = () => {
-      if (tab.online === false) throw new TypeError('Failed to fetch');
-      return Response.json({ id: 'ch_1' }, { status: 201, headers: { 'idempotent-replayed': 'true' } });
-    };
-    world.server.plays(during(() => tab.connect(false), charged(lost())));
-    world.clock.timer(2 * SECOND, () => tab.connect(true));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
   });
 
   test('A27: going online cuts a backoff, not the wait that a server asked for', async ({ world }) => {

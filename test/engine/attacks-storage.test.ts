@@ -64,12 +64,6 @@ describe('A5: could not look', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A5: the chain of stores does not move on when the first one cannot be asked', async ({ world, tab }) => {
-    const troubled = { ...tab.store, available: () => Promise.reject(new Error('connection lost')) };
-    const once = tab.once({ store: firstAvailable([troubled, memoryStore()]) });
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { sent: 'maybe' } });
-  });
-
   test('A5: where the platform refuses storage as such, its users can still pay', async ({ world, tab }) => {
     const memory = memoryStore({ medium: world.medium });
     const noted = {
