@@ -302,7 +302,7 @@ describe('A20: forget and settle', () => {
 
 describe('A35: what is stored of a request', () => {
   test('A35: only four headers and those that are listed', async ({ world }) => {
-    const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, headers: ['X-Tenant'] } });
+    const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, headers: ['X-Tenant', 'X-None'] } });
     world.server.plays(lost());
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'accept-language': 'de', 'if-match': '"1"', 'x-tenant': 't1' };
     const secrets = {
