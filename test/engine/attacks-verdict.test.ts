@@ -240,9 +240,9 @@ describe('A39: streams and large bodies', () => {
   });
 
   test.for([
-    ['A39: a longer one is refused before anything is sent or stored', false, { type: 'unsent', reason: 'unreplayable-body', sent: 'no' }],
-    ['A50: the same after an unknown outcome does not say that nothing was sent', true, { effect: 'unknown', sent: 'maybe' }],
-  ] as const)('%s', async ([_, unknown, outcome], { world }) => {
+    ['before anything is sent or stored', false, { type: 'unsent', reason: 'unreplayable-body', sent: 'no' }],
+    ['and after an unknown outcome it is not said that nothing was sent', true, { effect: 'unknown', sent: 'maybe' }],
+  ] as const)('A39, A50: a longer one is refused, %s', async ([_, unknown, outcome], { world }) => {
     if (unknown) await world.interrupted(charged(lost()));
     const { tab, once } = world.open({ limits: { bodyBytes: 3 } });
     const init = { method: 'POST', body: stream('payload'), duplex: 'half', once: NAME } as RequestInit;

@@ -259,7 +259,7 @@ describe('settle', () => {
 });
 
 describe('forget', () => {
-  test('of what may have been sent is refused, with what is known of it', async ({ world, one }) => {
+  test('A20: of what may have been sent is refused, with what is known of it', async ({ world, one }) => {
     await left(world, one);
     const refused = { code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'no-answer', sent: 'maybe', resumed: false, operation: NAME } };
     await expect(world.run(forget(one.once, NAME))).rejects.toMatchObject(refused);

@@ -105,7 +105,7 @@ describe('move', () => {
     return { tab, guest: tab.once({ namespace: 'guest', ...ONE, ...options }), ann: tab.once({ namespace: 'ann', ...ONE, ...options }) };
   };
 
-  test('brings an operation with its key, for good, and stops who drives it', async ({ world }) => {
+  test('A38: brings an operation with its key, for good, and stops who drives it', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     const { outcome } = await world.end(tab, pay(guest), charged(lost()));
     const [before] = records(world);

@@ -282,7 +282,7 @@ describe('a server that says it ignored the key', () => {
   });
 });
 
-describe('what is sent again without a key undoes nothing that was written since', () => {
+describe('A37: what is sent again without a key undoes nothing that was written since', () => {
   const LATER: Readonly<Record<string, readonly [string | URL, OnceRequestInit]>> = {
     'a PUT': [URL_, { method: 'PUT', body: 'new' }],
     'a PUT to the relative address': ['/notes', { method: 'PUT', body: 'new' }],
