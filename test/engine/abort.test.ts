@@ -4,6 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
 import { CART, test as inWorld, NAME, pay, rest, SECOND, URL_ } from '../support/world.js';
 
@@ -67,17 +68,12 @@ describe('an abort before the send', () => {
   });
 
   test('removes no record that an earlier call inserted, even if nothing ever left', async ({ world }) => {
-    const before = world.open();
-    before.tab.online = false;
-    const _first = pay(before.once);
-    await rest();
-    before.tab.kill();
+    const tab = await pressOffline(world.tab(), (page) => pay(page.once()));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
     const key = world.record()?.key;
-    const { tab, once } = world.open();
     tab.online = false;
     const controller = new AbortController();
-    const call = pay(once, { signal: controller.signal });
+    const call = pay(tab.once(), { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
     expect((await world.end(tab, call)).error).toBe(REASON);
     await rest();
@@ -98,30 +94,16 @@ describe('an abort after the send', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('reaches the transport', async ({ world, tab, once, controller }) => {
-    world.server.plays(during(() => controller.abort(REASON), hangs()));
-    await world.end(tab, pay(once, { signal: controller.signal }));
-    expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
-  });
-
-  test('in a backoff prevents the next attempt', async ({ world, controller }) => {
-    const { tab, once } = world.open({ retry: { minDelayMs: 10 * SECOND } });
-    world.server.plays(during(() => void world.clock.timer(1, () => controller.abort(REASON)), charged(lost())));
-    const call = pay(once, { signal: controller.signal });
-    const begun = world.clock.now();
-    expect((await world.end(tab, call)).error).toBe(REASON);
-    expect(world.clock.now() - begun).toBeLessThan(10);
-    await world.clock.runAll();
-    expect(world.server.arrivals).toHaveLength(1);
-    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
-  });
-
   const WAITS: [string, Entry][] = [
     ['that a server asked for', answers(503, '', { 'retry-after': '60' })],
     ['for work in progress', answers(409, '', { 'retry-after': '50' })],
   ];
 
-  test.for(WAITS)('in a wait %s prevents the next attempt', async ([_, entry], { world, tab, once, controller }) => {
+  const BACKOFF: (typeof WAITS)[number] = ['before it tries again', charged(lost())];
+
+  test.for([...WAITS, BACKOFF])('in a wait %s prevents the next attempt', async ([_, entry], { world, controller }) => {
+    world.random = () => 0.999;
+    const { tab, once } = world.open({ retry: { minDelayMs: 10 * SECOND } });
     world.server.plays(entry);
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(SECOND, () => controller.abort(REASON));
@@ -221,21 +203,6 @@ describe('callers who joined', () => {
   });
 });
 
-describe('an abort in a tab that waits for another one', () => {
-  test('does not take the claim away from it', async ({ world }) => {
-    const one = world.open();
-    const two = world.open();
-    world.server.plays(delayed(5 * SECOND, answers(503)), answers(201, { id: 'ch_1' }));
-    const paying = pay(one.once);
-    await rest();
-    const controller = new AbortController();
-    const waiting = pay(two.once, { signal: controller.signal });
-    world.clock.timer(SECOND, () => controller.abort(REASON));
-    expect((await world.end(two.tab, waiting)).error).toBe(REASON);
-    expect(await world.end(one.tab, paying)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
-  });
-});
-
 test('a plain Request brings its own signal', async ({ world, tab, once, controller }) => {
   world.server.plays(during(() => controller.abort(REASON), hangs()));
   const request = new Request(URL_, { method: 'POST', body: '{}', signal: controller.signal });
@@ -256,14 +223,6 @@ describe('the outcome of an aborted call', () => {
     await rest();
     expect(tab.outcomeOf(end.error)).toMatchObject({ key: world.record()?.key, reason: 'aborted', attempts: 1 });
     expect(heard).toEqual([tab.outcomeOf(end.error)]);
-  });
-
-  test('that never sent anything is unsent, once that is sure', async ({ world, tab, once, signal, abort }) => {
-    const call = pay(once, { signal });
-    abort();
-    const { error } = await world.end(tab, call);
-    await rest();
-    expect(tab.outcomeOf(error)).toMatchObject({ type: 'unsent', effect: 'none' });
   });
 
   test('that others go on waiting for is theirs', async ({ world, tab, once, signal, abort }) => {
@@ -295,11 +254,5 @@ describe('the outcome of an aborted call', () => {
     const [end] = await world.all(tab, one, two);
     await rest();
     expect(tab.outcomeOf(end?.error)).toMatchObject({ operation: undefined, key: undefined, effect: 'unknown' });
-  });
-
-  test('whose reason is a word cannot be asked for', async ({ world, tab, once, signal, abort }) => {
-    const call = pay(once, { signal });
-    abort('enough');
-    expect(await world.end(tab, call)).toMatchObject({ error: 'enough', outcome: undefined });
   });
 });

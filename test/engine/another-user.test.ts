@@ -4,9 +4,9 @@
  * more than once; then Ann logs in again and presses the button.
  */
 import { describe, expect } from 'vitest';
-import { extend, namespace, type Once, type OnceOptions, pending, refresh, resume, resumeOne, run, settle } from '../../src/entries/index.js';
+import { extend, namespace, type Once, type OnceOptions, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, idle, lost } from '../support/server.js';
-import { MINUTE, NAME, newWorld, ONE, pay, rest, saying, test, URL_, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, rest, resumed, saying, test, URL_, watched } from '../support/world.js';
 
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 const IDENTITY = { effect: 'unknown', reason: 'identity' } as const;
@@ -262,13 +262,9 @@ describe('lists', () => {
       const { world, logIn, tab, once } = session();
       await world.end(tab, pay(once, ONE), charged(lost()));
       if (when === 'while one is sent') world.server.plays(during(() => logIn('bob'), answers(200, {}, { 'idempotent-replayed': 'true' })));
-      const shown: unknown[] = [];
-      const listing = (async () => {
-        for await (const one of resume(once)) shown.push(one);
-      })();
+      const listing = resumed(once);
       if (when === 'before the list') logIn('bob');
-      await world.run(listing);
-      expect(shown).toEqual([]);
+      expect(await world.run(listing)).toEqual([]);
     }
   });
 });

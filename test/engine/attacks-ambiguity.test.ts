@@ -90,36 +90,9 @@ describe('A2: a refusal after ambiguity settles only when the server keeps it', 
     expect(paid.outcome).toMatchObject({ type: 'fresh', certain: true, changed: false });
     expect(paid.outcome?.key).not.toBe(declined.outcome?.key);
   });
-
-  test('A2: a refusal that the caller calls final after a timeout is rejected', async ({ world, tab, once }) => {
-    world.server.plays(lost(), answers(402));
-    const verdict = ({ status }: { status: number }) => (status === 402 ? ('rejected-for-good' as const) : undefined);
-    expect(await world.end(tab, pay(once, { verdict }))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
-  });
-
-  test('A2: a refusal that the caller merely calls rejected after a timeout is unknown', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), answers(402));
-    expect(await world.end(tab, pay(once, { verdict: ({ status }) => (status === 402 ? 'rejected' : undefined) }))).toMatchObject({
-      status: 402,
-      outcome: { effect: 'unknown' },
-    });
-  });
 });
 
 describe('A3: a replayed 5xx is burnt, not rejected', () => {
-  test.for([500, 502, 503])('A3: a replayed %i stops at once, keeps the key, and says unknown', async (status, { world, tab, once }) => {
-    const end = await world.end(tab, pay(once), charged(lost()), replays(status, { error: 'handler crashed' }));
-    expect(end).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'burnt', attempts: 2 } });
-    expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
-  });
-
-  test('A3: even with nothing unsure before it, and again by the next call', async ({ world, tab, once }) => {
-    world.server.plays(charged(replays(500)), replays(500));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 500, outcome: { effect: 'unknown', reason: 'burnt' } });
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 500, outcome: { effect: 'unknown', reason: 'burnt' } });
-    expect(new Set(world.server.keys).size).toBe(1);
-  });
-
   test.for([
     ['done', 'ERR_ONCE_ALREADY_DONE', 'done'],
     ['unknown', undefined, 'unknown'],
@@ -129,12 +102,6 @@ describe('A3: a replayed 5xx is burnt, not rejected', () => {
     const reconcile = saying(asked, said);
     expect(await world.end(tab, pay(once, { reconcile }))).toMatchObject({ code, outcome: { effect } });
     expect(asked).toMatchObject([{ operation: NAME, key: world.server.keys[0], reason: 'burnt', response: { status: 500 } }]);
-  });
-
-  test("A3: goes on under a new key when reconcile says 'none'", async ({ world, tab, once }) => {
-    world.server.plays(replays(500), answers(201));
-    expect(await world.end(tab, pay(once, { reconcile: async () => 'none' }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
-    expect(new Set(world.server.keys).size).toBe(2);
   });
 });
 
@@ -147,20 +114,9 @@ describe('A4: whether a request left is not judged by its error', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A4: a rejected fetch is never called unsent', async ({ world, tab, once }) => {
-    world.server.plays(...[1, 2, 3, 4, 5].map(() => charged(lost())));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', sent: 'maybe' } });
-  });
-
   test('A4: a platform that knows that nothing left leaves no ambiguity', async ({ world, tab, once }) => {
     world.server.plays(unreachable(), unreachable(), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'rejected', effect: 'none', attempts: 3 } });
-  });
-
-  test('A4: knowing it once does not undo an earlier ambiguity', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), unreachable(), unreachable(), unreachable(), unreachable());
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', sent: 'maybe' } });
-    expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
   const refusal = (code: string) => Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
@@ -182,19 +138,9 @@ describe('A4: whether a request left is not judged by its error', () => {
 });
 
 describe('A25: the ends that had no rule', () => {
-  test.for([409, 503, 429])('A25: the last attempt answered %i: it resolves with that answer', async (status, { world, tab, once }) => {
-    expect(await world.end(tab, pay(once, { limits: { attempts: 1, inProgressMs: 0 } }), answers(status))).toMatchObject({ status });
-  });
-
   test('A25: the last attempt had no answer: it rejects, whatever came before', async ({ world, tab, once }) => {
     world.server.plays(answers(503), lost());
     expect(await world.end(tab, pay(once, { limits: { attempts: 2 } }))).toMatchObject({ status: undefined, code: 'ERR_ONCE_UNKNOWN' });
-  });
-
-  test('A25: only 429s: rejected, nothing happened, the next call is free', async ({ world, tab, once }) => {
-    world.server.plays(answers(429), answers(429), answers(201));
-    expect(await world.end(tab, pay(once, { limits: { attempts: 2 } }))).toMatchObject({ status: 429, outcome: { type: 'rejected', effect: 'none' } });
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
   });
 
   test('A25: nothing ever left: unsent, and the record is gone before the caller hears of it', async ({ world, tab, once }) => {
@@ -212,12 +158,6 @@ describe('A25: the ends that had no rule', () => {
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', sent: 'no', attempts: 0 } });
     expect((end.error as Error).cause).toBe(cause);
     expect(world.record()).toBeUndefined();
-  });
-
-  test.for(['after ambiguity', 'clean'] as const)('A25: a 412 %s is not "already done"', async (when, { world, tab, once }) => {
-    if (when === 'after ambiguity') world.server.plays(charged(lost()));
-    const end = await world.end(tab, pay(once, { init: { method: 'PUT' } }), answers(412));
-    expect(end).toMatchObject({ status: 412, outcome: { effect: when === 'clean' ? 'none' : 'unknown' } });
   });
 
   test('A25: a 412 after ambiguity asks reconcile', async ({ world, tab, once }) => {
@@ -252,11 +192,6 @@ describe('A25: the ends that had no rule', () => {
     const end = await world.end(tab, pay(once, { verdict: ({ json }) => ((json as { declined?: boolean }).declined ? 'rejected' : undefined) }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
     expect((end.error as { response: Response }).response.status).toBe(200);
-  });
-
-  test('A52: a 2xx whose body was cut, then a 401: the effect is not denied, and it was sent for sure', async ({ world, tab, once }) => {
-    world.server.plays(charged(cut(201)), answers(401));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { effect: 'unknown', sent: 'yes' } });
   });
 
   test('A52: a body that never ends is cut by the timer, which covers the body', async ({ world, tab, once }) => {

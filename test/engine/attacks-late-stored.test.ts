@@ -3,10 +3,9 @@
  * Method: JSON without a content type, as `body: JSON.stringify(…)` is sent, and a page for people as the answer; conditions; hooks.
  */
 import { describe, expect } from 'vitest';
-import { resume } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, idle, lost, replays } from '../support/server.js';
-import { CART, NAME, rest, test, URL_, type World, watched } from '../support/world.js';
+import { CART, NAME, rest, resumed, test, URL_, type World, watched } from '../support/world.js';
 
 const OPTIONS = { namespace: () => 'ann', keep: { request: true } };
 const BODIES = { text: JSON.stringify(CART), bytes: new TextEncoder().encode(` ${JSON.stringify(CART)}`) };
@@ -15,12 +14,6 @@ const send = (once: Once, body: BodyInit, attempts = 4) => watched(once.fetch(UR
 
 /** What a captive portal gives, or a single-page app for any address. */
 const page = () => idle(answers(200, '<h1>Log in</h1>', { 'content-type': 'text/html' }));
-
-async function ends(once: Once): Promise<unknown[]> {
-  const outcomes: unknown[] = [];
-  for await (const { outcome } of resume(once)) outcomes.push(outcome);
-  return outcomes;
-}
 
 async function interrupted(world: World, body: BodyInit): Promise<void> {
   const { tab, once } = world.open(OPTIONS);
@@ -44,7 +37,7 @@ describe.each(Object.entries(BODIES))('JSON as %s, without a content type', (_, 
     await interrupted(world, body);
     const { once } = world.open(OPTIONS);
     world.server.plays(page());
-    expect(await world.run(ends(once))).toMatchObject([{ effect: 'unknown', reason: 'not-a-verdict' }]);
+    expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'unknown', reason: 'not-a-verdict' } }]);
   });
 });
 
@@ -54,7 +47,7 @@ test('a condition under which a request was sent goes with it: what is there mea
   world.server.plays(lost(), answers(412));
   await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', headers, body: 'x', once: { operation: NAME, limits: { attempts: 1 } } })));
   const next = tab.reload().once(OPTIONS);
-  expect(await world.run(ends(next))).toMatchObject([{ effect: 'unknown' }]);
+  expect(await world.run(resumed(next))).toMatchObject([{ outcome: { effect: 'unknown' } }]);
   expect(world.server.arrivals.map((arrival) => Object.fromEntries(arrival.headers))).toMatchObject([headers, headers]);
 });
 
@@ -63,7 +56,7 @@ test('an onOutcome that rejects is reported where an operation is resumed, too',
   const mine = new Error('a bug of the app');
   const { tab, once } = world.open({ ...OPTIONS, onOutcome: () => Promise.reject(mine) as never });
   world.server.plays(replays());
-  expect(await world.run(ends(once))).toMatchObject([{ effect: 'done' }]);
+  expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' } }]);
   await rest();
   expect(tab.reported).toEqual([mine]);
 });

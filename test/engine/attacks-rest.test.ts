@@ -7,7 +7,7 @@ import { describe, expect, vi } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { operation, pending, run as runOnce, subscribe } from '../../src/entries/index.js';
-import { answers, charged, delayed, during, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
+import { answers, charged, delayed, hangs, lost, replays, textOf, unreachable } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 describe('A23: a server that knows no keys', () => {
@@ -37,23 +37,6 @@ describe('A23: a server that knows no keys', () => {
 });
 
 describe('A24: run', () => {
-  test('A24: a redelivery after a restart does not run the effect again, and gets its result', async ({ world }) => {
-    const { tab, once } = world.open({ namespace: 'hooks' }, { server: true });
-    const effect = vi.fn(async () => ({ charge: 'ch_1' }));
-    expect(await world.run(runOnce(once, ['evt', 1], effect))).toEqual({ charge: 'ch_1' });
-    const next = tab.reload();
-    expect(await world.run(runOnce(next.once({ namespace: 'hooks' }), ['evt', 1], effect))).toEqual({ charge: 'ch_1' });
-    expect(effect).toHaveBeenCalledTimes(1);
-  });
-
-  test('A24: a result that is nothing is remembered as nothing', async ({ world }) => {
-    const { once } = world.open({ namespace: 'hooks' }, { server: true });
-    const effect = vi.fn(async () => undefined);
-    expect(await world.run(runOnce(once, ['evt', 1], effect))).toBeUndefined();
-    expect(await world.run(runOnce(once, ['evt', 1], effect))).toBeUndefined();
-    expect(effect).toHaveBeenCalledTimes(1);
-  });
-
   test('A24: after a crash it runs again with the same key, and knows that it is the second time', async ({ world }) => {
     const { tab, once } = world.open({}, { server: true });
     const seen: unknown[] = [];
@@ -107,25 +90,6 @@ describe('A24: run', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test('A24: two runs in one tick are one', async ({ world, once }) => {
-    const effect = vi.fn(async () => 7);
-    expect(await world.run(Promise.all([runOnce(once, ['evt', 1], effect), runOnce(once, ['evt', 1], effect)]))).toEqual([7, 7]);
-    expect(effect).toHaveBeenCalledTimes(1);
-  });
-
-  test('A24: an effect that never ends is cut by its timer, and told so', async ({ world }) => {
-    const { once } = world.open({ limits: { attempts: 1, attemptMs: SECOND } });
-    const signals: AbortSignal[] = [];
-    const call = watched(
-      runOnce(once, ['evt', 1], ({ signal }) => {
-        signals.push(signal);
-        return new Promise(() => {});
-      }),
-    );
-    await expect(world.run(call)).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
-    expect(signals[0]?.aborted).toBe(true);
-  });
-
   test('A24: child keys are stable, and differ by label and by operation', async ({ world, once }) => {
     const children = await world.run(runOnce(once, ['evt', 1], ({ child }) => [child('charge'), child('charge'), child('mail')]));
     const other = await world.run(runOnce(once, ['evt', 2], ({ child }) => [child('charge')]));
@@ -147,28 +111,14 @@ describe('A24: run', () => {
 describe('A27: a device that says it is offline', () => {
   test('A27: on a working network: the first attempt leaves after offlineWaitMs at the latest', async ({ world, tab, once }) => {
     tab.online = false;
-    const begun = world.clock.now();
-    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
-    expect(world.clock.now() - begun).toBe(3 * SECOND);
+    expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh' }, ms: 3 * SECOND });
   });
 
   test('A27: it leaves at once when the device goes online', async ({ world, tab, once }) => {
     tab.online = false;
-    const begun = world.clock.now();
     world.server.plays(answers(201));
     world.clock.timer(SECOND, () => tab.connect(true));
-    await world.end(tab, pay(once));
-    expect(world.clock.now() - begun).toBe(SECOND);
-  });
-
-  test('A27: a tunnel between two attempts does not burn the other attempts', async ({ world, tab, once }) => {
-    world.server.otherwise = () => {
-      if (tab.online === false) throw new TypeError('Failed to fetch');
-      return Response.json({ id: 'ch_1' }, { status: 201, headers: { 'idempotent-replayed': 'true' } });
-    };
-    world.server.plays(during(() => tab.connect(false), charged(lost())));
-    world.clock.timer(2 * SECOND, () => tab.connect(true));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
+    expect(await world.end(tab, pay(once))).toMatchObject({ ms: SECOND });
   });
 
   test('A27: going online cuts a backoff, not the wait that a server asked for', async ({ world }) => {
@@ -229,19 +179,6 @@ describe('A36: the same bytes', () => {
     expect([...typesOf(world)][0]).toMatch(/^multipart\/form-data; boundary=/);
   });
 
-  test('A36: the same form in another call is the same payload, and goes out with the bytes of the first', async ({ world, tab, once }) => {
-    await world.end(tab, send(once, form('10'), ONE), charged(lost()));
-    expect((await world.end(tab, send(once, form('10')), replays())).outcome).toMatchObject({ type: 'replayed' });
-    expect((await bytesOf(world)).size).toBe(1);
-    expect(typesOf(world).size).toBe(1);
-  });
-
-  test('A36: a form with another file is another payload', async ({ world }) => {
-    const { tab, once } = world.open({ whenChanged: 'refuse' });
-    await world.end(tab, send(once, form('10'), ONE), lost());
-    expect(await world.end(tab, send(once, form('20')))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
-  });
-
   test("A36: with a fingerprint that leaves out a timestamp, the stored bytes win over the new call's", async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true }, fingerprint: ({ body }: { body: unknown }) => (body as { cart: string }).cart };
     const { tab, once } = world.open(options);
@@ -264,24 +201,6 @@ describe('A36: the same bytes', () => {
       code: 'ERR_ONCE_MISMATCH',
       outcome: { effect: 'unknown', reason: 'bytes' },
     });
-  });
-
-  test('A36: the same text as a string, as bytes and as a Blob is one payload', async ({ world }) => {
-    const { tab, once } = world.open({ whenChanged: 'refuse' });
-    const text = JSON.stringify(CART);
-    world.server.plays(lost(), lost(), lost());
-    for (const body of [text, new TextEncoder().encode(text), new Blob([text])])
-      expect(await world.end(tab, send(once, body, ONE))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
-  });
-
-  test('A36: bytes that the caller overwrites after the call go out as they were', async ({ world, tab, once }) => {
-    const body = new TextEncoder().encode('amount=10');
-    world.server.plays(lost(), answers(201));
-    const call = send(once, body);
-    await rest();
-    body.fill(0);
-    await world.end(tab, call);
-    expect(await bytesOf(world)).toEqual(new Set(['amount=10']));
   });
 });
 
@@ -402,12 +321,6 @@ describe('A51: small secrets', () => {
 });
 
 describe('A53: the order of things', () => {
-  test('A53: the key is not part of the fingerprint', async ({ world }) => {
-    const { tab, once } = world.open({ whenChanged: 'refuse' });
-    await world.end(tab, pay(once, ONE), charged(lost()));
-    expect(await world.end(tab, pay(once), replays())).toMatchObject({ status: 201 });
-  });
-
   test('A53: headers are not part of it either', async ({ world }) => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
     await world.end(tab, pay(once, { ...ONE, init: { headers: { authorization: 'Bearer old', traceparent: '00-1' } } }), charged(lost()));

@@ -6,6 +6,7 @@ import { clear, forget, move, pending } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { Store, Stored } from '../../src/ports.js';
 import { localStorageStore } from '../../src/stores/browser/local-storage.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
@@ -94,8 +95,7 @@ test.for([1, 2])(
   'a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored',
   async (times, { world, tab }) => {
     const once = tab.once({ namespace: 'ann', store: storing(tab, (update) => update <= times) });
-    world.server.plays(charged(answers(201)));
-    const first = await world.end(tab, pay(once));
+    const first = await world.end(tab, pay(once), charged(answers(201)));
     if (times > 1) {
       expect(first).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
       expect(world.server.arrivals).toHaveLength(0);
@@ -127,13 +127,9 @@ describe('a key in use that a press without a network took up, of which a bit ha
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {
     const tab = world.tab({ resends: true });
     const { outcome } = await world.end(tab, pay(tab.once({ namespace })), answers(400, { code: 'bad_card' }));
-    tab.online = false;
-    const offline = tab.reload();
-    pay(offline.once({ namespace }));
-    await rest();
+    const next = await pressOffline(tab, (page) => pay(page.once({ namespace })));
     world.damage((record) => ({ ...record, previous: { ...record.previous, key: '00000000-0000-4000-8000-00000000beef' } }));
-    offline.online = true;
-    return { key: outcome?.key, tab: offline.reload() };
+    return { key: outcome?.key, tab: next };
   }
 
   test.for([

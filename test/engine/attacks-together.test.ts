@@ -138,14 +138,6 @@ describe('A14: another payload does not join', () => {
     ]);
   });
 
-  test('A14: a joined caller gets an answer of its own, read by nobody else', async ({ world, tab, once }) => {
-    world.server.plays(delayed(SECOND, answers(201, { id: 'ch_1' })));
-    const ends = await world.all(tab, pay(once), pay(once), pay(once));
-    expect(new Set(ends.map(({ response }) => response)).size).toBe(3);
-    for (const { response } of ends) expect(await response?.json()).toEqual({ id: 'ch_1' });
-    expect(ends.map(({ outcome }) => outcome?.joined)).toEqual([false, true, true]);
-  });
-
   test('A14: resume joins a call that is under way', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [, resumed] = await world.all(tab, pay(once), resumeOne(once, NAME));
@@ -164,8 +156,7 @@ describe('A15: an edited form after an unknown outcome', () => {
   async function edited(...then: readonly Entry[]) {
     const world = newWorld();
     const { tab, once } = world.open();
-    world.server.plays(lost(), ...then);
-    const first = await world.end(tab, pay(once, ONE));
+    const first = await world.end(tab, pay(once, ONE), lost(), ...then);
     return { world, tab, once, key: first.outcome?.key };
   }
 
@@ -227,16 +218,6 @@ describe('A15: an edited form after an unknown outcome', () => {
     const { tab, once } = world.open({ dialect: { ...GENERIC, answersMismatch: true } });
     await world.end(tab, pay(once, ONE), lost());
     expect(await world.end(tab, pay(once, { body: OTHER }), charged(answer))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });
-  });
-
-  test('A15: reconcile is asked which payload it was', async () => {
-    const { world, tab, once, key } = await edited(answers(201, { from: 'server' }));
-    const asked: unknown[] = [];
-    const reconcile = saying(asked, new Response('{"from":"order page"}', { status: 200 }));
-    const end = await world.end(tab, pay(once, { body: OTHER, reconcile }));
-    expect(asked).toMatchObject([{ key, response: { status: 201 } }]);
-    expect(await end.response?.json()).toEqual({ from: 'order page' });
-    expect(end.outcome).toMatchObject({ effect: 'done' });
   });
 
   test.each(['none', 'unknown', 'done'] as const)(
@@ -319,15 +300,6 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test("A15: 'refuse' sends nothing", async () => {
-    const { world, tab, once, key } = await edited();
-    expect(await world.end(tab, pay(once, { body: OTHER, whenChanged: 'refuse' }))).toMatchObject({
-      code: 'ERR_ONCE_MISMATCH',
-      outcome: { effect: 'unknown', sent: 'maybe', key },
-    });
-    expect(world.server.arrivals).toHaveLength(1);
-  });
-
   test('A15: a refusal under the same key is no proof about the earlier payload', async () => {
     const { world, tab, once, key } = await edited(answers(402));
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 402, outcome: { effect: 'unknown', key } });
@@ -359,8 +331,12 @@ describe('a driver whose clock was set back in a wait', () => {
   });
 });
 
-describe('A32, A33: what the other tab hears', () => {
-  test('A33: a tab that waited for a refusal gets the refusal, and sends nothing', async ({ world, one, two }) => {
+describe.each([
+  ['a tab, behind a lock', {}],
+  ['a process, behind a lease', { server: true, locks: false }],
+] as const)('A33: %s,', (_, of) => {
+  test('A33: that waited for a refusal gets the refusal, and sends nothing', async ({ world }) => {
+    const [one, two] = [world.open({}, of), world.open({}, of)];
     world.server.plays(delayed(SECOND, answers(402)));
     const first = pay(one.once);
     await rest();
@@ -373,21 +349,33 @@ describe('A32, A33: what the other tab hears', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A33: a call that begins after the refusal is a new one', async ({ world, one, two }) => {
-    await world.end(one.tab, pay(one.once), answers(402));
-    expect((await world.end(two.tab, pay(two.once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
-  });
-
-  test('A33: a tab that waited for an unknown outcome goes on with the same key', async ({ world, one, two }) => {
+  test('A33: that waited for an unknown outcome goes on at once, with the same key', async ({ world }) => {
+    const [one, two] = [world.open({}, of), world.open({}, of)];
     world.server.plays(delayed(SECOND, charged(lost())), replays());
     const first = pay(one.once, ONE);
     await rest();
     const second = pay(two.once);
     await world.end(one.tab, first);
+    const at = world.clock.now();
     expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    expect(world.clock.now() - at).toBeLessThanOrEqual(2 * SECOND);
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
+  test('that is told to stop while it waits leaves the first one its claim', async ({ world }) => {
+    const [one, two] = [world.open({}, of), world.open({}, of)];
+    world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
+    const first = pay(one.once);
+    await rest();
+    const controller = new AbortController();
+    const second = pay(two.once, { signal: controller.signal });
+    world.clock.timer(SECOND, () => controller.abort());
+    expect((await world.end(two.tab, second)).error).toBe(controller.signal.reason);
+    expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
+  });
+});
+
+describe('A32: a tab that dies or hangs', () => {
   test('A32: a dead tab frees its lock at once: the next one goes on', async ({ world, one, two }) => {
     world.server.plays(charged(hangs()), replays());
     void pay(one.once);
@@ -395,9 +383,7 @@ describe('A32, A33: what the other tab hears', () => {
     const second = pay(two.once);
     await rest();
     one.tab.kill();
-    const begun = world.clock.now();
-    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', resumed: true });
-    expect(world.clock.now()).toBe(begun);
+    expect(await world.end(two.tab, second)).toMatchObject({ outcome: { type: 'replayed', resumed: true }, ms: 0 });
   });
 
   test('A32: behind a frozen tab the wait is bounded; thawed, its 2xx is still given', async ({ world, one, two }) => {

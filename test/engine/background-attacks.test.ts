@@ -3,10 +3,10 @@
  * Method: sequences in which an edit, a later call, a late look or a short outage comes between the page and the worker.
  */
 import { describe, expect, test } from 'vitest';
-import { background, hooks, move, type OnceOptions, type Outcome, resume, resumeInBackground } from '../../src/entries/index.js';
+import { background, hooks, move, type OnceOptions, type Outcome, resumeInBackground } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
-import { MINUTE, newWorld, ONE, type PayOptions, pay, rest, SECOND, watched } from '../support/world.js';
+import { MINUTE, newWorld, ONE, type PayOptions, pay, rest, resumed, SECOND, watched } from '../support/world.js';
 
 const OTHER = { cart: 'c1', amount: 11 };
 
@@ -20,8 +20,7 @@ function scene(ofWorker: OnceOptions = {}, of: TabOptions = {}) {
   const worker = world.open({ ...all, onOutcome: (outcome) => void told.push(outcome), ...ofWorker }, { ...of, name: 'worker' });
   const inMs = (ms: number) => ({ background: { untilMs: world.clock.now() + ms } });
   const pays = async (more: PayOptions, reply: Entry = lost()) => {
-    world.server.plays(reply);
-    return world.end(page.tab, pay(page.once, { ...ONE, ...more }));
+    return world.end(page.tab, pay(page.once, { ...ONE, ...more }), reply);
   };
   const goOn = () => world.run(resumeInBackground(worker.once));
   return { world, who, page, worker, told, inMs, pays, goOn };
@@ -45,10 +44,7 @@ describe('what was stored for a consent alone', () => {
     const { world, inMs, pays, worker } = scene();
     await pays(inMs(MINUTE));
     await world.clock.advance(10 * MINUTE);
-    const resumed = async (): Promise<void> => {
-      for await (const { outcome } of resume(worker.once)) expect(outcome.effect).toBe('unknown');
-    };
-    await world.run(resumed());
+    for (const { outcome } of await world.run(resumed(worker.once))) expect(outcome.effect).toBe('unknown');
     expect(world.server.arrivals).toHaveLength(1);
   });
 

@@ -328,18 +328,11 @@ describe('hooks that misbehave after a charge', () => {
     ['says null', () => null, 'null'],
     ['is async', async () => 'fresh', 'object'],
   ])('a verdict hook that %s makes it unknown, never done, keeps the record, and is reported', async ([_, verdict, report], { world, tab, once }) => {
-    world.server.plays(answers(201));
-    expect(await world.end(tab, pay(once, { verdict: verdict as never }))).toMatchObject({
+    expect(await world.end(tab, pay(once, { verdict: verdict as never }), answers(201))).toMatchObject({
       code: 'ERR_ONCE_UNKNOWN',
       outcome: { effect: 'unknown', reason: 'not-a-verdict' },
     });
     expect(world.record()).toMatchObject({ state: 'pending' });
     expect(tab.reported.map(String)).toEqual([expect.stringContaining(report)]);
-  });
-
-  test.for(['yes', undefined, null, 7])('a reconcile that gives %j leaves it unknown', async (said, { world, tab, once }) => {
-    world.server.plays(charged(lost()), answers(401));
-    expect(await world.end(tab, pay(once, { reconcile: (async () => said) as never }))).toMatchObject({ status: 401, outcome: { effect: 'unknown' } });
-    expect(world.record()).toMatchObject({ state: 'pending' });
   });
 });

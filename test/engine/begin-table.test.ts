@@ -153,12 +153,6 @@ describe('a literal key after a refusal', () => {
 });
 
 describe('a pending record wins', () => {
-  test('over a key that a strategy would make now', async ({ world }) => {
-    const { tab: before, key } = await bring(world, 'ambiguous', {});
-    const tab = before.reload();
-    expect((await world.end(tab, pay(tab.once(), { key: () => 'computed' }), answers(201))).outcome).toMatchObject({ key });
-  });
-
   test('over a strategy that fails or hangs', async () => {
     for (const strategy of [() => Promise.reject(new Error('the key service is down')), () => new Promise<string>(() => {})]) {
       const world = newWorld();

@@ -160,12 +160,6 @@ describe('a store that chooses', () => {
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { sent: 'maybe' } });
     expect((end.error as Error).cause).toBe(trouble);
   });
-
-  test("and finds only memory refuses under 'required'", async ({ world }) => {
-    const { tab } = world.open({}, { claims: { survives: 'context' } });
-    const once = tab.once({ store: firstAvailable([tab.store]), durability: 'required' });
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
-  });
 });
 
 describe('the key', () => {

@@ -4,7 +4,7 @@
  */
 import { describe, expect, vi } from 'vitest';
 import { evenForMs } from '../../src/engine/even-clock.js';
-import { type Around, around, clear, createOnce, type Outcome, settle } from '../../src/entries/index.js';
+import { around, clear, createOnce, type OnceOptions, type Outcome, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { answers, charged, during, lost } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, type World, watched } from '../support/world.js';
@@ -128,22 +128,11 @@ describe('a log-out elsewhere while a slow hook is at work, and the clock is set
     world.clock.jump(-2 * MINUTE);
   };
 
-  test('headers', async ({ world }) => {
-    const headers = async () => {
-      await slow(world);
-      return {};
-    };
-    const { tab, once } = world.open({ headers });
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
-    expect(world.server.arrivals).toEqual([]);
-  });
-
-  test('around', async ({ world }) => {
-    const hook: Around = async (_, send) => {
-      await slow(world);
-      return send();
-    };
-    const { tab, once } = world.open({ use: [around(hook)] });
+  test.for<[string, (world: World) => OnceOptions]>([
+    ['headers', (world) => ({ headers: () => slow(world).then(() => ({})) })],
+    ['around', (world) => ({ use: [around((_, send) => slow(world).then(() => send()))] })],
+  ])('%s', async ([_, hook], { world }) => {
+    const { tab, once } = world.open(hook(world));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
     expect(world.server.arrivals).toEqual([]);
   });

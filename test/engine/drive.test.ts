@@ -158,16 +158,12 @@ describe('what is said of an end', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('of an attempt that did not leave: the answer before it still stands', async ({ world }) => {
+  test.for([
+    ['did not leave: the answer before it still stands', unreachable(), { status: 429, outcome: { type: 'rejected', sent: 'yes' } }],
+    ['got no answer: the answer before it does not', charged(lost()), { status: undefined, outcome: { reason: 'no-answer', sent: 'yes' } }],
+  ] as const)('of an attempt that %s', async ([_, entry, end], { world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2 } });
-    world.server.plays(idle(answers(429)), unreachable());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { type: 'rejected', sent: 'yes' } });
-  });
-
-  test('of an attempt that got no answer: the answer before it does not', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { attempts: 2 } });
-    world.server.plays(idle(answers(429)), charged(lost()));
-    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', response: undefined, outcome: { reason: 'no-answer', sent: 'yes' } });
+    expect(await world.end(tab, pay(once), idle(answers(429)), entry)).toMatchObject(end);
   });
 });
 

@@ -73,26 +73,17 @@ async function atEveryAwait(
 const weathers = Object.entries(WEATHER);
 
 describe.each(weathers)('%s', (_, fates) => {
-  test('the tab dies at any await', async () => {
-    await atEveryAwait(fates, async ({ world, tab, once }, count) => {
+  test.each([
+    ['the tab', {}],
+    ['a process', { locks: false }],
+  ])('%s dies at any await', async (_, of) => {
+    const dies = async ({ world, tab, once }: Scene, count: number) => {
       tab.at(count, () => tab.kill());
       void pay(once);
       await world.clock.advance(MINUTE);
       return undefined;
-    });
-  });
-
-  test('a process dies at any await', async () => {
-    await atEveryAwait(
-      fates,
-      async ({ world, tab, once }, count) => {
-        tab.at(count, () => tab.kill());
-        void pay(once);
-        await world.clock.advance(MINUTE);
-        return undefined;
-      },
-      { locks: false },
-    );
+    };
+    await atEveryAwait(fates, dies, of);
   });
 
   test('the tab freezes at any await, another one goes on, and it thaws', async () => {

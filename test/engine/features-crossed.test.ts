@@ -6,6 +6,7 @@ import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { increase, repeatableRequests, stripe } from '../../src/entries/dialects.js';
 import { move, run as runOnce } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, idle, lost, replays, textOf } from '../support/server.js';
 import { CART, NAME, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
@@ -163,11 +164,7 @@ describe('move, where the app gave the guest and the user one key', () => {
 
   test("the user's press that never left does not hide the guest's that may have charged", async ({ world, tab }) => {
     await world.end(tab, pay(tab.once({ namespace: 'guest' }), options), charged(lost()));
-    tab.online = false;
-    void pay(tab.once({ namespace: 'ann' }), { ...options, body: EDITED });
-    await rest();
-    const next = tab.reload();
-    next.online = true;
+    const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'ann' }), { ...options, body: EDITED }));
     const ann = next.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
     world.server.plays(replays());

@@ -2,15 +2,18 @@
  * Goal: a client does what its features let it do, and refuses at once what needs one that it was made without. Method: clients with
  * and without, on one store; nothing may be sent or stored by a call that is refused.
  */
-import { describe, expect } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import type { Keep, Once, OnceOptions, OnceRequestInit, OperationOptions } from '../../src/entries/index.js';
 import {
   answers as answersFeature,
   clear,
   extend,
   hooks,
-  insecureOrigins,
+  type Keep,
+  type Once,
+  type OnceOptions,
+  type OnceRequestInit,
+  type OperationOptions,
   pending,
   polling,
   reconciling,
@@ -20,6 +23,9 @@ import {
   run,
   unnamed,
 } from '../../src/entries/index.js';
+import { insecureOrigins } from '../../src/features/insecure-origins.js';
+import { browserPlatform } from '../../src/platform/browser/index.js';
+import type { Platform } from '../../src/ports.js';
 import { needs } from '../../src/texts/full.js';
 import { answers, charged, idle, lost, replays, textOf } from '../support/server.js';
 import { LEAN } from '../support/texts.js';
@@ -328,3 +334,14 @@ if (!LEAN)
     expect(() => newWorld().open({ use: use as never })).toThrow(TypeError);
     expect(() => newWorld().open({ use: use as never })).toThrow(`once: ${where} ${text}`);
   });
+
+describe('a polyfill on a page without Web Crypto takes no keys away', () => {
+  afterEach(() => vi.unstubAllGlobals());
+
+  test('a page on http:// with a polyfill of crypto.randomUUID', () => {
+    vi.stubGlobal('process', undefined);
+    vi.stubGlobal('crypto', { getRandomValues: (bytes: Uint8Array) => bytes.fill(7), randomUUID: () => '07070707-0707-4707-8707-070707070707' });
+    const { platform } = insecureOrigins().parts as { platform(lacking: Platform): Platform };
+    expect(platform(browserPlatform()).randomness.uuid()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+  });
+});

@@ -13,8 +13,8 @@ import type { ReplayableRequest } from '../../src/http/request.js';
 import { storedAnswers } from '../../src/http/stored-answer.js';
 import { fromStore } from '../../src/http/stored-request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
-import { answers, charged, lost, replays, textOf } from '../support/server.js';
-import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { answers, charged, lost, replays } from '../support/server.js';
+import { CART, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 const prepared = (more: Partial<ReplayableRequest> = {}): ReplayableRequest =>
   ({ method: 'POST', url: URL_, origin: 'https://shop.example', headers: new Headers(), body: '{}', rest: {}, ...more }) as ReplayableRequest;
@@ -209,9 +209,7 @@ describe('the headers hook', () => {
       limits: { attempts: 1, attemptMs: 10 * SECOND },
     });
     world.server.plays(charged(() => new Promise(() => {})));
-    const at = world.clock.now();
-    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
-    expect(world.clock.now() - at).toBe(10 * SECOND);
+    expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'unknown' }, ms: 10 * SECOND });
   });
 
   test('that took its time sends nothing for a record that is another one by then', async ({ world }) => {
@@ -282,24 +280,4 @@ describe('what came back', () => {
     expect(end.outcome).toMatchObject(outcome);
     expect(tab.reported).toEqual(reported);
   });
-
-  test.for<[string, Record<string, string>, string, boolean]>([
-    ['JSON by its look', {}, '{"a":1}', false],
-    ['JSON by its type', { 'content-type': 'application/json' }, 'a', false],
-    ['nothing of the kind', { 'content-type': 'text/plain' }, 'a', true],
-    ['nothing at all', {}, '', true],
-    ['anything, and wants HTML', { accept: 'text/html', 'content-type': 'text/plain' }, 'a', true],
-    ['anything, and wants any text', { accept: 'text/*', 'content-type': 'text/plain' }, 'a', true],
-    ['anything, and wants anything', { accept: '*/*', 'content-type': 'text/plain' }, 'a', true],
-    ['anything, and wants JSON', { accept: 'application/json', 'content-type': 'text/plain' }, 'a', false],
-  ])('a page of HTML to a call that sends %s is an answer, or none', async ([_, headers, body, fine], { world, tab, once }) => {
-    world.server.plays(charged(answers(200, '<html>', { 'content-type': 'text/html' })));
-    const call = watched(once.fetch(URL_, { method: 'POST', headers, body: new Blob([body]), once: NAME }));
-    expect((await world.end(tab, call)).outcome).toMatchObject({ effect: fine ? 'done' : 'unknown' });
-  });
-});
-
-test('bytes go out as they are', async ({ world, tab, once }) => {
-  await world.end(tab, pay(once, { body: 'plain' }), answers(201));
-  expect(await textOf(world.server.arrivals[0] as never)).toBe('plain');
 });

@@ -100,3 +100,22 @@ test.each(['application/json', 'application/vnd.api+json; charset=utf-8'])(
     expect(world.records).toEqual([]);
   },
 );
+
+describe('the order of fields with one name is content', () => {
+  const formOf = (...fields: readonly (readonly [string, string])[]): FormData => {
+    const form = new FormData();
+    for (const [name, value] of fields) form.append(name, value);
+    return form;
+  };
+
+  test('with if-changed, a list in another order is sent; other fields may come in any order', async ({ world }) => {
+    const { tab, once } = world.open({ repeat: 'if-changed' });
+    const save = (form: FormData) => world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: form, once: ['playlist', 1] })));
+    world.server.plays(answers(201), answers(201));
+    await save(formOf(['song', 'a'], ['song', 'b'], ['title', 't']));
+    await save(formOf(['title', 't'], ['song', 'a'], ['song', 'b']));
+    expect(world.server.arrivals).toHaveLength(1);
+    expect((await save(formOf(['song', 'b'], ['song', 'a'], ['title', 't']))).outcome).toMatchObject({ type: 'fresh' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+});

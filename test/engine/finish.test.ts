@@ -8,6 +8,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
 import { type Reconcile, resumeOne, run, subscribe } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, during, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, watched } from '../support/world.js';
@@ -76,12 +77,7 @@ describe('an end without effect', () => {
   });
 
   test('of a record that another page left clean removes it, whoever made it', async ({ world }) => {
-    const first = world.open();
-    first.tab.online = false;
-    void pay(first.once);
-    await rest();
-    const tab = first.tab.reload();
-    tab.online = true;
+    const tab = await pressOffline(world.tab(), (page) => pay(page.once()));
     world.server.plays(unreachable());
     expect(await world.end(tab, pay(tab.once(), ONE))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'unreachable' } });
     expect(world.record()).toBeUndefined();
@@ -184,16 +180,6 @@ describe('work that goes on behind a link', () => {
     world.server.plays(idle(ACCEPTED), answers(200, {}, { 'idempotent-replayed': 'true' }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected' });
     expect(world.record()).toMatchObject({ state: 'retired', sticky: true });
-  });
-
-  test('for a changed payload is certain where a mismatch would have been answered', async ({ world }) => {
-    const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true } });
-    await world.end(tab, pay(once, ONE), charged(lost()));
-    expect((await world.end(tab, pay(once, { body: OTHER }), ACCEPTED, answers(200, {}))).outcome).toMatchObject({
-      type: 'fresh',
-      certain: true,
-      changed: true,
-    });
   });
 });
 

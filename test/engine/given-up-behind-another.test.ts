@@ -3,9 +3,9 @@
  * can't be read, while another context is about to send that very operation, is told that nobody knows.
  */
 import { describe, expect } from 'vitest';
-import { close, type Once } from '../../src/entries/index.js';
-import { answers } from '../support/server.js';
-import { NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { clear, close, move, type Once, type OnceOptions } from '../../src/entries/index.js';
+import { answers, charged, delayed, type Entry, lost, unreachable } from '../support/server.js';
+import { DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 const REASON = () => new Error('the user pressed cancel');
 type World = ReturnType<typeof newWorld>;
@@ -129,7 +129,127 @@ test('without locks: who gives up what a page that is gone has begun, and never 
   expect(await cancelled(world, offline(), payNow)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   expect(world.record()?.lease).toBeUndefined();
   const next = world.open({}, { locks: false });
-  const at = world.clock.now();
-  expect((await world.end(next.tab, pay(next.once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
-  expect(world.clock.now()).toBe(at);
+  expect(await world.end(next.tab, pay(next.once), answers(201))).toMatchObject({ outcome: { type: 'fresh' }, ms: 0 });
+});
+
+describe('who waits for a press that is never sent is not told how an earlier one ended', () => {
+  const CONTEXTS = [
+    ['under a lock', {}],
+    ['with leases', { locks: false }],
+    ['in processes', { server: true, locks: false }],
+  ] as const;
+  const BEFORE: readonly [string, OnceOptions, Entry][] = [
+    ['done', { repeat: 'always' }, charged(answers(201))],
+    ['done, and its time is over', { keep: { forMs: HOUR } }, charged(answers(201))],
+    ['declined', {}, answers(402, { code: 'card_declined' })],
+  ];
+  /** With the promise of a token that is refused in the end. */
+  const NEVER_SENT: readonly [string, (token: Promise<never>) => OnceOptions, readonly Entry[]][] = [
+    ['gets no token', (token) => ({ headers: () => token }), []],
+    ['does not reach the server', () => ({}), [delayed(5 * SECOND, unreachable())]],
+  ];
+  const ALL = CONTEXTS.flatMap(([where, of]) => BEFORE.flatMap((before) => NEVER_SENT.map((never) => [where, ...before, ...never, of] as const)));
+
+  test.each(ALL)('a press that waits, %s, is sent: the one before was %s, and the one that it waited for %s', async (...row) => {
+    const [, , options, before, , never, entries, of] = row;
+    const world = newWorld();
+    let refuse = (_: Error): void => {};
+    const token = watched(new Promise<never>((_, reject) => (refuse = reject)));
+    const one = world.open({ namespace: 'ann', ...options, ...never(token) }, of);
+    const other = world.open({ namespace: 'ann', ...options }, of);
+    await world.end(other.tab, pay(other.once), before, ...entries, charged(answers(201)));
+    await world.clock.advance(DAY);
+    const given = pay(one.once, { limits: { attempts: 1 } });
+    await rest();
+    const waits = pay(other.once);
+    await rest();
+    refuse(new Error('no token'));
+    expect((await world.end(one.tab, given)).outcome).toMatchObject({ type: 'unsent' });
+    expect((await world.end(other.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
+  });
+
+  test('nor is who waits for a second one which took over from a page that is gone, and was never sent either', async ({ world }) => {
+    const [gone, two, three] = [world.open(), world.open(), world.open()];
+    const { outcome } = await world.end(two.tab, pay(two.once), answers(422, { code: 'no_such_address' }));
+    expect(outcome).toMatchObject({ type: 'rejected' });
+    gone.tab.online = two.tab.online = false;
+    void pay(gone.once);
+    await rest();
+    const cancel = new AbortController();
+    const given = pay(two.once, { signal: cancel.signal });
+    await rest();
+    const waits = pay(three.once);
+    await rest();
+    gone.tab.kill();
+    await rest();
+    world.server.plays(answers(201));
+    cancel.abort(new Error('cancelled'));
+    const { error } = await world.end(two.tab, given);
+    expect(two.tab.outcomeOf(error)).toMatchObject({ type: 'unsent' });
+    expect((await world.end(three.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1, key: outcome?.key });
+  });
+});
+
+describe('a press that finds nothing stored any more does not say that nothing took effect', () => {
+  describe('a tab that waits for the press of another one, and sleeps until that is done and the user has logged out', () => {
+    const OWN = { operation: undefined, key: 'a-key-of-its-own' } as const;
+
+    test.each([
+      ['and in again', true, 'ann', {}],
+      ['and in again, where tabs share no locks', false, 'ann', {}],
+      ['and in again: a call without a name, under a key of its own', true, 'ann', OWN],
+      ['and nobody is here', true, undefined, {}],
+    ] as const)('%s: unknown', async (_, locks, atTheEnd, options) => {
+      const world = newWorld();
+      let user: string | undefined = 'ann';
+      const [paying, sleeping] = [world.tab({ locks }), world.tab({ locks })];
+      const [first, second] = [paying, sleeping].map((tab) => tab.once({ namespace: () => user as string })) as [never, never];
+      world.server.plays(delayed(5 * SECOND, answers(201)));
+      const done = pay(first, options);
+      await rest();
+      const waits = pay(second, options);
+      await rest();
+      sleeping.freeze();
+      expect((await world.end(paying, done)).outcome).toMatchObject({ effect: 'done' });
+      await world.run(clear(first));
+      await world.clock.advance(10 * MINUTE);
+      await world.run(clear(first));
+      expect(world.records).toEqual([]);
+      user = atTheEnd;
+      sleeping.thaw();
+      expect((await world.end(sleeping, waits)).outcome).toMatchObject({ effect: 'unknown', reason: 'record' });
+      expect(world.server.arrivals).toHaveLength(1);
+      expect(world.records).toEqual([]);
+    });
+
+    test('what still tells of it is told', async () => {
+      const world = newWorld();
+      const [paying, sleeping] = [world.open(), world.open()];
+      world.server.plays(delayed(5 * SECOND, answers(201)));
+      const done = pay(paying.once);
+      await rest();
+      const waits = pay(sleeping.once);
+      await rest();
+      sleeping.tab.freeze();
+      await world.end(paying.tab, done);
+      await world.clock.advance(10 * MINUTE);
+      sleeping.tab.thaw();
+      expect((await world.end(sleeping.tab, waits)).outcome).toMatchObject({ effect: 'done' });
+    });
+  });
+
+  test("a guest's press that is being read while the guest logs in: an earlier one may have charged, and was moved", async () => {
+    const world = newWorld();
+    let user = 'guest';
+    const { tab, once } = world.open({ namespace: () => user, limits: { attempts: 1 } });
+    expect((await world.end(tab, pay(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
+    let answer: () => void = () => {};
+    const again = pay(once, { fingerprint: ({ body }) => new Promise((resolve) => (answer = () => resolve(body))) });
+    await rest();
+    user = 'ann';
+    await world.run(move(once, 'guest'));
+    answer();
+    expect((await world.end(tab, again)).outcome).toMatchObject({ effect: 'unknown', reason: 'record' });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
 });

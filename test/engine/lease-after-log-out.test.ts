@@ -109,9 +109,7 @@ describe('an operation that is moved to another namespace while an attempt is on
     const first = pay(guest.once, { limits: { attempts: 1 } });
     await rest();
     await world.run(move(user.once, 'guest'));
-    const pressed = world.clock.now();
-    expect((await world.end(user.tab, pay(user.once))).outcome).toMatchObject({ type: 'replayed' });
-    expect(world.clock.now()).toBe(pressed);
+    expect(await world.end(user.tab, pay(user.once))).toMatchObject({ outcome: { type: 'replayed' }, ms: 0 });
     await world.end(guest.tab, first);
   });
 
@@ -124,8 +122,7 @@ describe('an operation that is moved to another namespace while an attempt is on
     await world.run(move(user.once, 'guest'));
     const ends = [];
     for (let press = 0; press < 3; press++) {
-      world.server.plays(delayed(20 * SECOND, answers(400, { code: 'bad_card' })));
-      ends.push((await world.end(user.tab, pay(user.once))).outcome?.effect);
+      ends.push((await world.end(user.tab, pay(user.once), delayed(20 * SECOND, answers(400, { code: 'bad_card' })))).outcome?.effect);
     }
     expect(ends).toEqual(['unknown', 'none', 'none']);
     await world.end(guest.tab, first);

@@ -31,28 +31,6 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('gets a refusal, too', async ({ world, one, two }) => {
-    world.server.plays(delayed(5 * SECOND, answers(402)));
-    const first = pay(one.once);
-    await rest();
-    const second = pay(two.once);
-    await world.end(one.tab, first);
-    expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected', effect: 'none' } });
-    expect(world.server.arrivals).toHaveLength(1);
-  });
-
-  test('goes on at once with the same key after an unknown outcome', async ({ world, one, two }) => {
-    world.server.plays(delayed(SECOND, charged(lost())), replays());
-    const first = pay(one.once, ONE);
-    await rest();
-    const second = pay(two.once);
-    await world.end(one.tab, first);
-    const at = world.clock.now();
-    expect((await world.end(two.tab, second)).outcome).toMatchObject({ type: 'replayed', resumed: true });
-    expect(world.clock.now() - at).toBeLessThanOrEqual(2 * SECOND);
-    expect(new Set(world.server.keys).size).toBe(1);
-  });
-
   test('goes on with the same key when the first is dead, and no sooner than its lease is over', async ({ world, one, two }) => {
     await diesAtWork(world, one);
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
@@ -96,37 +74,6 @@ describe('a second process', () => {
       expect(world.server.arrivals).toHaveLength(1);
     },
   );
-
-  test("rejects at once under 'reject'", async ({ world, one, two }) => {
-    world.server.plays(delayed(5 * SECOND, answers(201)));
-    const first = pay(one.once);
-    await rest();
-    const at = world.clock.now();
-    expect(await world.end(two.tab, pay(two.once, { whenBusy: 'reject' }))).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
-    expect(world.clock.now()).toBe(at);
-    await world.end(one.tab, first);
-  });
-
-  test('is not kept beyond its own limits by one that never ends', async ({ world, one, two }) => {
-    world.server.otherwise = charged(hangs());
-    const first = pay(one.once);
-    await rest();
-    const at = world.clock.now();
-    expect((await world.end(two.tab, pay(two.once, { limits: { totalMs: 20 * SECOND } }))).outcome).toMatchObject({ effect: 'unknown' });
-    expect(world.clock.now() - at).toBeLessThanOrEqual(20 * SECOND);
-    await world.end(one.tab, first);
-  });
-
-  test('that is told to stop while it waits leaves the first one its claim', async ({ world, one, two }) => {
-    world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
-    const first = pay(one.once);
-    await rest();
-    const controller = new AbortController();
-    const second = pay(two.once, { signal: controller.signal });
-    world.clock.timer(SECOND, () => controller.abort());
-    expect((await world.end(two.tab, second)).response).toBeUndefined();
-    expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { attempts: 2 } });
-  });
 });
 
 describe('a lease that can hold nobody back', () => {

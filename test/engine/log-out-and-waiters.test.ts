@@ -1,10 +1,10 @@
 /** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
 import { describe, expect } from 'vitest';
-import { around, clear, close, derived, type Once, settle } from '../../src/entries/index.js';
+import { around, clear, close, derived, type Once, type OnceOptions, settle } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, DAY, MINUTE, newWorld, pay, rest, SECOND, test } from '../support/world.js';
+import { CART, DAY, MINUTE, newWorld, type PayOptions, pay, rest, SECOND, test } from '../support/world.js';
 
 /** From now on the store is silent; `makeIt` makes the last update that it was asked for, however late. */
 function holdUpdates(tab: Tab) {
@@ -54,26 +54,18 @@ test('a copy that the browser sent unseen charges, the other one is refused, and
   expect(world.records).toHaveLength(1);
 });
 
-test('a derived key that was remembered for its time is the same afterwards, unless another effect is asked for', async ({ world }) => {
-  const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
+test.for<[string, OnceOptions, number, PayOptions]>([
+  ['another effect is asked for', {}, 0, { repeat: 'always' }],
+  ['another payload is, with if-changed', { repeat: 'if-changed' }, 2 * DAY, { body: '{"cart":"another"}' }],
+])('a derived key that was remembered for its time is the same afterwards, unless %s', async ([_, options, later, another], { world }) => {
+  const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, ...options });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
   await world.clock.advance(2 * DAY);
   await world.end(tab, pay(once, { key: derived }));
   expect(world.server.charged.size).toBe(1);
-  await world.end(tab, pay(once, { key: derived, repeat: 'always' }));
-  expect(world.server.charged.size).toBe(2);
-});
-
-test("a derived key with repeat: 'if-changed': the same payload has the same key after its time, another payload has a new one", async ({ world }) => {
-  const { tab, once } = world.open({ namespace: 'ann', repeat: 'if-changed', keep: { forMs: DAY } });
-  world.server.otherwise = honest();
-  await world.end(tab, pay(once, { key: derived }));
-  await world.clock.advance(2 * DAY);
-  await world.end(tab, pay(once, { key: derived }));
-  expect(world.server.charged.size).toBe(1);
-  await world.clock.advance(2 * DAY);
-  await world.end(tab, pay(once, { key: derived, body: '{"cart":"another"}' }));
+  await world.clock.advance(later);
+  await world.end(tab, pay(once, { key: derived, ...another }));
   expect(world.server.charged.size).toBe(2);
 });
 

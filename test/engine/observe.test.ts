@@ -4,8 +4,9 @@
  */
 import { describe, expect } from 'vitest';
 import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
-import { CART, NAME, ONE, pay, rest, SECOND, saying, test, URL_, watched } from '../support/world.js';
+import { CART, NAME, ONE, pay, rest, resumed, SECOND, saying, test, URL_, watched } from '../support/world.js';
 
 describe('operation.state', () => {
   test('goes from loading to idle, and is the same object until it changes', async ({ once }) => {
@@ -281,24 +282,6 @@ describe('onOutcome', () => {
 });
 
 describe('pending', () => {
-  test('lists what has not settled, in the order of names, page by page', async ({ world, tab, once }) => {
-    const ids = ['c3', 'c1', 'c2', 'c5', 'c4'];
-    for (const id of ids) {
-      await world.end(tab, pay(once, { ...ONE, operation: ['pay', id] }), lost());
-    }
-    const all = await world.run(pending(once));
-    expect(all.map(({ name }) => name[1])).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
-    const paged: unknown[] = [];
-    let after_: string | undefined;
-    for (let page = 0; page < 10; page++) {
-      const found = await world.run(pending(once, { limit: 2, after: after_ }));
-      if (!found.length) break;
-      paged.push(...found.map(({ name }) => name[1]));
-      after_ = found.at(-1)?.cursor;
-    }
-    expect(paged).toEqual(['c1', 'c2', 'c3', 'c4', 'c5']);
-  });
-
   test('takes a prefix of whole parts', async ({ world, tab, once }) => {
     for (const operation of [['pay', 4], ['pay', 42], ['pay', '4'], ['pay'], ['payout', 4], ['pay', 4, 'x']]) {
       await world.end(tab, pay(once, { ...ONE, operation }), lost());
@@ -307,25 +290,6 @@ describe('pending', () => {
     expect(await names(['pay', 4])).toEqual(['["pay",4,"x"]', '["pay",4]']);
     expect(await names(['pay'])).toEqual(['["pay","4"]', '["pay",4,"x"]', '["pay",42]', '["pay",4]', '["pay"]']);
     expect(await names([])).toHaveLength(6);
-  });
-
-  test('lists what could only be kept in memory', async ({ world, tab, once }) => {
-    tab.faults.next('fail-before-commit');
-    const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()));
-    expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key: outcome?.key }]);
-  });
-
-  test('says when the server may forget the key, and whether the request is here', async ({ world }) => {
-    const { tab, once } = world.open({ namespace: 'ann' });
-    world.server.plays(lost(), lost());
-    const at = world.clock.now();
-    await world.end(tab, pay(once, ONE));
-    await world.end(tab, pay(once, { ...ONE, operation: ['pay', 'c2'], keep: { request: true } }));
-    const next = tab.reload();
-    expect(await world.run(pending(next.once({ namespace: 'ann' })))).toMatchObject([
-      { name: NAME, createdAt: at, firstSentAt: at, expiresAt: at + 86_400_000, retryAt: undefined, resumable: false },
-      { name: ['pay', 'c2'], resumable: true },
-    ]);
   });
 
   test('a store that cannot be looked at rejects; a limit below one is a RangeError', async ({ world, tab, once }) => {
@@ -352,12 +316,10 @@ describe('resume', () => {
         during(() => busy--, replays()),
       ),
     );
-    const ended: unknown[] = [];
-    const all = (async () => {
-      for await (const { name, outcome, response } of resume(next, { concurrency: 2 })) ended.push([name[1], outcome.type, response?.status]);
-    })();
-    await world.run(all);
-    expect(ended.sort()).toEqual([0, 1, 2, 3, 4, 5].map((cart) => [cart, 'replayed', 201]));
+    const ends = await world.run(resumed(next, { concurrency: 2 }));
+    expect(ends.map(({ name, outcome, response }) => [name[1], outcome.type, response?.status]).sort()).toEqual(
+      [0, 1, 2, 3, 4, 5].map((cart) => [cart, 'replayed', 201]),
+    );
     expect(most).toBe(2);
     expect(await world.run(pending(next))).toEqual([]);
   });
@@ -392,25 +354,14 @@ describe('resume', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test("without a stored request, 'none' from reconcile is the end: rejected, none", async ({ world }) => {
-    await world.interrupted(lost());
-    const { tab, once } = world.open({ reconcile: async () => 'none' });
-    expect((await world.end(tab, watched(resumeOne(once, NAME)))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
-    expect(await world.run(pending(once))).toEqual([]);
-  });
-
   test('of what is done gives the answer that is remembered; of nothing, ERR_ONCE_UNKNOWN', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(201));
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(await world.end(tab, watched(resumeOne(once, ['never'])))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   });
 
-  test('of what never left, with nothing to send, leaves it as clean as it was', async ({ world, tab, once }) => {
-    tab.online = false;
-    void pay(once);
-    await rest();
-    const next = tab.reload();
-    next.online = true;
+  test('of what never left, with nothing to send, leaves it as clean as it was', async ({ world, tab }) => {
+    const next = await pressOffline(tab, (page) => pay(page.once()));
     await world.end(next, watched(resumeOne(next.once(), NAME)));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
   });

@@ -3,9 +3,11 @@
  * under its key when the network is back. Method: the network goes at each moment of a payment, for a short and for a long time.
  */
 import { describe, expect } from 'vitest';
-import { type OnceEvent, operation, resumeOne, subscribe } from '../../src/entries/index.js';
+import { Closing } from '../../src/engine/closing.js';
+import { close, type OnceEvent, operation, resumeOne, subscribe } from '../../src/entries/index.js';
+import type { Connectivity } from '../../src/ports.js';
 import { answers, charged, during, type Entry, lost, replays, unreachable } from '../support/server.js';
-import { HOUR, MINUTE, NAME, newWorld, pay, SECOND, test, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, test, watched } from '../support/world.js';
 
 /** The network goes during the attempt, which had its effect. */
 const gone = (tab: { connect(online: boolean): void }): Entry => during(() => tab.connect(false), charged(lost()));
@@ -48,10 +50,13 @@ describe('a device that goes offline in the middle of a call', () => {
     }
   });
 
-  test('that comes back within seconds goes on, and no attempt was used up', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { attempts: 2 } });
+  test.for([
+    ['within seconds', 2 * SECOND, { attempts: 2 }],
+    ['within limits.offlineWaitMs', 40 * SECOND, { attempts: 2, offlineWaitMs: MINUTE }],
+  ] as const)('that comes back %s goes on, and no attempt was used up', async ([_, at, limits], { world }) => {
+    const { tab, once } = world.open({ limits });
     world.server.plays(gone(tab), replays());
-    world.clock.timer(2 * SECOND, () => tab.connect(true));
+    world.clock.timer(at, () => tab.connect(true));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
@@ -61,13 +66,6 @@ describe('a device that goes offline in the middle of a call', () => {
     world.server.plays(gone(tab), gone(tab), replays());
     for (const at of [2 * SECOND, 4 * SECOND]) world.clock.timer(at, () => tab.connect(true));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
-  });
-
-  test('waits as long as limits.offlineWaitMs says', async ({ world }) => {
-    const { tab, once } = world.open({ limits: { offlineWaitMs: MINUTE } });
-    world.server.plays(gone(tab), replays());
-    world.clock.timer(40 * SECOND, () => tab.connect(true));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
   });
 
   test('before anything can have left: nothing was sent, because it is offline', async ({ world, tab, once }) => {
@@ -128,4 +126,57 @@ test('offlineWaitMs: Infinity waits as long as the call may, also after somethin
   world.server.plays(replays());
   tab.connect(true);
   expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'done', attempts: 4 });
+});
+
+describe('a hint about the connection that fails neither ends a call nor lets one hang', () => {
+  const broken = (): never => {
+    throw new Error('a bug of the app');
+  };
+  const SOUND: Connectivity = { kind: 'own', online: () => true, subscribe: () => () => {} };
+  const HINTS: [string, Connectivity][] = [
+    ['whose unsubscribe throws', { ...SOUND, subscribe: () => broken }],
+    ['that gives an object to unsubscribe by', { ...SOUND, subscribe: () => ({ remove() {} }) as never }],
+    ['whose subscribe throws', { ...SOUND, subscribe: broken }],
+    ['whose online throws', { ...SOUND, online: broken }],
+  ];
+
+  describe.each(HINTS)('one %s', (_, connectivity) => {
+    test('lets a call go on after a lost answer, and is reported', async ({ world }) => {
+      const { tab, once } = world.open({ connectivity });
+      expect((await world.end(tab, pay(once), charged(lost()), replays())).outcome).toMatchObject({ effect: 'done', attempts: 2 });
+      expect(tab.reported.length).toBeGreaterThan(0);
+    });
+
+    test('lets an abort and the end of the client cut every wait', async ({ world }) => {
+      const { tab, once } = world.open({ connectivity });
+      world.server.plays(charged(lost()), charged(lost()), charged(lost()));
+      const controller = new AbortController();
+      const reason = new Error('the user left');
+      const calls = [pay(once, { operation: ['a'], signal: controller.signal }), pay(once, { operation: ['b'] }), pay(once, { operation: ['c'] })];
+      await rest();
+      controller.abort(reason);
+      const closed = close(once);
+      const [given, ...others] = await world.all(tab, ...calls);
+      expect(given?.error).toBe(reason);
+      for (const { outcome } of others) expect(outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+      await closed;
+    });
+  });
+
+  test('an end that throws keeps no other one from being told', async () => {
+    const closing = new Closing();
+    const told: string[] = [];
+    const unhandled: unknown[] = [];
+    const hear = (error: unknown) => void unhandled.push(error);
+    const before = process.listeners('unhandledRejection');
+    process.removeAllListeners('unhandledRejection');
+    process.on('unhandledRejection', hear);
+    closing.addEventListener('abort', broken);
+    closing.addEventListener('abort', () => void told.push('second'));
+    closing.abort();
+    await rest();
+    process.removeAllListeners('unhandledRejection');
+    for (const one of before) process.on('unhandledRejection', one);
+    expect([told, unhandled.length, closing.aborted]).toEqual([['second'], 1, true]);
+  });
 });

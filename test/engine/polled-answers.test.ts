@@ -3,12 +3,11 @@
  * that the document itself gives; nothing but a 2xx that names no other state proves that the work is done. Method: documents of
  * real services behind the link, after a charge that took place and after one that did not.
  */
-import { describe, expect, test } from 'vitest';
-import { defineDialect } from '../../src/dialects/define.js';
-import { inHeader } from '../../src/dialects/key-location.js';
-import type { Evidence, OnceOptions, Verdict } from '../../src/entries/index.js';
-import { answers, charged, type Entry, idle, lost } from '../support/server.js';
-import { newWorld, pay, SECOND } from '../support/world.js';
+import { describe, expect } from 'vitest';
+import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
+import { clear, type Evidence, type OnceOptions, resumeOne, type Verdict } from '../../src/entries/index.js';
+import { answers, charged, type Entry, idle, lost, textOf } from '../support/server.js';
+import { CART, NAME, newWorld, pay, SECOND, test, watched } from '../support/world.js';
 
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 const REPLAYED = { 'idempotent-replayed': 'true' };
@@ -212,5 +211,81 @@ describe('a dialect', () => {
     const { world, tab, once } = polling({ dialect: own, limits: { inProgressMs: 0 } }, charged(ACCEPTED), idle(answers(200, { status: 'done' })));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
     expect(tab.reported).toEqual([broken]);
+  });
+});
+
+describe('the work behind a stored link is asked after, and read, as its own request would have it', () => {
+  const ACCEPTED = answers(202, '', { location: 'https://shop.example/jobs/1' });
+  const RUNNING = idle(answers(200, { state: 'running' }));
+  const POLLS = { accepted: 'poll', limits: { inProgressMs: 1 } } as const;
+
+  const bank = defineDialect({
+    name: 'bank',
+    place: inHeader('Idempotency-Key'),
+    polled: ({ json }) => ((json as { result?: string }).result === 'DECLINED' ? 'failed' : undefined),
+  });
+
+  describe('a dialect that depends on the request', () => {
+    const options = { ...POLLS, dialect: ({ url }: { url: string }) => (url.includes('/payments') ? bank : generic()) } as const;
+
+    test('reads what is behind the link also after a reload, where nothing but the link is stored', async ({ world }) => {
+      const { tab, once } = world.open(options);
+      await world.end(tab, pay(once), idle(ACCEPTED), RUNNING);
+      const next = tab.reload();
+      const end = await world.end(next, watched(resumeOne(next.once(options), NAME)), idle(answers(200, { result: 'DECLINED' })));
+      expect(end.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    });
+  });
+
+  describe('a server that knows no keys', () => {
+    const options = { ...POLLS, dialect: 'none' } as const;
+
+    test.for(['press', 'resume'] as const)('is asked at the link of its 202 after a reload (%s), and gets the request once', async (how, { world }) => {
+      const { tab, once } = world.open(options);
+      await world.end(tab, pay(once), charged(ACCEPTED), RUNNING);
+      const next = tab.reload();
+      const again = next.once(options);
+      const end = await world.end(next, how === 'press' ? pay(again) : watched(resumeOne(again, NAME)), idle(answers(200, { state: 'done' })));
+      expect(end.outcome).toMatchObject({ effect: 'done' });
+      expect(world.server.arrivals.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET']);
+    });
+  });
+});
+
+describe('a page that knows the link alone does not take the question after the work for the request', () => {
+  const OPTIONS = { namespace: 'ann', accepted: 'poll', limits: { inProgressMs: 5 * SECOND } } as const;
+  const EDITED = { ...CART, amount: 20 };
+
+  /** The work goes on, in the page that asked for it and in the next one; then another tab logs out. */
+  async function asked(how: 'resume' | 'press') {
+    const world = newWorld();
+    const { tab, once } = world.open(OPTIONS);
+    world.server.plays(charged(answers(202, '', { location: '/jobs/1' })));
+    world.server.otherwise = idle(answers(200, { state: 'running' }));
+    await world.end(tab, pay(once));
+    const next = tab.reload();
+    const later = next.once(OPTIONS);
+    await world.end(next, how === 'press' ? pay(later) : watched(resumeOne(later, NAME)));
+    await world.run(clear(world.open(OPTIONS).once));
+    world.server.otherwise = undefined;
+    return { world, next, later };
+  }
+
+  describe.each(['resume', 'press'] as const)('after a %s that only asked after the work', (how) => {
+    test('the same press sends the request with its body', async () => {
+      const { world, next, later } = await asked(how);
+      await world.end(next, pay(later), answers(201, '{}', { 'idempotent-replayed': 'true' }));
+      expect(await textOf(world.server.arrivals.at(-1) as never)).toBe(JSON.stringify(CART));
+    });
+
+    test('an edited one is not told that the earlier one is done because its link gave a document', async () => {
+      const { world, next, later } = await asked(how);
+      world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }));
+      // A link that is asked as if it were the request: its document would pass for the answer.
+      world.server.otherwise = (arrival, server) =>
+        (arrival.method === 'GET' ? idle(answers(200, { state: 'failed' })) : answers(422, { title: 'Idempotency-Key is already used' }))(arrival, server);
+      const { outcome } = await world.end(next, pay(later, { body: EDITED }));
+      expect(outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+    });
   });
 });

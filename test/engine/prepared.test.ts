@@ -110,16 +110,6 @@ describe('a body', () => {
     expect((await ready(body, { 'content-type': 'text/own' })).headers.get('content-type')).toBe('text/own');
   });
 
-  test('of a form is sent as the bytes of its fields', async () => {
-    const form = new FormData();
-    form.append('a', 'value of a');
-    const prepared = await ready(form);
-    const text = await asText(prepared);
-    expect(text).toContain('value of a');
-    const boundary = /boundary=(.+)/.exec(prepared.headers.get('content-type') ?? '')?.[1] ?? 'none';
-    expect(text?.startsWith(`--${boundary}`)).toBe(true);
-  });
-
   test('stays as it was, whatever becomes of the buffer', async () => {
     const bytes = new Uint8Array([97, 98]);
     const [view, buffer] = [await ready(bytes), await ready(bytes.buffer)];
@@ -242,13 +232,10 @@ describe('a fingerprint', () => {
     expect((await of(form(), () => undefined)).fingerprint).toBe((await of(form())).fingerprint);
   });
 
-  test('of a hook that gives no JSON is refused', async () => {
-    await expect(of('x', () => 1n)).rejects.toThrow(/must give JSON, got bigint/);
-  });
-
-  test('is of a scheme by name, and one of a hook that fails says why', async () => {
+  test('is of a scheme by name, and that of a hook that gives no JSON is refused, and says why', async () => {
     expect(SCHEME).toBe('sha256');
-    await expect(of('x', () => 1n)).rejects.toMatchObject({ cause: expect.any(TypeError) });
+    const refused = { message: expect.stringMatching(/must give JSON, got bigint/), cause: expect.any(TypeError) };
+    await expect(of('x', () => 1n)).rejects.toMatchObject(refused);
   });
 
   test('of a form is that of its fields in any order, files by name, type and content', async () => {
@@ -271,20 +258,6 @@ describe('a fingerprint', () => {
 });
 
 describe('for another page', () => {
-  const HEADERS = { 'content-type': 'a/b', accept: 'c', 'accept-language': 'd', 'if-match': 'e', authorization: 'secret', 'x-own': 'f' };
-  const kept = [
-    ['content-type', 'a/b'],
-    ['accept', 'c'],
-    ['accept-language', 'd'],
-    ['if-match', 'e'],
-  ];
-
-  test('a request is kept without its credentials, unless a header is listed', async () => {
-    const prepared = await ready('x', HEADERS);
-    expect(toStore({ prepared }, [])).toEqual({ method: 'POST', url: URL_, headers: kept, body: 'x' });
-    expect(toStore({ prepared }, ['x-own', 'x-none'])?.headers).toEqual([...kept, ['x-own', 'f']]);
-  });
-
   test('what its call said of origins, cookies and redirects is kept, and nothing else that is for fetch alone', async () => {
     const far = { mode: 'same-origin', credentials: 'omit', redirect: 'error' } as const;
     const prepared = { ...(await ready('x')), rest: { ...far, cache: 'no-store', keepalive: true } } as const;

@@ -3,9 +3,9 @@
  * the developer. Method: every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
  */
 import { describe, expect } from 'vitest';
-import { type Once, type OnceEvent, resume, run, subscribe } from '../../src/entries/index.js';
+import { type Once, type OnceEvent, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, ONE, pay, SECOND, test, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, resumed, SECOND, test, watched } from '../support/world.js';
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
 const shaped = (response: Response, shape: object): Response => {
@@ -53,6 +53,8 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   undefined: () => undefined,
   null: () => null,
   'parsed JSON': () => ({ status: 'succeeded' }),
+  'a word that is none': () => 'yes',
+  'a number': () => 7,
   'an array': () => [],
 };
 
@@ -167,12 +169,7 @@ describe('run', () => {
     const lost = async () => Promise.reject(new Error('socket hang up'));
     const first = world.open({ limits: { attempts: 1 } }, { server: true });
     await world.run(run(first.once, NAME, lost).catch(() => {}));
-    const outcomes: unknown[] = [];
-    const going = async () => {
-      for await (const { outcome } of resume(once)) outcomes.push(outcome);
-    };
-    await world.run(going());
-    expect(outcomes).toMatchObject([{ effect: 'done', from: 'reconcile' }]);
+    expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done', from: 'reconcile' } }]);
     expect(world.record()?.answer).toBeUndefined();
     await expect(world.run(run(once, NAME, half))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });

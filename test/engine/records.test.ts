@@ -19,10 +19,11 @@ import {
 } from '../../src/entries/index.js';
 import { defaultMemoryStore } from '../../src/stores/memory.js';
 import { made } from '../support/made.js';
+import { pressOffline } from '../support/press-offline.js';
 import { sealed } from '../support/record.js';
-import { answers, charged, delayed, idle, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, idle, lost, replays, textOf } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { DAY, HOUR, MINUTE, NAME, ONE, type PayOptions, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const ANN = { namespace: 'ann' } as const;
 
@@ -255,28 +256,22 @@ describe('settle', () => {
       outcome: { type: 'fresh', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
     });
   });
-
-  test('takes no other word', async () => {
-    const { once } = newWorld().open();
-    await expect(settle(once, NAME, 'unknown' as 'done')).rejects.toThrow(/takes 'done' or 'none', got string/);
-  });
 });
 
 describe('forget', () => {
-  test('of what may have been sent is refused, with what is known of it', async ({ world, one }) => {
+  test('A20: of what may have been sent is refused, with what is known of it', async ({ world, one }) => {
     await left(world, one);
     const refused = { code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'no-answer', sent: 'maybe', resumed: false, operation: NAME } };
     await expect(world.run(forget(one.once, NAME))).rejects.toMatchObject(refused);
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('of what never left is not, unless its key is one that others arrive at', async ({ world, tab, once }) => {
-    tab.online = false;
-    void pay(once);
-    void pay(once, { operation: ['derived'], key: derived });
-    await rest();
-    const next = tab.reload();
-    next.online = true;
+  test('of what never left is not, unless its key is one that others arrive at', async ({ world, tab }) => {
+    const next = await pressOffline(tab, (page) => {
+      const once = page.once();
+      void pay(once);
+      void pay(once, { operation: ['derived'], key: derived });
+    });
     const again = next.once();
     await world.run(forget(again, NAME));
     expect(world.record()).toMatchObject({ state: 'retired' });
@@ -315,20 +310,6 @@ describe('forget', () => {
     await world.run(forget(once, NAME));
     await world.run(forget(once, NAME, { evenIfUnknown: true }));
     expect(world.writes).toEqual([]);
-  });
-});
-
-describe('a damaged record', () => {
-  test('is refused to settle and forget, and only removed by who says so', async ({ world, one }) => {
-    await left(world, one);
-    world.damage((record) => ({ ...record, key: 'x' }));
-    const operation = operationOf(one.once, NAME);
-    const refused = { code: 'ERR_ONCE_RECORD', outcome: { type: 'unknown', reason: 'record', sent: 'maybe', operation: NAME, attempts: 0 } };
-    await expect(world.run(settle(one.once, operation.name, 'done'))).rejects.toMatchObject(refused);
-    await expect(world.run(settle(one.once, operation.name, 'none'))).rejects.toMatchObject(refused);
-    await expect(world.run(forget(one.once, operation.name))).rejects.toMatchObject(refused);
-    await world.run(forget(one.once, operation.name, { evenIfUnknown: true }));
-    expect(world.records).toEqual([]);
   });
 });
 
@@ -389,5 +370,45 @@ describe('a change by hand', () => {
     expect((await world.end(tab, click)).error).toMatchObject({ message: 'enough' });
     expect(world.clock.now()).toBe(at);
     await expect(world.run(settled)).rejects.toThrow();
+  });
+});
+
+describe('what the app says is done, or is not, and a key that can be made again', () => {
+  test("settled as 'done' by hand, and forgotten before the server forgets: the next one has another key", async ({ world }) => {
+    const { tab, once } = world.open({ keep: { forMs: HOUR }, limits: { attempts: 1 } });
+    await world.end(tab, pay(once, { repeat: 'always', key: derived }), charged(lost()));
+    await world.run(settle(once, NAME, 'done'));
+    const forgetAt = world.record()?.forgetAt ?? 0;
+    expect(forgetAt - world.clock.now()).toBeGreaterThanOrEqual(DAY);
+    await world.clock.advance(2 * HOUR);
+    await world.end(tab, pay(once, { repeat: 'always', key: derived }), answers(201));
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+
+  test.for([
+    ['settled as none by hand', (once: Once) => settle(once, NAME, 'none'), true],
+    ['forgotten', (once: Once) => forget(once, NAME, { evenIfUnknown: true }), false],
+  ] as const)(
+    'a derived key, and a fingerprint of some fields only: what is pressed after it was %s sends its own bytes',
+    async ([_, end, stays], { world }) => {
+      const { tab, once } = world.open({ limits: { attempts: 1 }, fingerprint: ({ body }) => (body as { cart: string }).cart });
+      await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }), lost());
+      // As long as nobody knows, the server must get the same bytes: it compares them.
+      await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 2 } }), lost());
+      await world.run(end(once));
+      expect((await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 3 } }), answers(201))).outcome).toMatchObject({ effect: 'done' });
+      const sent = await Promise.all(world.server.arrivals.map(async (one) => (JSON.parse(await textOf(one)) as { token: number }).token));
+      expect(sent).toEqual([1, 1, 3]);
+      expect(world.server.keys[2] === world.server.keys[0]).toBe(stays);
+    },
+  );
+
+  test('a derived key whose record was lost: the press sends the bytes that the server may hold', async ({ world }) => {
+    const { tab, once } = world.open({ limits: { attempts: 1 }, fingerprint: ({ body }) => (body as { cart: string }).cart });
+    await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }), charged(lost()));
+    world.medium.set(world.record()?.id ?? '', null);
+    await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 2 } }), answers(201));
+    const sent = await Promise.all(world.server.arrivals.map(async (one) => (JSON.parse(await textOf(one)) as { token: number }).token));
+    expect([sent, new Set(world.server.keys).size]).toEqual([[1, 1], 1]);
   });
 });

@@ -144,16 +144,6 @@ describe('where nothing is sent unseen', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('two tabs at once: the second one is told the refusal of the first, and sends nothing', async ({ world }) => {
-    const [one, two] = [world.tab(), world.tab()];
-    world.server.plays(code(422));
-    const first = pay(one.once());
-    const second = pay(two.once());
-    expect((await world.end(one, first)).outcome).toMatchObject({ type: 'rejected' });
-    expect(await world.end(two, second)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected' } });
-    expect(world.server.arrivals).toHaveLength(1);
-  });
-
   test("two tabs at once on a key that stayed in use: 'always' makes one effect of them", async ({ world }) => {
     const [one, two] = [world.tab(), world.tab()];
     const first = one.once();
@@ -219,9 +209,7 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
 
   test('a press with another card does not wait for that', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), lost(), answers(402));
-    const before = world.clock.now();
-    expect((await world.end(tab, pay(once, { body: CARD_B }), answers(201))).outcome).toMatchObject({ effect: 'done' });
-    expect(world.clock.now()).toBe(before);
+    expect(await world.end(tab, pay(once, { body: CARD_B }), answers(201))).toMatchObject({ outcome: { effect: 'done' }, ms: 0 });
   });
 
   test.for([401, 404, 422])('a %i is no such word, however often it comes', async (status, { world, tab, once }) => {

@@ -79,20 +79,15 @@ describe('an outbox', () => {
     return { world, worker };
   }
 
-  test('whose worker has just begun proves nothing by the time on the clock; two minutes later it does', async () => {
+  test.each([
+    ['has just begun', 10 * MINUTE, 0, 0],
+    ['saw the clock set forward', 0, MINUTE, HOUR],
+  ])('whose worker %s proves nothing by the time on the clock; two minutes later it does', async (_, before, seen, jump) => {
     const { world, worker } = await agreed();
-    await world.clock.advance(10 * MINUTE);
+    await world.clock.advance(before);
     const goOn = worker();
-    expect(await goOn()).toEqual({ open: 1, state: 'pending' });
-    await world.clock.advance(2 * MINUTE);
-    expect(await goOn()).toEqual({ open: 0, state: 'retired' });
-  });
-
-  test('whose worker saw the clock set forward does not, either', async () => {
-    const { world, worker } = await agreed();
-    const goOn = worker();
-    await world.clock.advance(MINUTE);
-    world.clock.jump(HOUR);
+    await world.clock.advance(seen);
+    world.clock.jump(jump);
     expect(await goOn()).toEqual({ open: 1, state: 'pending' });
     await world.clock.advance(2 * MINUTE);
     expect(await goOn()).toEqual({ open: 0, state: 'retired' });

@@ -6,11 +6,11 @@ import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
-import { move, type Once, type Outcome, pending, type Resumed, resume, resumeOne, subscribe } from '../../src/entries/index.js';
+import { move, type Once, type Outcome, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const KEPT = { ...ONE, keep: { request: true } } as const;
 
@@ -26,22 +26,11 @@ describe('resume', () => {
     const next = tab.reload();
     return { world, once: next.once({ namespace: 'ann', ...KEPT, ...options }) };
   }
-  const all = async (world: World, resumed: AsyncIterable<Resumed>): Promise<Resumed[]> => {
-    const ended: Resumed[] = [];
-    await world.run(
-      (async () => {
-        for await (const one of resumed) ended.push(one);
-      })(),
-    );
-    return ended;
-  };
-
   test('tells how each ended, with its answer, and what nobody could tell, too', async () => {
     const told: Outcome[] = [];
     const { world, once } = await scene(['a', 'b', 'c'], { onOutcome: (outcome: Outcome) => void told.push(outcome) });
     world.server.plays(replays(), answers(503), lost());
-    const ended = await all(world, resume(once, { concurrency: 1 }));
-    expect(ended).toMatchObject([
+    expect(await world.run(resumed(once, { concurrency: 1 }))).toMatchObject([
       { name: ['a'], outcome: { type: 'replayed' }, response: { status: 201 } },
       { name: ['b'], outcome: { type: 'unknown' }, response: { status: 503 } },
       { name: ['c'], outcome: { type: 'unknown' }, response: undefined },
@@ -52,7 +41,7 @@ describe('resume', () => {
   test('gives the answer that an error of ours bears', async () => {
     const { world, once } = await scene(['a'], { dialect: gocardless() });
     world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
-    expect(await all(world, resume(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
+    expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
   });
 
   test('without the lock: a `dialect` that throws leaves no lease behind, and the outcome says that nobody knows', async ({ world }) => {
@@ -68,13 +57,13 @@ describe('resume', () => {
     const unknown = { type: 'unknown', reason: 'no-answer', attempts: 0, sent: 'maybe', key: records(world)[0]?.key };
     await expect(world.run(resumeOne(wrong, ['a']))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: unknown });
     expect(records(world)).toMatchObject([{ state: 'pending', lease: undefined }]);
-    expect(await all(world, resume(wrong))).toMatchObject([{ name: ['a'], outcome: unknown, response: undefined }]);
+    expect(await world.run(resumed(wrong))).toMatchObject([{ name: ['a'], outcome: unknown, response: undefined }]);
     expect(told).toMatchObject([unknown, unknown]);
     expect(next.reported).toEqual([thrown, thrown]);
     expect(world.server.arrivals).toHaveLength(1);
     // It asks the app, if it may: what is done is done, whatever the dialect.
     const asks = next.once({ namespace: 'shop', ...KEPT, dialect: broken, reconcile: async () => 'done' });
-    expect(await all(world, resume(asks))).toMatchObject([{ outcome: { effect: 'done' } }]);
+    expect(await world.run(resumed(asks))).toMatchObject([{ outcome: { effect: 'done' } }]);
   });
 
   test('stops with its signal: nothing more is begun, and the reason is given', async () => {
@@ -106,7 +95,7 @@ describe('resume', () => {
     const wrong = () => resume(once, { concurrency });
     if (Number.isNaN(concurrency)) expect(wrong).toThrow(new TypeError('once: resume.concurrency must be a number, got NaN'));
     else expect(wrong).toThrow(new RangeError(`once: resume.concurrency must be at least 1, got ${concurrency}`));
-    expect(await all(world, resume(once, { concurrency: 1 }))).toEqual([]);
+    expect(await world.run(resumed(once, { concurrency: 1 }))).toEqual([]);
   });
 });
 
@@ -116,7 +105,7 @@ describe('move', () => {
     return { tab, guest: tab.once({ namespace: 'guest', ...ONE, ...options }), ann: tab.once({ namespace: 'ann', ...ONE, ...options }) };
   };
 
-  test('brings an operation with its key, for good, and stops who drives it', async ({ world }) => {
+  test('A38: brings an operation with its key, for good, and stops who drives it', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     const { outcome } = await world.end(tab, pay(guest), charged(lost()));
     const [before] = records(world);

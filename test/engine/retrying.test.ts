@@ -206,27 +206,6 @@ describe('a caller who leaves', () => {
 });
 
 describe('a PUT', () => {
-  test('that a later one to its URL overtakes in a wait is not sent again', async () => {
-    const { clock, client, plain, sent } = scene();
-    const first = plain([answer(503), answer(299)], { method: 'PUT' });
-    await clock.advance(10);
-    expect(await plain([answer(200)], { method: 'PUT' })).toMatchObject({ status: 200 });
-    await clock.advance(1000);
-    expect(await first).toMatchObject({ status: 503 });
-    expect(sent).toEqual([0, 10]);
-    expect(client.registry.latest.size).toBe(0);
-  });
-
-  test('or a DELETE before it is not sent again', async () => {
-    const { clock, plain, sent } = scene();
-    const first = plain([down(), answer(299)], { method: 'DELETE' });
-    await clock.advance(10);
-    expect(await plain([answer(200)], { method: 'PUT' })).toMatchObject({ status: 200 });
-    await clock.advance(10_000);
-    await expect(first).rejects.toThrow('down');
-    expect(sent).toEqual([0, 10]);
-  });
-
   test('that a later one overtakes while it is under way is not sent again either', async () => {
     const { clock, plain, sent } = scene();
     const first = plain([down(), answer(299)], { method: 'PUT' });

@@ -6,10 +6,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type OnceRecord, readRecord } from '../../src/core/record.js';
-import { answers, outcomeOf, pending, requests, resume } from '../../src/entries/index.js';
+import { answers, outcomeOf, pending, requests } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
+import { resumed } from '../support/world.js';
 
 const stored = (file: string): readonly [OnceRecord, OnceRecord] => JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', file), 'utf8'));
 /** As 0.1.0 stores them, and as builds before it did: without the answer, and without the endpoint where the key has been. */
@@ -71,9 +72,7 @@ describe.each(FILES)('%s', (file) => {
 
   test('its stored request can be sent again', async () => {
     const { keys, once } = found(records);
-    const told: string[] = [];
-    for await (const { outcome } of resume(once)) told.push(outcome.effect);
-    expect(told).toEqual(['done']);
+    expect(await resumed(once)).toMatchObject([{ outcome: { effect: 'done' } }]);
     expect(keys).toEqual([open.key]);
   });
 });

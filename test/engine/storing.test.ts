@@ -5,8 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Label, OperationKey, RecordId } from '../../src/core/ids.js';
 import type { Client } from '../../src/engine/client.js';
-import { commit, nothingSent, readStored, storedIn, storeForOperation, timed, updateStored } from '../../src/engine/record-access.js';
-import { Late } from '../../src/engine/wait.js';
+import { commit, nothingSent, readStored, storedIn, updateStored } from '../../src/engine/record-access.js';
 import type { Store } from '../../src/ports.js';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
@@ -54,25 +53,6 @@ test.each<[Partial<Store>, string]>([
   [{ shared: 'cluster', survives: 'failover', storedIn: () => 'session' }, 'session'],
 ])('a store that is %j is called %s', (claims, called) => {
   expect(storedIn(claims as Store)).toBe(called);
-});
-
-test('a record that could only be kept in memory is there', () => {
-  const { client } = scene();
-  const other = memoryStore();
-  client.registry.degraded.set(made('other'), other);
-  expect([storeForOperation({ client, operationKey: made('operationKey') }), storeForOperation({ client, operationKey: made('other') })]).toEqual([
-    client.store,
-    other,
-  ]);
-});
-
-test('a store that does not answer is given up in time', async () => {
-  const { client, clock } = scene();
-  const work = timed(client, new Promise(() => {}));
-  work.catch(() => {});
-  await clock.advance(100);
-  await expect(work).rejects.toBeInstanceOf(Late);
-  await expect(work).rejects.toThrow(/100 ms/);
 });
 
 describe('a write over a known record', () => {

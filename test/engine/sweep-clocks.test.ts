@@ -2,13 +2,13 @@
  * Goal: no clock that is wrong makes anybody lose a key or a tombstone, because each could be a second effect; what nobody needs
  * goes all the same. Method: processes and pages whose clocks are fast, slow, or wrong for one call, over shared records.
  */
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { seal } from '../../src/core/record.js';
-import { subscribe } from '../../src/entries/index.js';
+import { run, subscribe } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, test, type World } from '../support/world.js';
+import { DAY, HOUR, NAME, newWorld, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
 const ONE = { limits: { attempts: 1, keyWindowMs: 365 * DAY } } as const;
 /** A process on a store with a clock of its own, and a page on one without. */
@@ -29,8 +29,7 @@ let others = 0;
 /** Enough settles for one sweep, by a client of its own. */
 async function sweep(world: World, tab: Tab): Promise<void> {
   const once = tab.once({ namespace: 'shop' });
-  world.server.plays(answers(201));
-  await world.end(tab, pay(once, { operation: ['other', others++] }));
+  await world.end(tab, pay(once, { operation: ['other', others++] }), answers(201));
   await rest();
 }
 
@@ -161,4 +160,28 @@ describe('a process on a store with a clock of its own', () => {
     const next = open(world);
     expect((await world.end(next.tab, pay(next.once))).outcome).toMatchObject({ type: 'replayed' });
   });
+});
+
+describe('what may be done is remembered as long as what is done', () => {
+  test.for([365 * DAY, Number.POSITIVE_INFINITY])(
+    'a message whose first delivery ended unknown is not run again under a new key after 40 days, with keep.forMs: %s',
+    async (forMs, { world }) => {
+      const options = { keep: { forMs }, limits: { attempts: 1 } };
+      const first = world.open(options, { server: true });
+      const effect = vi.fn(() => Promise.reject(new TypeError('socket hang up')));
+      const deliver = ({ tab, once }: typeof first) => world.end(tab, watched(run(once, NAME, effect)) as Promise<never>);
+      expect((await deliver(first)).outcome).toMatchObject({ effect: 'unknown' });
+      first.tab.kill();
+      // A client sweeps after the first operation that it settles.
+      for (const days of [31, 8]) {
+        await world.clock.advance(days * DAY);
+        const other = world.open(options, { server: true });
+        await world.end(other.tab, pay(other.once, { operation: ['other', days] }), answers(201));
+        await rest();
+      }
+      await world.clock.advance(DAY);
+      expect(await deliver(world.open(options, { server: true }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
+      expect(effect).toHaveBeenCalledTimes(1);
+    },
+  );
 });

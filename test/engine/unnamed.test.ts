@@ -3,7 +3,8 @@
  * call again, and nothing else is. Method: a real engine on a scripted world; browsers, servers, tabs that die.
  */
 import { describe, expect } from 'vitest';
-import { type OnceRequestInit, pending, subscribe } from '../../src/entries/index.js';
+import { pending, subscribe } from '../../src/entries/index.js';
+import type { OnceRequestInit } from '../../src/once.js';
 import { answers, charged, delayed, during, hangs, honest, lost, replays, textOf } from '../support/server.js';
 import { DAY, HOUR, test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
@@ -73,8 +74,7 @@ describe('a POST or PATCH without a name', () => {
     const tab = world.tab({ locks });
     const once = tab.once({ fetch: tab.fetch, ...ONE });
     const server = honest([lost()]);
-    world.server.plays(server, server, server);
-    await world.end(tab, post(once));
+    await world.end(tab, post(once), server, server, server);
     const ends = await world.all(tab, post(once), post(once));
     expect(ends.map(({ outcome }) => outcome)).toMatchObject([
       { effect: 'done', resumed: true, joined: false },
@@ -82,15 +82,13 @@ describe('a POST or PATCH without a name', () => {
     ]);
     expect(world.server.charged.size).toBe(2);
     // It is given back: what is lost next is taken up, too.
-    world.server.plays(charged(lost()), replays());
-    await world.end(tab, post(once));
+    await world.end(tab, post(once), charged(lost()), replays());
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ resumed: true });
   });
 
   test('another body, URL or method takes up nothing', async ({ world }) => {
     const { tab, once } = open(world, ONE);
-    world.server.plays(lost(), answers(201), answers(201), answers(201));
-    const first = await world.end(tab, post(once));
+    const first = await world.end(tab, post(once), lost(), answers(201), answers(201), answers(201));
     for (const call of [post(once, { n: 2 }), post(once, { n: 1 }, {}, `${URL_}/2`), post(once, { n: 1 }, { method: 'PATCH' })])
       expect((await world.end(tab, call)).outcome?.key).not.toBe(first.outcome?.key);
   });
@@ -108,8 +106,7 @@ describe('a POST or PATCH without a name', () => {
     world.server.plays(...Array.from({ length: 150 }, lost));
     await world.all(tab, ...Array.from({ length: 150 }, () => post(once)));
     await world.clock.advance(25 * HOUR);
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, post(once));
+    const { outcome } = await world.end(tab, post(once), charged(lost()), replays());
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
@@ -143,19 +140,11 @@ describe('a POST or PATCH without a name', () => {
     ['the look at what was found', ['none', 'look-fails']],
   ] as const)('%s fails once: nothing is sent under another key, and the next call takes it up', async ([_, faults], { world, tab }) => {
     const once = tab.once({ fetch: tab.fetch, ...ONE });
-    world.server.plays(charged(lost()), replays());
-    const { outcome } = await world.end(tab, post(once));
+    const { outcome } = await world.end(tab, post(once), charged(lost()), replays());
     tab.faults.next(...faults);
     expect(await world.end(tab, post(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
     expect(world.locks.names).toEqual([]);
-  });
-
-  test('a store that cannot be used: the call still fails closed, and sends nothing without a record', async ({ world, tab, once }) => {
-    tab.faults.rate('look-fails', 1);
-    const end = await world.end(tab, post(once));
-    expect(end.response).toBeUndefined();
-    expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
   });
 });
 
@@ -270,42 +259,6 @@ describe('what HTTP itself calls idempotent', () => {
     expect((await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', once: { key: 'mine' } })))).outcome).toMatchObject({ type: 'fresh', key: 'mine' });
   });
 
-  test.for([400, 401, 404, 409, 412, 422, 501])('a %i is its answer', async (status, { world, tab, once }) => {
-    expect(await world.end(tab, watched(once.fetch(URL_)), answers(status))).toMatchObject({ status });
-  });
-
-  test('its last answer, or its last error, is what the caller gets', async ({ world }) => {
-    const { tab, once } = open(world, { limits: { attempts: 2 } });
-    expect(await world.end(tab, watched(once.fetch(URL_)), lost(), answers(503))).toMatchObject({ status: 503 });
-    expect((await world.end(tab, watched(once.fetch(URL_)), answers(503), lost())).error).toBeInstanceOf(TypeError);
-  });
-
-  test('waits as the server asks, and no longer than totalMs', async ({ world, tab, once }) => {
-    world.server.plays(answers(503, '', { 'retry-after': '7' }), answers(200), answers(503, '', { 'retry-after': '600' }));
-    await world.end(tab, watched(once.fetch(URL_)));
-    expect(world.server.gaps).toEqual([7 * SECOND]);
-    expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 503 });
-  });
-
-  test('an abort ends it, in a wait too', async ({ world, tab, once }) => {
-    const controller = new AbortController();
-    const reason = new Error('gone');
-    world.server.plays(answers(503, '', { 'retry-after': '30' }));
-    const call = watched(once.fetch(URL_, { signal: controller.signal }));
-    world.clock.timer(SECOND, () => controller.abort(reason));
-    const begun = world.clock.now();
-    await world.end(tab, call);
-    expect(world.clock.now() - begun).toBe(SECOND);
-    expect(world.server.arrivals).toHaveLength(1);
-  });
-
-  test('a stream is not sent twice', async ({ world, tab, once }) => {
-    world.server.plays(answers(503));
-    expect(await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: new Blob(['x']).stream(), duplex: 'half' } as RequestInit)))).toMatchObject({
-      status: 503,
-    });
-  });
-
   test('named, it has a key and an outcome like any other', async ({ world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: 'v1', once: NAME })), lost(), answers(200));
     expect(end).toMatchObject({ status: 200, outcome: { effect: 'done' } });
@@ -326,5 +279,28 @@ describe('a server that says it ignored the key', () => {
       outcome: { attempts: 2 },
     });
     expect(codes).toEqual(['key-ignored']);
+  });
+});
+
+describe('A37: what is sent again without a key undoes nothing that was written since', () => {
+  const LATER: Readonly<Record<string, readonly [string | URL, OnceRequestInit]>> = {
+    'a PUT': [URL_, { method: 'PUT', body: 'new' }],
+    'a PUT to the relative address': ['/notes', { method: 'PUT', body: 'new' }],
+    'a PUT to the address with a fragment': [`${URL_}#top`, { method: 'PUT', body: 'new' }],
+    'a PUT with a name': [URL_, { method: 'PUT', body: 'new', once: ['save', 2] }],
+    'a PATCH without a name': [URL_, { method: 'PATCH', body: 'new' }],
+    'a POST with a name': [URL_, { method: 'POST', body: 'new', once: ['add', 1] }],
+  };
+
+  describe.each([{ method: 'PUT', body: 'old' }, { method: 'DELETE' }])('a $method without a name', (init) => {
+    test.for(Object.entries(LATER))('is not sent again after %s', async ([_, [url, later]], { world, tab }) => {
+      const once = tab.once({ fetch: tab.fetch });
+      world.server.plays(answers(503), answers(200));
+      const first = watched(once.fetch(URL_, init));
+      await rest();
+      expect(await world.run(watched(once.fetch(url, later)))).toMatchObject({ status: 200 });
+      expect(await world.run(first)).toMatchObject({ status: 503 });
+      expect(world.server.arrivals.map(({ method }) => method)).toEqual([init.method, later.method]);
+    });
   });
 });

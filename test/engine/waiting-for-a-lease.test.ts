@@ -82,15 +82,6 @@ describe('a lease', () => {
     expect(one.clock.pending).toBe(0);
   });
 
-  test('is renewed after a log-out, which only raises the revision', async ({ one }) => {
-    const { held, end } = hold(one);
-    one.medium.set('id', record({ revision: 2 }));
-    await one.clock.advance(BEAT_MS);
-    expect(one.stored()?.lease).toEqual({ owner: 'me', until: NOW + BEAT_MS + LEASE_MS });
-    end();
-    await held;
-  });
-
   test('ends with work that fails', async () => {
     const { job, clock } = scene();
     await expect(holdingLease({ job, record: record() } as unknown as AttemptLoop, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
@@ -188,19 +179,6 @@ describe('who waits for one', () => {
     change(one);
     await one.clock.advance(LEASE_MS - 1);
     expect(await over()).toBeUndefined();
-  });
-
-  test('leaves at once when its caller does, or the client is closed', async () => {
-    for (const leave of [(one: ReturnType<typeof scene>) => one.stop.abort(), (one: ReturnType<typeof scene>) => one.client.closing.abort()]) {
-      const one = scene();
-      const over = waiting(one);
-      await one.clock.advance(30);
-      const looks = one.looks.length;
-      leave(one);
-      expect(await over()).toBe(30);
-      expect(one.looks).toHaveLength(looks);
-      expect(one.clock.pending).toBe(0);
-    }
   });
 
   test('is busy when its own time is over, and at once where it does not want to wait', async ({ one }) => {

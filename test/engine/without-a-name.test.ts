@@ -5,13 +5,14 @@
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client } from '../../src/engine/client.js';
+import { clear, move } from '../../src/entries/index.js';
 import { mayGo, wantsKey } from '../../src/features/unnamed.js';
-import { jsonOf } from '../../src/http/bytes.js';
 import { bearsKey, type RequestInput } from '../../src/http/request.js';
+import type { Once } from '../../src/once.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
-import { DAY, newWorld, ONE, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { CART, DAY, newWorld, ONE, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const POST = { method: 'POST', body: '{"cart":1}' } as const;
 
@@ -52,15 +53,6 @@ describe('a key', () => {
     null,
   ])('is wanted by what is no GraphQL: %s', (body) => {
     expect(wants('POST', body)).toBe(true);
-  });
-
-  test.each([
-    ['{"a":1}', { a: 1 }],
-    ['{"a"', undefined],
-    [5, undefined],
-    [undefined, undefined],
-  ])('%j as JSON is %j', (text, json) => {
-    expect(jsonOf(text)).toEqual(json);
   });
 
   test.each<[string, Record<string, string>, boolean]>([
@@ -158,16 +150,6 @@ describe('a lost one', () => {
     }
   });
 
-  test('that can not be read again is not taken up, and nothing is sent: it may have taken effect', async () => {
-    const { world } = await lostOnes(1);
-    const { tab, once } = world.open();
-    const before = world.server.arrivals.length;
-    tab.faults.next('none', 'look-fails');
-    expect(await world.end(tab, once.fetch(URL_, POST))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
-    expect(world.server.arrivals).toHaveLength(before);
-    expect(world.locks.names).toEqual([]);
-  });
-
   test('that another tab takes up at the same moment, where there are no locks, is not told to both as theirs', async () => {
     const { world, keys } = await lostOnes(1);
     const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
@@ -176,14 +158,6 @@ describe('a lost one', () => {
     expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done', key: keys[0] });
     expect(await world.end(two.tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
     expect((await world.end(two.tab, two.once.fetch(URL_, POST), charged(answers(201)))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
-    expect(new Set(world.server.keys).size).toBe(2);
-  });
-
-  test('that is under way in this very page is left alone', async ({ world }) => {
-    const { tab, once } = world.open({}, { locks: false });
-    world.server.plays(delayed(SECOND, answers(201)), answers(201));
-    const [one, two] = [once.fetch(URL_, POST), once.fetch(URL_, POST)];
-    await world.all(tab, one, two);
     expect(new Set(world.server.keys).size).toBe(2);
   });
 });
@@ -217,5 +191,55 @@ describe('a key of the caller', () => {
     expect((await call('one')).outcome).toMatchObject({ type: 'fresh' });
     expect((await call('two')).outcome).toMatchObject({ type: 'fresh' });
     expect(world.server.keys).toEqual(['one', 'two']);
+  });
+});
+
+describe('an id of a call with a key of its own', () => {
+  const OWN = 'order-4711';
+  const SITES = [
+    ['a process', { server: true, locks: false }],
+    ['a page', {}],
+  ] as const;
+
+  const call = (once: Once, key = OWN): Promise<Response> =>
+    watched(once.fetch(URL_, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify(CART), once: { limits: { attempts: 1 } } }));
+  const stored = (world: World): OnceRecord[] => world.records as OnceRecord[];
+  describe.each(SITES)('%s', (_, of) => {
+    const open = (world: World, namespace = 'ann@shop.example') => world.open({ namespace }, of);
+
+    test('shows neither namespace nor key in an id', async ({ world }) => {
+      const { tab, once } = open(world);
+      await world.end(tab, call(once), charged(lost()));
+      expect(stored(world).map(({ id }) => id)).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+      await world.run(clear(once));
+      expect(JSON.stringify(stored(world))).not.toContain('ann@shop.example');
+    });
+
+    test('goes on with what its key left behind, and with nothing of another key or another namespace', async ({ world }) => {
+      const first = open(world);
+      await world.end(first.tab, call(first.once), charged(lost()));
+      const next = open(world);
+      expect((await world.end(next.tab, call(next.once), replays())).outcome).toMatchObject({ type: 'replayed', key: OWN, resumed: true });
+      expect((await world.end(next.tab, call(next.once, 'order-4712'), charged(answers(201)), charged(answers(201)))).outcome).toMatchObject({
+        type: 'fresh',
+        resumed: false,
+      });
+      const other = open(world, 'bob');
+      expect((await world.end(other.tab, call(other.once, 'order-4713'))).outcome).toMatchObject({ resumed: false });
+    });
+
+    test('is found after a move', async ({ world }) => {
+      const guest = open(world, 'guest');
+      await world.end(guest.tab, call(guest.once), charged(lost()));
+      const user = open(world);
+      await world.run(move(user.once, 'guest'));
+      expect((await world.end(user.tab, call(user.once), replays())).outcome).toMatchObject({ type: 'replayed', resumed: true });
+    });
+
+    test('sends nothing where it can not be told what is stored', async ({ world }) => {
+      const { tab, once } = open(world);
+      tab.faults.next('look-fails');
+      expect(await world.end(tab, call(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+    });
   });
 });

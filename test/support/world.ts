@@ -5,7 +5,7 @@
 import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { encodeName, type OperationName } from '../../src/core/name.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import type { OnceErrorCode, OperationOptions, Outcome } from '../../src/entries/index.js';
+import { type OnceErrorCode, type OperationOptions, type Outcome, type Resumed, resume } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import { memoryMedium } from '../../src/stores/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
@@ -32,6 +32,8 @@ export interface End {
   readonly status: number | undefined;
   readonly code: OnceErrorCode | undefined;
   readonly outcome: Outcome | undefined;
+  /** How long it took from when it was waited for, ms. */
+  readonly ms: number;
 }
 
 export interface PayOptions extends OperationOptions {
@@ -61,6 +63,13 @@ export const saying =
     heard.push(question);
     return said;
   };
+
+/** All that `resume` tells, to its end. */
+export async function resumed(...of: Parameters<typeof resume>): Promise<Resumed[]> {
+  const told: Resumed[] = [];
+  for await (const one of resume(...of)) told.push(one);
+  return told;
+}
 
 /** A promise whose rejection may come before the test looks at it. */
 export function watched<T>(promise: Promise<T>): Promise<T> {
@@ -122,12 +131,14 @@ export class World {
   /** Lets time pass until the call in `tab` ended, and tells how; `meets`: what becomes of its requests. */
   async end(tab: Tab, call: Promise<Response>, ...meets: readonly Entry[]): Promise<End> {
     this.server.plays(...meets);
+    const begun = this.clock.now();
     const [settled] = await this.run(Promise.allSettled([call]));
     const response = settled.status === 'fulfilled' ? settled.value : undefined;
     const error = settled.status === 'rejected' ? settled.reason : undefined;
     const outcome = tab.outcomeOf(response ?? error);
     if (outcome) this.#told.push(outcome);
-    return { response, error, status: response?.status, code: (error as { code?: OnceErrorCode } | undefined)?.code, outcome };
+    const ms = this.clock.now() - begun;
+    return { response, error, status: response?.status, code: (error as { code?: OnceErrorCode } | undefined)?.code, outcome, ms };
   }
 
   /** Lets time pass until every promise settled. */

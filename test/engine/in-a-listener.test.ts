@@ -1,10 +1,10 @@
 /**
- * Goal: whoever hears that an operation is unknown can settle or forget it there and then, and that opens no gap for a second
- * effect: a press that came first still goes first, in this tab and in another one.
+ * Goal: whoever hears of an end may settle, forget, press or close there and then, and that opens no gap for a second effect: a press
+ * that came first still goes first, in this tab and in another one.
  */
 import { describe, expect } from 'vitest';
-import { forget, type Once, operation, settle, subscribe } from '../../src/entries/index.js';
-import { answers, charged, delayed, idle, lost } from '../support/server.js';
+import { close, extend, forget, type Once, operation, settle, subscribe } from '../../src/entries/index.js';
+import { answers, charged, delayed, hangs, idle, lost } from '../support/server.js';
 import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
 const CARD_B = { ...CART, card: 'B' };
@@ -130,5 +130,97 @@ describe.each([true, false])('two tabs, with locks: %s', (locks) => {
     expect((await world.end(other.tab, second)).outcome).toMatchObject({ effect: 'done' });
     await world.run(heard.done);
     expect(new Set(world.server.keys).size).toBe(1);
+  });
+});
+
+describe('a press in a listener that has heard of the end is a press after the end', () => {
+  const ALWAYS = { repeat: 'always' } as const;
+
+  const heardBy: readonly (readonly [string, (once: Once, press: () => void) => unknown])[] = [
+    ['a listener of events', (once, press) => subscribe(once, ({ type }) => type === 'settled' && press())],
+    [
+      'a screen that draws the end',
+      (once, press) => {
+        const screen = operation(once, NAME);
+        screen.subscribe(() => screen.state.phase === 'settled' && press());
+      },
+    ],
+  ];
+
+  test.for(heardBy)('in %s, with repeat', async ([_, listen], { world }) => {
+    const { tab, once } = world.open(ALWAYS);
+    world.server.plays(answers(201), answers(201));
+    let next: Promise<Response> | undefined;
+    listen(once, () => {
+      next ??= pay(once);
+    });
+    await world.end(tab, pay(once));
+    expect((await world.end(tab, next as Promise<Response>)).outcome).toMatchObject({ type: 'fresh', joined: false });
+    expect(new Set(world.server.keys).size).toBe(2);
+  });
+});
+
+describe('a listener of the end that close brings', () => {
+  /** Settles the operation, by `by`, as soon as `once` tells that it is unknown; gives what became of that. */
+  function settling(once: Once, effect: 'done' | 'none', also?: () => void, by = once): Promise<unknown> {
+    return new Promise((resolve) => {
+      subscribe(once, ({ type }) => {
+        if (type !== 'unknown') return;
+        also?.();
+        settle(by, NAME, effect).then(() => resolve('stored'), resolve);
+      });
+    });
+  }
+
+  describe('settled in a listener of the end that close brings', () => {
+    test.for(['done', 'none'] as const)('%s: it is stored before the store is closed', async (effect, { world, tab, once }) => {
+      const word = settling(once, effect);
+      world.server.plays(effect === 'done' ? charged(lost()) : lost());
+      const call = pay(once);
+      await rest();
+      const closed = close(once);
+      expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+      await world.run(closed);
+      expect(await word).toBe('stored');
+      expect(world.record()).toMatchObject({ state: effect === 'done' ? 'settled' : 'retired', ending: { effect } });
+    });
+
+    test.for([
+      ['in a listener of its own', true],
+      ['in a listener of the one that it was extended from', false],
+    ] as const)('the same by a client that was extended, closed with the one whose store it has, %s', async ([_, own], { world, tab, once }) => {
+      const child = tab.in(() => extend(once, {}));
+      const paying = own ? child : once;
+      const word = settling(paying, 'done', undefined, child);
+      world.server.plays(charged(lost()));
+      const call = pay(paying);
+      await rest();
+      const closed = close(once);
+      await world.end(tab, call);
+      await world.run(closed);
+      expect(await word).toBe('stored');
+    });
+  });
+
+  test('a listener that closes the client and settles, both at once', async ({ world }) => {
+    const { tab, once } = world.open(ONE);
+    let closed: Promise<void> | undefined;
+    const word = settling(once, 'done', () => {
+      closed = close(once);
+    });
+    await world.end(tab, pay(once), charged(lost()));
+    await world.run(closed as Promise<void>);
+    expect(await word).toBe('stored');
+  });
+
+  test('close waits no longer than the attempt under way', async ({ world }) => {
+    const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });
+    world.server.plays(hangs());
+    const call = pay(once);
+    await rest();
+    const at = world.clock.now();
+    await world.run(close(once));
+    expect(world.clock.now() - at).toBe(5 * SECOND);
+    expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown' });
   });
 });

@@ -1,0 +1,255 @@
+/** Goal: a key that stays in use is the next one, and what is told under it is true, whatever came in between. */
+import { describe, expect } from 'vitest';
+import { clear, forget, move, type Once, type OnceOptions, resumeOne } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
+import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
+import { CART, DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, saying, test, type World, watched } from '../support/world.js';
+
+const CARD_B = { ...CART, card: 'B' };
+const REFUSED = charged(answers(400, { code: 'bad_card' }));
+const ELSEWHERE = 'https://other.example/api/payments';
+
+describe('a press that went under another key, and never left', () => {
+  test.for([
+    ['edited, where an edit is refused', { body: CARD_B, whenChanged: 'refuse' }, { whenChanged: 'refuse' }],
+    ['to another address', { url: ELSEWHERE }, {}],
+    ['to another address, edited', { url: ELSEWHERE, body: CARD_B }, {}],
+  ] as const)('%s: the next one of the first kind sends the key in use', async ([_, between, last], { world }) => {
+    const tab = world.tab({ resends: true });
+    const { outcome } = await world.end(tab, pay(tab.once(), last), REFUSED);
+    const next = await pressOffline(tab, (page) => pay(page.once(), between));
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
+    await world.end(next, pay(next.once(), last), replays());
+    expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
+  });
+});
+
+describe('a copy that went out unseen charged, the other one was refused, and the server repeats the first answer to another payload', () => {
+  test('it is not told for certain', async ({ world }) => {
+    const tab = world.tab({ resends: true });
+    const once = tab.once();
+    await world.end(tab, pay(once), REFUSED);
+    expect((await world.end(tab, pay(once, { body: CARD_B }), replays())).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
+  });
+
+  test('if-changed: the change is made all the same', async ({ world }) => {
+    const tab = world.tab({ resends: true });
+    const once = tab.once();
+    await world.end(tab, pay(once, { repeat: 'if-changed' }), REFUSED);
+    expect((await world.end(tab, pay(once, { body: CARD_B, repeat: 'if-changed' }), replays(), answers(201))).outcome).toMatchObject({ type: 'fresh' });
+    expect(world.server.arrivals).toHaveLength(3);
+  });
+});
+
+test('the same, where the edited press never left, and resume takes it up', async ({ world }) => {
+  const tab = world.tab({ resends: true });
+  const options = { namespace: 'ann', keep: { request: true } };
+  await world.end(tab, pay(tab.once(options)), REFUSED);
+  const next = await pressOffline(tab, (page) => pay(page.once(options), { body: CARD_B }));
+  const { outcome } = await world.end(next, watched(resumeOne(next.once(options), NAME)), replays());
+  expect(outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
+  expect(world.record()?.payloads).toHaveLength(2);
+});
+
+test('the key window ends while a call under a key in use waits: it goes on under a new key', async ({ world }) => {
+  const { tab, once } = world.open({ limits: { totalMs: 10 * MINUTE, keyWindowMs: HOUR } });
+  const { outcome } = await world.end(tab, pay(once), answers(400, { code: 'bad_card' }));
+  await world.clock.advance(HOUR - 2 * MINUTE);
+  const paid = await world.end(tab, pay(once), answers(429, '', { 'retry-after': '300' }), answers(201));
+  expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+  expect(world.server.keys).toEqual([outcome?.key, outcome?.key, paid.outcome?.key]);
+  expect(paid.outcome?.key).not.toBe(outcome?.key);
+});
+
+describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that the earlier payload is done', (repeat) => {
+  test.for([
+    ['after the key window', {}, DAY],
+    ['at another address', { url: ELSEWHERE }, 0],
+    ['after the key window, with a Response', { reconcile: async () => Response.json({ id: 'ch_1' }) }, DAY],
+  ] as const)('%s: the new payload is sent all the same', async ([_, more, wait], { world }) => {
+    const asked: unknown[] = [];
+    const { tab, once } = world.open({ repeat, reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
+    await world.end(tab, pay(once), charged(lost()));
+    await world.clock.advance(wait);
+    expect((await world.end(tab, pay(once, { body: CARD_B, ...more }), answers(201))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  test('after a mismatch', async ({ world }) => {
+    const asked: unknown[] = [];
+    const { tab, once } = world.open({ repeat, reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
+    await world.end(tab, pay(once), charged(lost()));
+    const next = tab.reload();
+    const again = next.once({ repeat, reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
+    world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }), answers(201));
+    expect((await world.end(next, pay(again, { body: CARD_B }))).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect(world.server.arrivals).toHaveLength(3);
+  });
+
+  test.for([undefined, 'profile-0001'])('a payload that may be done itself is not sent again (key: %s)', async (key, { world }) => {
+    const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
+    await world.end(tab, pay(once, { key }), lost());
+    await world.end(tab, pay(once, { key, body: CARD_B }), charged(lost()));
+    expect((await world.end(tab, pay(once, { key, body: CARD_B }), answers(402))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals).toHaveLength(3);
+  });
+
+  test('a text of your own as its key can be for no second payload: nothing is sent, and it is told that this one had no effect', async ({ world }) => {
+    const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
+    const key = 'profile-0001';
+    await world.end(tab, pay(once, { key }), charged(lost()));
+    await world.clock.advance(DAY);
+    expect(await world.end(tab, pay(once, { key, body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { effect: 'none' } });
+    expect(world.record()).toMatchObject({ state: 'settled' });
+  });
+
+  test('the same payload again is what is done', async ({ world }) => {
+    const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
+    await world.end(tab, pay(once), charged(lost()));
+    await world.clock.advance(DAY);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'reconcile' } });
+  });
+});
+
+test('never, another payload, and reconcile says done: it is told that the name is done, and nothing is sent', async ({ world }) => {
+  const { tab, once } = world.open({ reconcile: saying([], 'done'), limits: { attempts: 1 } });
+  await world.end(tab, pay(once), charged(lost()));
+  await world.clock.advance(DAY);
+  expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
+});
+
+describe('a log-out or a log-in while a call waits for the network drops no key in use', () => {
+  const CARD_B = { ...CART, card: 'B' };
+  const CARD_C = { ...CART, card: 'C' };
+  const REFUSED = charged(answers(400, { code: 'bad_card' }));
+
+  describe('a browser sent a copy unseen, which charged, and the other one was refused', () => {
+    test.for([
+      ['the card of that press', CARD_B],
+      ['yet another card', CARD_C],
+    ] as const)('a press without a network, whose page dies, a log-out, a log-in, then %s: the same key', async ([_, body], { world }) => {
+      const tab = world.tab({ resends: true });
+      const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'ann' })), REFUSED);
+      const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'ann' }), { body: CARD_B }));
+      expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false, key: outcome?.key });
+      const ann = next.once({ namespace: 'ann' });
+      await world.run(clear(ann));
+      await world.end(next, pay(ann, { body }), replays());
+      expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
+    });
+
+    test("a guest's press that never left does not take the place of the user's key in use", async ({ world }) => {
+      const tab = world.tab({ resends: true });
+      const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'ann' })), REFUSED);
+      const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'guest' })));
+      const ann: Once = next.once({ namespace: 'ann' });
+      await world.run(move(ann, 'guest'));
+      await world.end(next, pay(ann), replays());
+      expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
+    });
+
+    test.for([false, true])(
+      'forget of a press that never left leaves the key in use, unless it is forgotten for good: %s',
+      async (evenIfUnknown, { world }) => {
+        const tab = world.tab({ resends: true });
+        const { outcome } = await world.end(tab, pay(tab.once()), evenIfUnknown ? answers(400, { code: 'bad_card' }) : REFUSED);
+        const next = await pressOffline(tab, (page) => pay(page.once(), { body: CARD_B }));
+        const once = next.once();
+        await world.run(forget(once, NAME, { evenIfUnknown }));
+        expect(world.record()).toMatchObject({ state: 'retired', key: outcome?.key });
+        expect(world.record()?.keyInUse).toBe(evenIfUnknown ? undefined : true);
+        if (evenIfUnknown) return;
+        await world.end(next, pay(once, { body: CARD_C }), replays());
+        expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
+      },
+    );
+  });
+});
+
+describe('a key in use, which a second tab resumes while the first one presses again, without locks', () => {
+  const CARD_B = { ...CART, card: 'B' };
+  const OPTIONS: OnceOptions = { namespace: 'ann', keep: { request: true }, limits: { attempts: 1 } };
+  const TAB = { locks: false, resends: true } as const;
+  const SLOW = (entry: Entry): Entry => delayed(5 * SECOND, entry);
+
+  /** Only one key ever left, and it was charged once. */
+  function oneKey(world: World, key: string | undefined): void {
+    expect(new Set(world.server.keys)).toEqual(new Set([key]));
+    expect([...world.server.charged]).toEqual([key]);
+  }
+
+  /** The key is in use: a login in front, behind which a copy has charged. `refused`: by a refusal that leaves no doubt. */
+  async function inUse() {
+    const world = newWorld();
+    const one = world.open(OPTIONS, TAB);
+    const { outcome } = await world.end(one.tab, pay(one.once), charged(answers(401)));
+    expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
+    return { world, one, other: world.open(OPTIONS, TAB), key: outcome?.key };
+  }
+
+  describe('refused in front, so that nobody knows', () => {
+    test.each([
+      ['the same card', CART],
+      ['another card', CARD_B],
+    ])('the other tab resumes it, and this one presses with %s meanwhile: it waits', async (_, body) => {
+      const { world, one, other, key } = await inUse();
+      world.server.plays(SLOW(replays()));
+      const resumed = watched(resumeOne(other.once, NAME));
+      await rest();
+      const pressed = pay(one.once, { body });
+      expect((await world.end(other.tab, resumed)).outcome).toMatchObject({ effect: 'done', key });
+      expect((await world.end(one.tab, pressed)).outcome).toMatchObject({ effect: 'done', key });
+      oneKey(world, key);
+    });
+
+    test('this tab presses with another card, and the other one resumes meanwhile: it waits', async () => {
+      const { world, one, other, key } = await inUse();
+      world.server.plays(SLOW(replays()));
+      const pressed = pay(one.once, { body: CARD_B });
+      await rest();
+      const resumed = watched(resumeOne(other.once, NAME));
+      expect((await world.end(one.tab, pressed)).outcome).toMatchObject({ effect: 'done', key });
+      expect((await world.end(other.tab, resumed)).outcome).toMatchObject({ effect: 'done', key });
+      oneKey(world, key);
+    });
+
+    test('the tab that resumes hangs until its lease is over: the press goes on under the same key', async () => {
+      const { world, one, other, key } = await inUse();
+      world.server.plays(lost(), replays());
+      const resumed = watched(resumeOne(other.once, NAME));
+      await rest();
+      other.tab.freeze();
+      expect((await world.end(one.tab, pay(one.once, { body: CARD_B }))).outcome).toMatchObject({ effect: 'done', key });
+      other.tab.thaw();
+      await world.run(resumed.catch(() => {}));
+      oneKey(world, key);
+    });
+  });
+
+  describe('refused, and taken up by a press without a network whose page died', () => {
+    const takenUp = async () => {
+      const world = newWorld();
+      const tab = world.tab(TAB);
+      const { outcome } = await world.end(tab, pay(tab.once(OPTIONS)), charged(answers(400, { code: 'bad_card' })));
+      const next = await pressOffline(tab, (page) => pay(page.once(OPTIONS), { body: CARD_B }));
+      expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false, key: outcome?.key });
+      return { world, one: { tab: next, once: next.once(OPTIONS) }, other: world.open(OPTIONS, TAB), key: outcome?.key };
+    };
+
+    test.each([true, false])('the other tab resumes it beside a press of this one, which comes first: %s', async (pressFirst) => {
+      const { world, one, other, key } = await takenUp();
+      world.server.plays(SLOW(replays()));
+      const press = () => pay(one.once, { body: { ...CART, card: 'C' } });
+      const resume = () => watched(resumeOne(other.once, NAME));
+      const early = pressFirst ? press() : resume();
+      await rest();
+      const late = pressFirst ? resume() : press();
+      for (const [tab, call] of [
+        [pressFirst ? one.tab : other.tab, early],
+        [pressFirst ? other.tab : one.tab, late],
+      ] as const)
+        expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'done', key });
+      oneKey(world, key);
+    });
+  });
+});

@@ -1,0 +1,98 @@
+/**
+ * Goal: `resume` beside a press of the operation that it finds: one key, no wait for a lock that the other one has, and no end that is
+ * another operation's. Method: `resume` begins at every moment of the press; presses that are cancelled; runs.
+ */
+import { describe, expect } from 'vitest';
+import { type Once, type Resumed, run, unnamed } from '../../src/entries/index.js';
+import { everything } from '../../src/everything.js';
+import { answers, charged, type Entry, honest, lost } from '../support/server.js';
+import { NAME, newWorld, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
+
+const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}' }));
+
+test.for(Array.from({ length: 12 }, (_, index) => index + 1))('resume begins at crossing %i of the press', async (at, { world }) => {
+  const options = { namespace: 'ann', keep: { request: true }, use: [...everything(), unnamed()] } as const;
+  const before = world.open({ ...options, limits: { attempts: 1 } });
+  await world.end(before.tab, send(before.once), charged(lost()));
+  const tab = before.tab.reload();
+  const once = tab.once(options);
+  world.server.otherwise = honest();
+  let other: Promise<Resumed[]> | undefined;
+  tab.at(at, () => {
+    other = resumed(once);
+  });
+  const begun = world.clock.now();
+  expect((await world.end(tab, send(once))).outcome).toMatchObject({ effect: 'done' });
+  expect(world.clock.now() - begun).toBeLessThan(SECOND);
+  for (const { outcome } of (await world.run(Promise.resolve(other))) ?? []) expect(outcome.effect).toBe('done');
+  expect(world.locks.names).toEqual([]);
+});
+
+describe('beside a press of another tab that is cancelled, the end of an earlier operation is not told', () => {
+  const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
+
+  /** A page whose second press waits for the network, after a first one that ended. */
+  async function waitingPress(world: World, before: Entry) {
+    const page = world.open(OPTIONS);
+    const first = (await world.end(page.tab, pay(page.once), before)).outcome;
+    page.tab.online = false;
+    const cancel = new AbortController();
+    const press = watched(pay(page.once, { signal: cancel.signal }));
+    await rest();
+    const cancelled = async () => {
+      cancel.abort(new Error('cancelled'));
+      expect((await world.end(page.tab, press)).outcome).toMatchObject({ type: 'unsent' });
+    };
+    return { first, cancelled };
+  }
+
+  test.for([
+    ['done', answers(201)],
+    ['refused', answers(402, { code: 'card_declined' })],
+  ] as const)('what was %s before is not told again', async ([_, before], { world }) => {
+    const { first, cancelled } = await waitingPress(world, before);
+    const resuming = resumed(world.open(OPTIONS).once);
+    await rest();
+    await cancelled();
+    const ends = await world.run(resuming);
+    expect(ends.map(({ outcome }) => outcome.key)).not.toContain(first?.key);
+    expect(ends.map(({ outcome }) => outcome.effect)).toEqual(['unknown']);
+  });
+
+  test('nor is what was pressed and done after it', async ({ world }) => {
+    const { cancelled } = await waitingPress(world, answers(201));
+    world.server.plays(answers(201));
+    const third = world.open(OPTIONS);
+    const later = pay(third.once);
+    await rest();
+    const resuming = resumed(world.open(OPTIONS).once);
+    await rest();
+    await cancelled();
+    expect((await world.end(third.tab, later)).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.run(resuming)).map(({ outcome }) => outcome.effect)).toEqual(['unknown']);
+  });
+});
+
+describe('of a run, its value is no Response, and is not given as one', () => {
+  /** What `resume` tells of a run whose function broke off the first time, and gives `value` the second time. */
+  async function resumedWith(value: unknown): Promise<Resumed[]> {
+    const world = newWorld();
+    const { tab, once } = world.open({ limits: { attempts: 1 } }, { server: true });
+    let runs = 0;
+    const effect = async ({ key }: { key: string }) => {
+      if (runs++ === 0) throw new TypeError('socket hang up');
+      world.server.charged.add(key);
+      return value;
+    };
+    await world.end(tab, watched(run(once, NAME, effect)) as Promise<never>);
+    return world.run(resumed(once));
+  }
+
+  test("a value with an 'ok' of its own does not pass for a refused Response", async () => {
+    expect(await resumedWith({ ok: false, reason: 'a note for the caller' })).toMatchObject([{ name: NAME, outcome: { effect: 'done' }, response: undefined }]);
+  });
+
+  test('a Response that the function gave is one', async () => {
+    expect((await resumedWith(Response.json({}, { status: 201 })))[0]?.response?.status).toBe(201);
+  });
+});

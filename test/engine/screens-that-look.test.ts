@@ -1,0 +1,318 @@
+/**
+ * Goal: a screen shows what is stored now, however the looks of several tabs' messages come back. Method: a look that was slow
+ * comes back behind a later one, while the screen shows, before and after, that there is nothing.
+ */
+import { describe, expect } from 'vitest';
+import { clear, close, extend, forget, move, type OnceOptions, operation, pending, refresh, watch } from '../../src/entries/index.js';
+import type { Once } from '../../src/once.js';
+import type { ScanQuery, Tabs } from '../../src/ports.js';
+import { memoryStore } from '../../src/stores/memory.js';
+import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import { NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+
+test('nothing, then something that is gone again before the look at it comes back: nothing is shown', async ({ world }) => {
+  const plain = memoryStore();
+  let held: Promise<void> | undefined;
+  const store = {
+    ...plain,
+    scope: plain.scope,
+    read: async (id: Parameters<typeof plain.read>[0]) => {
+      const wait = held;
+      const found = await plain.read(id);
+      await wait;
+      return found;
+    },
+  };
+  const here = world.open({ store });
+  const there = world.open({ store: { ...plain, scope: plain.scope } });
+  const screen = operation(here.once, NAME);
+  screen.subscribe(() => {});
+  await rest();
+  expect(screen.state).toEqual({ phase: 'idle' });
+  there.tab.online = false;
+  const cancel = new AbortController();
+  const press = watched(pay(there.once, { signal: cancel.signal }));
+  await rest();
+  let comes = (): void => {};
+  held = new Promise((resolve) => {
+    comes = resolve;
+  });
+  refresh(here.once);
+  await rest();
+  held = undefined;
+  cancel.abort(new Error('cancelled'));
+  await world.end(there.tab, press);
+  refresh(here.once);
+  await rest();
+  expect(screen.state).toEqual({ phase: 'idle' });
+  comes();
+  await rest();
+  expect(screen.state).toEqual({ phase: 'idle' });
+});
+
+test('a look that finds nothing once more gives the screen the same object: nothing has changed', async ({ once }) => {
+  const screen = operation(once, NAME);
+  screen.subscribe(() => {});
+  await rest();
+  const { state } = screen;
+  expect(state).toEqual({ phase: 'idle' });
+  refresh(once);
+  await rest();
+  expect(screen.state).toBe(state);
+});
+
+describe('a look that fails', () => {
+  const open = async () => {
+    const world = newWorld();
+    await world.interrupted(charged(lost()));
+    const { tab, once } = world.open();
+    let looks = 0;
+    const read = tab.store.read;
+    const counting: typeof read = (id) => {
+      looks++;
+      return read(id);
+    };
+    Object.assign(tab.store, { read: counting });
+    const screen = operation(once, NAME);
+    return { world, tab, once, screen, looks: () => looks };
+  };
+
+  test('is made again until it does not: an open payment is shown', async () => {
+    const { world, tab, screen, looks } = await open();
+    tab.faults.next('look-fails', 'look-fails');
+    screen.subscribe(() => {});
+    await rest();
+    expect(screen.state).toEqual({ phase: 'loading' });
+    await world.clock.advance(2 * SECOND);
+    expect(screen.state).toEqual({ phase: 'loading' });
+    await world.clock.advance(2 * SECOND);
+    expect(screen.state).toMatchObject({ phase: 'unsettled' });
+    await world.clock.advance(10 * SECOND);
+    expect(looks()).toBe(3);
+  });
+
+  test('also one that was made because another tab said so', async () => {
+    const { world, tab, once, screen } = await open();
+    screen.subscribe(() => {});
+    await rest();
+    const other = world.open();
+    await world.end(other.tab, pay(other.once), replays());
+    tab.faults.next('look-fails');
+    refresh(once);
+    await rest();
+    expect(screen.state).toMatchObject({ phase: 'unsettled' });
+    await world.clock.advance(2 * SECOND);
+    expect(screen.state).toMatchObject({ phase: 'settled' });
+  });
+
+  test('by a client that is closed since is made again by the next one', async () => {
+    const { world, tab, once, screen } = await open();
+    tab.faults.next('look-fails', 'look-fails');
+    const before = extend(once, {});
+    const off = operation(before, NAME).subscribe(() => {});
+    await rest();
+    off();
+    await close(before);
+    screen.subscribe(() => {});
+    await world.clock.advance(2 * SECOND);
+    expect(screen.state).toMatchObject({ phase: 'unsettled' });
+  });
+
+  test.each([
+    ['is made no more than once in two seconds, however often the screen is told to look', 4, () => {}],
+    ['is not made again for a screen that is gone', 3, ({ off }: { off: () => void }) => off()],
+    ['nor by a client that is closed', 3, ({ once }: { once: Once }) => close(once)],
+  ])('%s', async (_, expected, act) => {
+    const { world, tab, once, screen, looks } = await open();
+    tab.faults.rate('look-fails', 1);
+    const off = screen.subscribe(() => {});
+    await rest();
+    refresh(once);
+    await rest();
+    refresh(once);
+    await rest();
+    await act({ once, off });
+    await world.clock.advance(2 * SECOND);
+    expect(looks()).toBe(expected);
+    off();
+  });
+});
+
+test('a look that failed, and a log-out before the next one: the screen of the next user shows nothing of it', async ({ world, tab }) => {
+  let user = 'ann';
+  const namespace = () => user;
+  const gone = world.open({ namespace, limits: { attempts: 1 } });
+  await world.end(gone.tab, pay(gone.once), charged(lost()));
+  gone.tab.kill();
+  const screen = operation(tab.once({ namespace }), NAME);
+  tab.faults.next('look-fails');
+  screen.subscribe(() => {});
+  await rest();
+  expect(screen.state).toEqual({ phase: 'loading' });
+  user = 'bob';
+  await world.clock.advance(3 * SECOND);
+  expect(screen.state).toEqual({ phase: 'idle' });
+  user = 'ann';
+  await world.clock.advance(3 * SECOND);
+  expect(screen.state).toMatchObject({ phase: 'unsettled' });
+});
+
+describe('a screen that looked during a call, or a change by hand, shows what is stored once that is over', () => {
+  test.for([
+    ['a forget that is refused', (once: Once) => forget(once, NAME), 'none'],
+    ['a call whose record cannot be written', (once: Once) => pay(once), 'fail-before-commit'],
+  ] as const)('%s: the screen says that it is unsettled', async ([_, act, fault], { world }) => {
+    await world.interrupted(lost());
+    const { tab, once } = world.open();
+    const screen = operation(once, NAME);
+    screen.subscribe(() => {});
+    tab.faults.next(fault);
+    const ended = watched(act(once) as Promise<unknown>);
+    expect(screen.state).toEqual({ phase: 'loading' });
+    await expect(world.run(ended)).rejects.toThrow();
+    await rest();
+    expect(screen.state).toMatchObject({ phase: 'unsettled' });
+  });
+
+  describe('a call that has lost its record meanwhile leaves on the screen what is stored by then', () => {
+    /** A call that waits for its second attempt, and a screen of it; another tab acts meanwhile. */
+    const loses = async (act: (world: World, other: ReturnType<World['open']>) => Promise<unknown>) => {
+      const world = newWorld();
+      const [here, there] = [world.open(), world.open()];
+      const screen = operation(here.once, NAME);
+      screen.subscribe(() => {});
+      world.server.plays(answers(503, '', { 'retry-after': '60' }));
+      const call = pay(here.once);
+      await rest();
+      await act(world, there);
+      expect(await world.end(here.tab, call)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
+      await rest();
+      return screen.state;
+    };
+
+    test('nothing, after a log-out that forgets', async () => {
+      expect(await loses((world, { once }) => world.run(clear(once, { unsettled: 'forget' })))).toEqual({ phase: 'idle' });
+    });
+
+    test('an open payment, after a log-out that keeps it', async () => {
+      expect(await loses((world, { once }) => world.run(clear(once)))).toMatchObject({ phase: 'unsettled' });
+    });
+
+    test('done, where another tab has taken it up, and ended it under the next key', async () => {
+      const state = await loses(async (world, { tab, once }) => {
+        world.server.plays(replays(402), answers(201));
+        world.locks.die(world.tabs[0] as object);
+        expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
+        expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+      });
+      expect(state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+    });
+  });
+});
+
+describe('no screen goes on saying "not paid" while another tab pays', () => {
+  /** Tabs of one world, each of which hears all the others. */
+  function scene(options: OnceOptions = {}) {
+    const world = newWorld();
+    const looks = new Map<object, Set<() => void>>();
+    const open = () => {
+      const tab = world.tab();
+      const own = new Set<() => void>();
+      looks.set(tab, own);
+      const tabs: Tabs = {
+        tell: () => {
+          for (const [of, all] of looks) if (of !== tab) for (const look of all) look();
+        },
+        listen: (look) => {
+          own.add(look);
+          return () => own.delete(look);
+        },
+      };
+      Object.assign(tab.platform, { tabs });
+      return { tab, once: tab.once(options) };
+    };
+    return { world, one: open(), two: open() };
+  }
+
+  test('a call that ends unknown makes its own screen read the store, and not every other one', async () => {
+    const { world, one } = scene();
+    const names = ['c1', 'c2', 'c3', 'c4'].map((cart) => ['pay', cart] as const);
+    for (const name of names) operation(one.once, name).subscribe(() => {});
+    await rest();
+    let reads = 0;
+    const { read } = one.tab.store;
+    Object.assign(one.tab.store, {
+      read: (id: never) => {
+        reads++;
+        return read(id);
+      },
+    });
+    await world.end(one.tab, pay(one.once, ONE), lost());
+    await rest();
+    expect(reads).toBeLessThanOrEqual(2);
+  });
+
+  describe('while another tab sends', () => {
+    test('what this one was refused before is not on its screen any more, and the end comes', async () => {
+      const { world, one, two } = scene();
+      const screen = operation(one.once, NAME);
+      screen.subscribe(() => {});
+      await world.end(one.tab, pay(one.once), answers(402, { code: 'card_declined' }));
+      expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'none' } });
+      world.server.plays(delayed(5 * SECOND, charged(answers(201))));
+      const paying = pay(two.once);
+      await rest();
+      expect(screen.state).toMatchObject({ phase: 'unsettled', pending: { sent: 'maybe' } });
+      await world.end(two.tab, paying);
+      await rest();
+      expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
+    });
+
+    test('who watches is called at its begin and at its end, and sees it in between', async () => {
+      const { world, one, two } = scene();
+      const seen: boolean[][] = [];
+      watch(one.once, async () => seen.push((await pending(one.once)).map(({ sent }) => sent === 'maybe')));
+      world.server.plays(delayed(5 * SECOND, charged(answers(201))));
+      const paying = pay(two.once);
+      await rest();
+      expect(seen).toEqual([[true]]);
+      await world.end(two.tab, paying);
+      await rest();
+      expect(seen).toEqual([[true], []]);
+    });
+  });
+
+  describe('what is stored changes, and its page learns no more of it', () => {
+    test("a log-out with unsettled: 'forget' during a call: after its end, the screen shows that nothing is stored", async () => {
+      const { world, one } = scene();
+      const screen = operation(one.once, NAME);
+      screen.subscribe(() => {});
+      world.server.plays(delayed(5 * SECOND, charged(lost())));
+      const paying = pay(one.once, ONE);
+      await rest();
+      await world.run(clear(one.once, { unsettled: 'forget' }));
+      expect((await world.end(one.tab, paying)).outcome).toMatchObject({ effect: 'unknown' });
+      await rest();
+      expect(world.records).toEqual([]);
+      expect(screen.state).toEqual({ phase: 'idle' });
+    });
+
+    test.each([
+      ['clear', (once: Once) => clear(once, { unsettled: 'forget' }), 'settled'],
+      ['move', (once: Once) => move(once, 'guest'), 'retired'],
+    ] as const)('%s that fails in the middle: other tabs look all the same', async (_, change, failing) => {
+      const { world, one, two } = scene({ namespace: 'ann' });
+      await world.end(one.tab, pay(one.once, ONE), charged(lost()));
+      const seen: number[] = [];
+      await world.run(pending(two.once));
+      watch(two.once, async () => seen.push((await pending(two.once)).length));
+      const { scan } = one.tab.store;
+      Object.assign(one.tab.store, {
+        scan: (query: ScanQuery) => ('state' in query && query.state === failing ? Promise.reject(new Error('down')) : scan(query)),
+      });
+      await expect(world.run<unknown>(change(one.once))).rejects.toThrow('down');
+      await rest();
+      expect(seen).toHaveLength(1);
+    });
+  });
+});
