@@ -85,15 +85,16 @@ class Records {
   }
 
   async update(id: string, next: (current: unknown) => Next): Promise<void> {
-    // The name of the version that was written last; `null` for a removal.
-    let name: string | null | undefined;
+    // The name of the version that was written last.
+    let name: string | undefined;
     for (const deadline = performance.now() + this.#timeoutMs; performance.now() < deadline; ) {
       const { entry, record } = await this.#look(id);
-      // KV Connect sends a commit again if the answer is lost, and then it is refused, because the first copy has changed the record.
+      // KV Connect sends a commit again if the answer is lost, and then it is refused, because the first copy has changed the record. Who has
+      // removed a record can't be told.
       if (name !== undefined && nameIn(entry) === name) return;
       const changed = asked(next, record);
       if (changed === undefined) return;
-      name = changed && crypto.randomUUID();
+      name = changed ? crypto.randomUUID() : undefined;
       if (await this.#write(id, entry, changed, name)) return;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS_MAX));
     }
@@ -119,7 +120,7 @@ class Records {
   }
 
   /** Writes if the record has not changed; `false` if it has. */
-  async #write(id: string, { key, value, versionstamp }: DenoKvEntryLike, next: Stored | null, name: string | null): Promise<boolean> {
+  async #write(id: string, { key, value, versionstamp }: DenoKvEntryLike, next: Stored | null, name: string | undefined): Promise<boolean> {
     const step = this.#kv.atomic().check({ key: key as DenoKvKey, versionstamp });
     const earlier = value as Head | null;
     if (earlier) for (const old of [...(earlier.indexes ?? []), ...piecesOf(this.#prefix, id, earlier)]) step.delete(old);
@@ -162,8 +163,8 @@ class Records {
   }
 }
 
-/** The name of the version that is stored; `null` if there is no record. */
-const nameIn = ({ value }: DenoKvEntryLike): string | null | undefined => (value === null ? null : (value as Head).name);
+/** The name of the version that is stored. */
+const nameIn = ({ value }: DenoKvEntryLike): string | undefined => (value as Head | null)?.name;
 
 /** Wraps what a change threw, so that it is not taken for an error of the database. */
 class Thrown {
