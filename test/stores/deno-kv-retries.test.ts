@@ -1,6 +1,6 @@
 /**
- * Goal: a record whose commit KV Connect sends a second time, because the answer was lost, is known as one's own, though that commit is refused. Method: a
- * Deno KV in memory whose client sends one commit twice; each caller must be told the same as without that.
+ * Goal: what was written by a commit that KV Connect sends a second time, because the answer was lost, is known as one's own, though the
+ * second copy is refused. Method: a Deno KV in memory whose client sends one commit twice; callers are told the same as without that.
  */
 import { type DenoKvEntryLike, type DenoKvKey, type DenoKvLike, denoKvStore } from 'oncefetch/deno';
 import { expect, test } from 'vitest';
