@@ -85,10 +85,17 @@ class Records {
   }
 
   async update(id: string, next: (current: unknown) => Next): Promise<void> {
+    // The name of the version that was written last.
+    let name: string | undefined;
     for (const deadline = performance.now() + this.#timeoutMs; performance.now() < deadline; ) {
       const { entry, record } = await this.#look(id);
+      // KV Connect sends a commit again if the answer is lost, and then it is refused, because the first copy has changed the record. Who has
+      // removed a record can't be told.
+      if (name !== undefined && nameIn(entry) === name) return;
       const changed = asked(next, record);
-      if (changed === undefined || (await this.#write(id, entry, changed))) return;
+      if (changed === undefined) return;
+      name = changed ? crypto.randomUUID() : undefined;
+      if (await this.#write(id, entry, changed, name)) return;
       await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS_MAX));
     }
     throw new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
@@ -113,13 +120,13 @@ class Records {
   }
 
   /** Writes if the record has not changed; `false` if it has. */
-  async #write(id: string, { key, value, versionstamp }: DenoKvEntryLike, next: Stored | null): Promise<boolean> {
+  async #write(id: string, { key, value, versionstamp }: DenoKvEntryLike, next: Stored | null, name: string | undefined): Promise<boolean> {
     const step = this.#kv.atomic().check({ key: key as DenoKvKey, versionstamp });
     const earlier = value as Head | null;
     if (earlier) for (const old of [...(earlier.indexes ?? []), ...piecesOf(this.#prefix, id, earlier)]) step.delete(old);
     if (next) {
       const { head, pieces } = laidOut(this.#prefix, next, textOf(next));
-      step.set(key as DenoKvKey, head);
+      step.set(key as DenoKvKey, { ...head, name });
       for (const index of head.indexes) step.set(index, id);
       piecesOf(this.#prefix, id, head).forEach((piece, n) => void step.set(piece, pieces[n]));
     } else step.delete(key as DenoKvKey);
@@ -155,6 +162,9 @@ class Records {
     return Promise.all(ids.slice(offset).map((id) => this.read(id)));
   }
 }
+
+/** The name of the version that is stored. */
+const nameIn = ({ value }: DenoKvEntryLike): string | undefined => (value as Head | null)?.name;
 
 /** Wraps what a change threw, so that it is not taken for an error of the database. */
 class Thrown {

@@ -11,6 +11,8 @@ export interface Head {
   /** A name for this version, and the number of its pieces. */
   readonly rev?: string;
   readonly pieces?: number;
+  /** A name for this version, whether it has pieces or not. Earlier builds do not write it. */
+  readonly name?: string;
   readonly indexes: readonly DenoKvKey[];
 }
 
