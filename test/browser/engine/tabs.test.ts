@@ -3,7 +3,7 @@
  * one origin, each with the package of its own, real locks and a real IndexedDB; answers are held until the test lets them go.
  */
 import { afterEach, describe, expect } from 'vitest';
-import { clear, pending } from '../../../src/entries/index.js';
+import { clear, pending, settle } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
 import { closeRealms, openFrame, openWorker, type Realm, type RealmError } from '../support/realms.js';
 import { Shop, sends, test } from '../support/shop.js';
@@ -185,6 +185,25 @@ describe.each([
     expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true } });
     expect(sends(await shop.oneEffect())).toHaveLength(2);
   });
+});
+
+test('a tab whose lock is taken away in the middle of its attempt takes it back: nobody settles what it sends', async ({ shop }) => {
+  const frame = await openFrame();
+  await shop.hold();
+  const told = pay(frame, shop);
+  await shop.arrived(1);
+  const once = createOnce({ namespace: shop.namespace });
+  const locks = async () => ((await navigator.locks.query()).held ?? []).flatMap(({ name }) => name ?? []);
+  const [name = ''] = await locks();
+  await navigator.locks.request(name, { steal: true }, () => {});
+  await expect.poll(locks).toContain(name);
+  expect(await pending(once)).toMatchObject([{ inFlight: true }]);
+  await expect(settle(once, ['pay', 1], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await shop.release();
+  expect(await told).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+  // It lets go of it in the end.
+  await expect.poll(locks).not.toContain(name);
+  await shop.oneEffect();
 });
 
 describe('a tab that waits between two attempts', () => {
