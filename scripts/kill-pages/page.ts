@@ -1,5 +1,5 @@
 /** The page that is closed, reloaded and crashed: one button, pressed from outside. */
-import { createOnce, operation as operationOf, outcomeOf } from 'oncefetch';
+import { createOnce, operation as operationOf, outcomeOf, settle } from 'oncefetch';
 
 /** What the customer is told. */
 export interface Told {
@@ -26,6 +26,8 @@ export interface KillPage {
   hang(ms: number): void;
   /** What the operation does now. */
   phase(cart: string): string;
+  /** Says that nothing was charged: what comes of that. */
+  settleAsNone(cart: string): Promise<string>;
   /** What the browser still knows of a cart, by itself. */
   knows(cart: string): Promise<'settled' | 'unsettled' | 'nothing'>;
 }
@@ -76,6 +78,11 @@ const page: KillPage = {
     }, 50);
   },
   phase: (cart) => operationOf(once, ['pay', cart]).state.phase,
+  settleAsNone: (cart) =>
+    settle(once, ['pay', cart], 'none').then(
+      () => 'settled',
+      (error) => error.code,
+    ),
   async knows(cart) {
     const operation = operationOf(once, ['pay', cart]);
     for (let n = 0; n < 400; n++) {

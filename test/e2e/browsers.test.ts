@@ -72,6 +72,26 @@ describe.each(here)('$name', ({ name }) => {
     await tab.close();
   });
 
+  test('a page that came back by the back button and sends again: another tab cannot settle what it sends', async ({ skip }) => {
+    skip(name !== 'webkit', 'the others keep no page that holds a lock');
+    const cart = newCart();
+    await arm('hang', { times: 1 });
+    const [first, second] = [await tabs.open(`${shop.url}/`), await tabs.open(`${shop.url}/`)];
+    await press(first, cart);
+    await expect.poll(() => phase(first, cart)).toBe('sending');
+    await first.go(`${shop.url}/api/health`);
+    await arm('hang-after-commit', { times: 1 });
+    await first.back();
+    await expect.poll(() => charges(cart).length).toBe(1);
+    expect(await first.evaluate('page.restored')).toBe(true);
+    expect(await second.evaluate(`page.settleAsNone('${cart}')`)).toBe('ERR_ONCE_BUSY');
+    await press(second, cart);
+    expect(await told(second)).toMatchObject({ effect: 'done' });
+    expect(await told(first)).toMatchObject({ effect: 'done' });
+    expect(charges(cart)).toHaveLength(1);
+    await Promise.all([first.close(), second.close()]);
+  });
+
   test('a second tab behind one that hangs in the middle of its payment waits its time, then ends it under the same key', async ({ skip }) => {
     skip(name === 'firefox', 'Firefox may run both tabs in one process, where both would hang');
     const cart = newCart();

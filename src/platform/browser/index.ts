@@ -8,15 +8,23 @@ import { tabs } from './tabs.js';
 const webLocks = (manager: LockManager): Locks => ({
   acquire: (name, { wait, signal }) =>
     new Promise((resolve, reject) => {
-      const held = (lock: Lock | null): Promise<void> | undefined => {
-        if (!lock) {
-          resolve(undefined);
-          return undefined;
-        }
-        return new Promise((release) => resolve(release));
+      let release: (() => void) | undefined;
+      const released = new Promise<void>((done) => {
+        release = done;
+      });
+      const ask = (options: LockOptions): void => {
+        let rejected = reject;
+        const granted = (lock: Lock | null): Promise<void> | undefined => {
+          resolve(lock ? release : undefined);
+          // From now on a rejection means that the lock was taken away: WebKit does that to a page that enters the back-forward cache. When
+          // the page comes back, its driver goes on, and other tabs must see that.
+          rejected = () => ask({});
+          return lock ? released : undefined;
+        };
+        manager.request(name, options, granted).catch((error) => rejected(error));
       };
       // The two options exclude each other.
-      manager.request(name, wait ? (signal ? { signal } : {}) : { ifAvailable: true }, held).catch(reject);
+      ask(wait ? (signal ? { signal } : {}) : { ifAvailable: true });
     }),
   held: async () => new Set((await manager.query()).held?.map(({ name }) => name as string)),
 });

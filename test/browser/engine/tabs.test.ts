@@ -3,8 +3,8 @@
  * one origin, each with the package of its own, real locks and a real IndexedDB; answers are held until the test lets them go.
  */
 import { afterEach, describe, expect } from 'vitest';
-import { clear, pending } from '../../../src/entries/index.js';
-import { createOnce } from '../realm/lib.js';
+import { clear, pending, settle } from '../../../src/entries/index.js';
+import { createOnce, SOON } from '../realm/lib.js';
 import { closeRealms, openFrame, openWorker, type Realm, type RealmError } from '../support/realms.js';
 import { Shop, sends, test } from '../support/shop.js';
 
@@ -184,6 +184,53 @@ describe.each([
     expect(performance.now() - began).toBeGreaterThanOrEqual(690);
     expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', resumed: true } });
     expect(sends(await shop.oneEffect())).toHaveLength(2);
+  });
+});
+
+describe('a tab whose lock is taken away in the middle of its attempt, as WebKit does in the back-forward cache, takes it back', () => {
+  const locks = async () => ((await navigator.locks.query()).held ?? []).flatMap(({ name }) => name ?? []);
+  const steal = async () => {
+    const [name = ''] = await locks();
+    await navigator.locks.request(name, { steal: true }, () => {});
+    await expect.poll(locks).toContain(name);
+  };
+
+  test('nobody settles what it sends', async ({ shop }) => {
+    const frame = await openFrame();
+    await shop.hold();
+    const told = pay(frame, shop);
+    await shop.arrived(1);
+    await steal();
+    const once = createOnce({ namespace: shop.namespace });
+    expect(await pending(once)).toMatchObject([{ inFlight: true }]);
+    await expect(settle(once, ['pay', 1], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await shop.release();
+    expect(await told).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+    await expect.poll(locks).toEqual([]);
+    await shop.oneEffect();
+  });
+
+  test('an equal call without a name in another tab is a call of its own', async ({ shop }) => {
+    const frame = await openFrame();
+    await shop.hold();
+    const order = { method: 'POST', body: '{"cart":1}' };
+    const send = frame.run(
+      (lib, url, namespace, order) =>
+        lib
+          .createOnce({ ...lib.SOON, namespace })
+          .fetch(url, order)
+          .then(({ status }) => status),
+      shop.url,
+      shop.namespace,
+      order,
+    );
+    await shop.arrived(1);
+    await steal();
+    const second = createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, order);
+    await shop.arrived(2);
+    await shop.release();
+    expect([await send, (await second).status]).toEqual([201, 201]);
+    expect((await shop.ledger()).effects).toHaveLength(2);
   });
 });
 
