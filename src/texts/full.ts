@@ -16,7 +16,7 @@ export const CODES: Readonly<Record<OnceErrorCode, string>> = {
   ERR_ONCE_KEY_BURNT: 'this key is used up: the server repeats what it answered before. Use another key',
   ERR_ONCE_ALREADY_DONE: 'it is done, and no answer is left. Fetch what it made',
   ERR_ONCE_BUSY: 'it is under way right now. Wait for that call',
-  ERR_ONCE_CLAIM_LOST: 'another tab or process took it over. Call again with the same name',
+  ERR_ONCE_CLAIM_LOST: 'another tab or process took it over, or clear() stopped it. Call again with the same name',
   ERR_ONCE_BODY: 'the body cannot be sent more than once. Send text, bytes, a Blob or a FormData',
   ERR_ONCE_STORE: 'the store could not be used, and an earlier key may be in it, so nothing was sent. Call again when it works',
   ERR_ONCE_RECORD: 'what is stored under this name is damaged; nothing was sent. Find out what happened, then forget() it with evenIfUnknown: true',
