@@ -166,7 +166,7 @@ export class AttemptLoop implements Driver {
       reused: start.reused,
       ...this.refusals.known,
       mayResend: this.#mayResend,
-      ifChanged: job.settings.repeat === 'if-changed',
+      repeat: job.settings.repeat,
       sameAmbiguous: this.#sameAmbiguous,
       answersMismatch: job.settings.dialect.answersMismatch === true,
       keyed: this.#keyed,
