@@ -3,10 +3,10 @@
  * told of it is true. Method: the hook itself logs out, by the same client, by one that is extended from it, and by an unrelated one.
  */
 import { describe, expect } from 'vitest';
-import { around, clear, explain, extend, type OnceOptions, type Outcome } from '../../src/entries/index.js';
+import { around, clear, explain, extend, type OnceOptions, type Outcome, settle } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
-import { answers, charged, lost } from '../support/server.js';
-import { NAME, ONE, pay, rest, test } from '../support/world.js';
+import { answers, charged, delayed, lost } from '../support/server.js';
+import { NAME, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
 const ANN = { namespace: 'ann' };
 const HOOKS: Readonly<Record<string, (act: () => Promise<unknown>) => OnceOptions>> = {
@@ -72,4 +72,15 @@ test('what `reconcile` says after a log-out by another client of the page is not
   const { outcome } = await world.end(tab, pay(tab.once({ ...ANN, reconcile }), { limits: { inProgressMs: 0 } }), answers(409));
   expect(outcome).toMatchObject({ effect: 'unknown' });
   expect(world.record(NAME)?.state).toBe('pending');
+});
+
+test('an answer that arrives after a log-out is given to no later call, also if the operation is settled by hand', async ({ world, tab }) => {
+  const once = tab.once(ANN);
+  const call = pay(once);
+  world.server.plays(delayed(SECOND, answers(201, { secret: 'of the session before' })));
+  await rest();
+  await world.run(clear(once));
+  expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh' });
+  await world.run(settle(once, NAME, 'done'));
+  expect(await world.end(tab, pay(once))).toMatchObject({ response: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
 });
