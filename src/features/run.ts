@@ -161,8 +161,8 @@ function answerIn(error: unknown): Answer | undefined {
   const { headers, statusCode } = ((typeof error === 'object' && error) || {}) as { readonly headers?: unknown; readonly statusCode?: unknown };
   if (typeof headers !== 'object' || headers === null) return undefined;
   const { get } = headers as { readonly get?: unknown };
-  const valueOf = (name: string): unknown => (typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]);
-  const header = (name: string): string | null => (valueOf(name) == null ? null : String(valueOf(name)));
+  const found = (name: string): unknown => (typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]);
+  const header = (name: string): string | null => (found(name) == null ? null : String(found(name)));
   return { status: Number(statusCode ?? 0), type: 'default', redirected: false, header, text: '', json: undefined };
 }
 
