@@ -1,10 +1,10 @@
 /** Checks of options. A wrong one throws at once an error that names the option and what it got. */
 import { typeOf } from './core/name.js';
-import { wanted } from './texts/full.js';
+import { wanted, wrong } from './texts/full.js';
 
 /**
  * What an option may be: `typeof` names separated by `|`, a list of allowed values, or a group of options. `ms`: a time; `count`: a
- * number from 1; `any`: not checked.
+ * number from 1; `signal`: an AbortSignal; `any`: not checked.
  */
 export type Spec = { readonly [name: string]: string | readonly unknown[] | Spec };
 
@@ -21,7 +21,9 @@ export function checkOne(value: unknown, spec: Spec[string], path: string): void
       throw new TypeError(`once: ${path} must be ${wanted(spec)}, got ${typeof value === 'string' ? JSON.stringify(value) : typeOf(value)}`);
   } else if (typeof spec === 'object') check(value, spec as Spec, path);
   else if (spec === 'ms' || spec === 'count') checkNumber(value, path, spec === 'count' ? 1 : 0);
-  else if (spec !== 'any' && !(spec as string).split('|').includes(Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value))
+  else if (spec === 'signal') {
+    if (!(value as Partial<AbortSignal> | null)?.addEventListener) throw new TypeError(wrong(path, 'signal', typeOf(value)));
+  } else if (spec !== 'any' && !(spec as string).split('|').includes(Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value))
     throw new TypeError(`once: ${path} must be ${wanted(spec)}, got ${typeOf(value)}`);
 }
 

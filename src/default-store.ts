@@ -1,6 +1,6 @@
 /** The store of a client that was given none. */
 import type { Platform, Store } from './ports.js';
-import { firstAvailable } from './stores/browser/automatic.js';
+import { firstOf } from './stores/browser/automatic.js';
 import { indexedDbStore } from './stores/browser/indexeddb.js';
 import { defaultMemoryStore } from './stores/memory.js';
 
@@ -10,6 +10,6 @@ let browser: Store | undefined;
 export function defaultStore({ server, forgets }: Platform): Store {
   const memory = defaultMemoryStore();
   if (server) return forgets?.(memory) ?? memory;
-  browser ??= firstAvailable([indexedDbStore(), memory]);
+  browser ??= firstOf([indexedDbStore(), memory]);
   return browser;
 }

@@ -4,8 +4,9 @@
  * names (docs/decisions/0030-texts-and-builds.md).
  */
 import { check, checkOne, type Spec } from './check.js';
+import { isPlace } from './core/carrier.js';
 import { typeOf } from './core/name.js';
-import type { Feature, Limits, OnceOptions, OperationOptions } from './option-types.js';
+import type { Feature, Keep, Limits, OnceOptions, OperationOptions } from './option-types.js';
 import { wrong } from './texts/full.js';
 
 const KEEP: Spec = { request: 'boolean', response: ['memory', 'disk', false], headers: 'array', forMs: 'any' };
@@ -59,11 +60,48 @@ function checkLease({ leaseMs = LEASE_MS_MIN }: Limits = {}): void {
   if ((leaseMs >= 0 && leaseMs < LEASE_MS_MIN) || leaseMs > LEASE_MS_MAX) throw new RangeError(wrong('limits.leaseMs', 'lease-time', String(leaseMs)));
 }
 
+/** What an object that the app gives must have, each member with its type. */
+const MEMBERS = {
+  store: {
+    update: 'function',
+    read: 'function',
+    scan: 'function',
+    close: 'function',
+    kind: 'string',
+    scope: 'string',
+    survives: 'string',
+    shared: 'string',
+    atomic: 'boolean',
+  },
+  connectivity: { online: 'function', subscribe: 'function' },
+  dialect: { name: 'string', carrier: 'string', keyPattern: 'object', windowMs: 'number', replayed: 'function' },
+} as const;
+
+/** Throws a TypeError if the object that was given as this option lacks a member. Without this check, the first call would fail, or a later one. */
+export function checkMembers(option: keyof typeof MEMBERS, given: unknown, where: string = option): void {
+  for (const [name, type] of Object.entries(MEMBERS[option])) {
+    const member = (given as { readonly [name: string]: unknown } | null | undefined)?.[name];
+    if (typeof member !== type) throw new TypeError(wrong(where, option, `${typeOf(given)} whose ${name} is ${typeOf(member)}`));
+  }
+}
+
+/** Checks `keep.headers`, whose names are looked up in every request. */
+function checkHeaders({ headers = [] }: Keep = {}): void {
+  for (const [index, name] of headers.entries()) checkOne(name, 'string', `keep.headers[${index}]`);
+}
+
 /** Throws a TypeError or RangeError that names the wrong option of a client. */
 export function checkClientOptions(options: object): void {
   check(options, CLIENT, '');
-  const { dialect, retry, durability, store, use = [], limits } = options as OnceOptions;
+  const { dialect, retry, durability, store, use = [], limits, keep, connectivity } = options as OnceOptions;
   checkLease(limits);
+  checkHeaders(keep);
+  if (store) checkMembers('store', store);
+  if (connectivity) checkMembers('connectivity', connectivity);
+  if (typeof dialect === 'object') {
+    checkMembers('dialect', dialect);
+    if (!isPlace(dialect.carrier)) throw new TypeError(wrong(`dialect ${dialect.name}: ${JSON.stringify(dialect.carrier)}`, 'dialect-place'));
+  }
   if (typeof dialect === 'string' && dialect !== 'none') throw new TypeError(wrong('dialect', 'dialect', JSON.stringify(dialect)));
   const budget = retry?.budget;
   if (budget !== undefined && budget !== false) checkOne(budget, 'count', 'retry.budget');
@@ -76,5 +114,7 @@ export function checkClientOptions(options: object): void {
 /** The same for one call. */
 export function checkCallOptions(init: object): void {
   check(init, OPERATION, 'once');
-  checkLease((init as OperationOptions).limits);
+  const { limits, keep } = init as OperationOptions;
+  checkLease(limits);
+  checkHeaders(keep);
 }

@@ -91,7 +91,7 @@ export interface Limits {
   attemptMs?: number | undefined;
   /** The whole call: attempts, waits, hooks and reads of the store. Storing the end may take another second. @default 120_000 */
   totalMs?: number | undefined;
-  /** How long a call waits while the server says that the work is in progress. @default 60_000 */
+  /** How long a call waits while the server says that the work is in progress; at most nine tenths of the time that it has left, so that it can still ask `reconcile`. @default 60_000 */
   inProgressMs?: number | undefined;
   /**
    * How long a call waits while the device is offline. Before the first attempt, it then tries all the same; after an attempt without an

@@ -91,6 +91,8 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
 
 /** The options of a client that is extended from another one. Groups such as `limits` are merged, not replaced. */
 export function extendOptions(base: OnceOptions, over: Partial<OnceOptions>): OnceOptions {
+  if (typeOf(over) !== 'object') throw new TypeError(`once: options must be an object, got ${typeOf(over)}`);
+  if (over.use !== undefined) checkOne(over.use, 'array', 'use');
   const groups = (['keep', 'limits', 'retry'] as const).map((name) => [name, base[name] && over[name] ? merge(base[name], over[name]) : undefined]);
   const use = [...(base.use ?? []), ...(over.use ?? [])];
   const extended = merge(merge(base, over), { ...Object.fromEntries(groups), use });
@@ -141,8 +143,11 @@ function metaOf(meta: unknown): Json {
 
 /** The settings of one `run`. */
 export function runSettings<T>(client: Settings, name: OperationName, options: RunOptions<T>): { settings: Settings; verdict: RunOptions<T>['verdict'] } {
+  if (typeOf(options) !== 'object') throw new TypeError(`once: options of run must be an object, got ${typeOf(options)}`);
   const { signal, result, verdict, ...rest } = options;
   if (verdict !== undefined) checkOne(verdict, 'function', 'once.verdict');
+  // The result is parsed after the effect, when it is too late for a mistake.
+  if (result !== undefined && typeof result?.['~standard']?.validate !== 'function') throw new TypeError(wrong('once.result', 'schema', typeOf(result)));
   // A client's `fingerprint` is for request bodies, and a function has none.
   const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name });
   return { settings, verdict };

@@ -1,9 +1,11 @@
 /** Fingerprints for JSON bodies whose bytes differ where their meaning does not. */
+import { typeOf } from './name.js';
 
 /**
  * A `fingerprint` that compares JSON bodies in canonical form (RFC 8785), so that the order of members and white space do not
  * count. If a body is not JSON, its bytes count. Servers that compare bytes still see a difference.
  *
+ * @throws TypeError on another member than these two, or one that is no array
  * @param fields - `pick`: the only members of the body that count; `omit`: members that do not
  * @example
  * createOnce({ fingerprint: canonicalJson({ omit: ['clientTime'] }) });
@@ -11,6 +13,10 @@
 export function canonicalJson(
   fields: { pick?: readonly string[] | undefined; omit?: readonly string[] | undefined } = {},
 ): (request: { method: string; url: string; body: unknown }) => string | undefined {
+  // A text instead of an array would match parts of names, and two payloads would pass for one.
+  for (const [name, value] of Object.entries(fields))
+    if (!/^(pick|omit)$/.test(name) || (value !== undefined && !Array.isArray(value)))
+      throw new TypeError(`once: canonicalJson takes pick and omit, arrays of names, got ${name}: ${typeOf(value)}`);
   const { pick, omit = [] } = fields;
   return ({ body }) => {
     const counts = (name: string): boolean => (pick ? pick.includes(name) : true) && !omit.includes(name);

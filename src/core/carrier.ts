@@ -21,6 +21,9 @@ export interface Carry {
   put(wire: Wire, key: string, firstSentAt: number): Pick<Wire, 'url' | 'body'> | undefined;
 }
 
+/** Whether the names of headers in this place, if any, can be such names (RFC 9110, section 5.6.2). */
+export const isPlace = (carrier: string): boolean => !isInHeader(carrier) || /^header(-sf)?:[\w!#$%&'*.^`|~-]+(\+[\w-]+)?$/.test(carrier);
+
 export const isInHeader = (carrier: string): boolean => /^header/.test(carrier);
 
 /** The code for a place; `undefined` if neither this file nor the dialect (`other`) knows such a place. */

@@ -20,8 +20,8 @@ export interface Situation {
   readonly refusedOnly: boolean;
   /** The key is derived, and an operation whose record is lost may have used it. */
   readonly madeAgain: boolean;
-  /** `repeat: 'if-changed'`: the payload is a state that is to be brought about, such as a cart's content. */
-  readonly ifChanged: boolean;
+  /** With `if-changed` the payload is a state that is to be brought about, such as a cart's content. */
+  readonly repeat: 'never' | 'if-changed' | 'always';
   /** The platform may send a request again unseen. */
   readonly mayResend: boolean;
   /** For how long the application has been giving this very refusal under this key, ms: 0 if it is new, `undefined` if nothing tells. */
@@ -77,14 +77,19 @@ export type Decision =
 export const stop = (reason: UnknownReason, ask: boolean, retryAt?: number): Stop => ({ do: 'stop', ending: unknown(reason, retryAt), ask });
 const settle = (ending: Ending, how: Omit<Settle, 'do' | 'ending'> = {}): Settle => ({ do: 'settle', ending, ...how });
 
+/**
+ * Whether an answer that tells of an earlier request is about an earlier payload: the present one can have had no effect yet, unless the
+ * platform may have sent a copy of it unseen. With `if-changed` it counts as an earlier one's all the same: setting a state twice does no
+ * harm, losing it does.
+ */
+const isOfEarlier = (s: Situation): boolean => !s.sameAmbiguous && (!s.mayResend || s.repeat === 'if-changed');
+
 /** A 2xx, marked as a replay or not. If more than one payload went out under the key, decides whose answer it is. */
 function done(marked: boolean, s: Situation): Decision {
   // Every earlier payload of this key was refused.
   if (!marked && s.reused && !s.ambiguous) return settle(fresh(true, s.changed));
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
-  // A marked replay is the answer to an earlier payload, unless the platform may have sent a copy of the present one unseen.
-  // With `if-changed` it counts as an earlier one's all the same: setting a state twice does no harm, losing it does.
-  if (marked && !s.sameAmbiguous && (!s.mayResend || s.ifChanged)) return settle(replayed('server'), { earlier: true });
+  if (marked && isOfEarlier(s)) return settle(replayed('server'), { earlier: true });
   return settle(fresh(false, true), { ask: true });
 }
 
@@ -165,8 +170,8 @@ export function decide(reading: Reading, s: Situation): Decision {
       // If the key is new, the server has seen one payload only: its answer is a mere refusal, unless it has met a copy that was sent unseen.
       return s.ambiguous || s.changed || s.mayResend ? { do: 'probe' } : settle(rejected(), { keyInUse: true });
     case 'done-elsewhere':
-      // No attempt of the present payload can have had the effect yet, so the answer is about another payload. The present one must still be sent.
-      if (s.ifChanged && s.changed && !s.sameAmbiguous) return settle(replayed('elsewhere'), { earlier: true });
+      // Where the name may stand for another effect, the present payload must still be sent.
+      if (s.repeat !== 'never' && s.changed && isOfEarlier(s)) return settle(replayed('elsewhere'), { earlier: true });
       return { do: 'done-elsewhere', resource: reading.resource };
     case 'accepted':
       return { do: 'poll' };

@@ -1,6 +1,6 @@
 /** How long records and keys live. All times are wall clock, ms. */
 import { isUnnamed } from './name.js';
-import { type OnceRecord, seal } from './record.js';
+import { type OnceRecord, readRecord, seal } from './record.js';
 
 const DAY_MS = 86_400_000;
 
@@ -29,10 +29,13 @@ const LAST_MS = 8.64e15;
 
 /**
  * A retired record is kept as long as calls may wait for it. But a key that is not random must not be made again, and a key that stays in
- * use is for the next call: such a record is kept like an unsettled one, and at least as long as the server remembers the key.
+ * use is for the next call: such a record is kept like an unsettled one, and at least as long as the server remembers the key. It is kept
+ * as long as its predecessor would have been, too, whose key may be made again if no record tells the generation.
  */
-export const retiredForgetAt = (record: OnceRecord, now: number, totalMs: number, keyInUse = false): number =>
-  record.random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.min(LAST_MS, Math.max(now + UNSETTLED_MS, record.windowEndsAt ?? 0));
+export const retiredForgetAt = ({ random, windowEndsAt, previous }: OnceRecord, now: number, totalMs: number, keyInUse = false): number => {
+  const own = random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.max(now + UNSETTLED_MS, windowEndsAt ?? 0);
+  return Math.min(LAST_MS, Math.max(own, readRecord(previous)?.forgetAt ?? 0));
+};
 
 export const settledForgetAt = (now: number, keepMs: number, totalMs: number): number => Math.min(LAST_MS, now + Math.max(keepMs, totalMs, WAITERS_MS));
 

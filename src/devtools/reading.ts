@@ -38,7 +38,7 @@ export function labelOf({ kind, sticky, from, ambiguous }: Reading): string {
 const WHY: Readonly<Record<AnswerKind, string>> = {
   'not-sent': 'Nothing left.',
   'no-answer': 'The server may have got it and done it, or not.',
-  'not-a-verdict': 'A redirect, or a page for people, says nothing of the operation.',
+  'not-a-verdict': 'A redirect, or a page for people, says nothing of the operation; nor does a verdict that throws.',
   accepted: 'The work has begun; its link says when it is done.',
   replayed: 'The server marks it as the stored answer to an earlier attempt.',
   burnt: 'The server has stored an answer under this key that decides nothing.',

@@ -2,7 +2,8 @@
  * Checks of a dialect's definition: what only a mistake in the code can make wrong. Such a mistake shows itself the first time that the
  * code runs, so production pages get `definition-check-lean.ts` instead (docs/decisions/0030-texts-and-builds.md).
  */
-import { carryOf } from '../core/carrier.js';
+import { carryOf, isPlace } from '../core/carrier.js';
+import { typeOf } from '../core/name.js';
 import { mayHideEffect } from '../core/verdict.js';
 import { wrong } from '../texts/full.js';
 import type { AnswerRule, DialectDefinition } from './definition.js';
@@ -15,9 +16,10 @@ const MEANINGS = /^(in-progress|mismatch|done-elsewhere|refused|transient|burnt|
 
 /** Throws a TypeError or RangeError on a definition that can't be right. */
 export function checkDefinition({ name, place, shape, windowMs, marker, answers = [] }: DialectDefinition, pattern: RegExp): void {
-  if (!/^[\w-]+$/.test(name)) throw new TypeError(wrong('name of a dialect', 'dialect-name', JSON.stringify(name)));
+  if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) throw new TypeError(wrong('name of a dialect', 'dialect-name', JSON.stringify(name) ?? typeOf(name)));
   const of = `dialect ${name}`;
-  if (!carryOf(place.carrier, place.carry)) throw new TypeError(wrong(`${of}: ${JSON.stringify(place.carrier)}`, 'dialect-place'));
+  if (typeof (place as Partial<typeof place> | undefined)?.carrier !== 'string') throw new TypeError(wrong(`${of}: place`, 'dialect-place', typeOf(place)));
+  if (!isPlace(place.carrier) || !carryOf(place.carrier, place.carry)) throw new TypeError(wrong(`${of}: ${JSON.stringify(place.carrier)}`, 'dialect-place'));
   if (/[gy]/.test(pattern.flags)) throw new TypeError(wrong(`${of}: pattern`, 'pattern-flags'));
   for (const hole of ['a\r\nb', 'a\nb', 'a\u0000b', ''])
     if (pattern.test(hole)) throw new RangeError(wrong(`${of}: pattern`, 'pattern-holes', JSON.stringify(hole)));

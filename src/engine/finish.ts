@@ -57,7 +57,8 @@ export async function settle(
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
-  if (ending.effect === 'done' && result && !earlier) remember(job, record, result);
+  // After a log-out, the answer goes to the caller only.
+  if (stored && ending.effect === 'done' && result && !earlier) remember(job, record, result);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
   if (earlier && job.settings.repeat !== 'never' && !job.resumeOnly) return stored ? ANEW : tell(drive, unknown('store'), result);
   return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause, keyInUse });

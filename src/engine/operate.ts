@@ -1,5 +1,6 @@
 /** One call: joins an operation in flight, or claims the name and drives it. */
 import { carryOf, isInHeader } from '../core/carrier.js';
+import { typeOf } from '../core/name.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { isOnceError, OnceError } from '../errors.js';
 import { httpPayload } from '../http/http-payload.js';
@@ -49,6 +50,8 @@ async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, 
 
 /** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `handed`: the part `call` has had it already. */
 export async function operate(asked: Call, handed = false): Promise<unknown> {
+  // Before the claim: afterwards, the operation would go on without its caller.
+  if (asked.signal != null && !asked.signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(asked.signal)));
   const { parts } = asked.client;
   if (parts.call && !handed) return parts.call(asked, (own) => operate(own, true));
   const call = { ...asked, client: contextOfCall(asked.client) };

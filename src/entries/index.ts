@@ -55,7 +55,7 @@ export type {
   StandardSchema,
 } from '../option-types.js';
 export type { Change, Changed, Connectivity, Durability, ScanPage, ScanQuery, Store, Stored, StoreFaultReason, Survives } from '../ports.js';
-export { firstAvailable } from '../stores/browser/automatic.js';
+export { firstAvailable } from '../stores/browser/first-available.js';
 export { type IndexedDbStoreOptions, indexedDbStore } from '../stores/browser/indexeddb.js';
 export { type LocalStorageStoreOptions, localStorageStore } from '../stores/browser/local-storage.js';
 export { type MemoryMedium, type MemoryStoreOptions, memoryStore } from '../stores/memory.js';

@@ -109,7 +109,7 @@ async function askForSync({ client, operationKey, id }: OperationRun): Promise<v
  */
 export async function resumeInBackground(once: Once, options: { signal?: AbortSignal | undefined } = {}): Promise<InBackground> {
   const client = clientOf(once, 'resumeInBackground');
-  check(options, { signal: 'object' }, 'resumeInBackground');
+  check(options, { signal: 'signal' }, 'resumeInBackground');
   // Without the feature, nothing would check at the claim that the consent still stands.
   if (!client.parts.begins) throw new TypeError(needs('resumeInBackground', 'background'));
   const namespace = namespaceNow(client);

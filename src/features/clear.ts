@@ -39,8 +39,8 @@ const STATES = ['pending', 'settled', 'retired'] as const;
 
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
-  // An attempt whose hooks are being asked must not leave under a key that is forgotten by then.
-  client.session.changes++;
+  // An attempt whose hooks are being asked must not leave under a key that is forgotten by then, whichever client of this page makes it.
+  for (const [key, { owner }] of client.registry.flights) if (isOperationOf(client, namespace, key)) (owner as Client).session.changes++;
   for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, undefined, undefined, true)) {
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {
       const current = readRecord(stored);

@@ -26,7 +26,7 @@ export interface SubscribeOptions {
 export function subscribe(once: Once, listener: (event: OnceEvent) => void, options: SubscribeOptions = {}): () => void {
   const client = clientOf(once, 'subscribe');
   const { listeners } = client;
-  check(options, { prefix: 'array', signal: 'object' }, 'subscribe');
+  check(options, { prefix: 'array', signal: 'signal' }, 'subscribe');
   const { prefix, signal } = options;
   if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
   // Another listener may have unsubscribed this one just now.

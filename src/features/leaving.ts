@@ -32,7 +32,7 @@ const page = (): Pick<Window, 'addEventListener' | 'removeEventListener'> | unde
  */
 export function warnOnLeave(once: Once, options: WarnOnLeaveOptions = {}): () => void {
   const client = clientOf(once, 'warnOnLeave');
-  check(options, { prefix: 'array', signal: 'object' }, 'warnOnLeave');
+  check(options, { prefix: 'array', signal: 'signal' }, 'warnOnLeave');
   const { prefix, signal } = options;
   const begins = prefix?.length ? namePrefix(prefix).begins : undefined;
   const window = page();

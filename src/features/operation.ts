@@ -115,6 +115,7 @@ class ObservedOperation implements Operation {
 
   subscribe(listener: () => void): () => void {
     const client = this.#client;
+    if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
     let over = false;
     // A wrapper, so that the same listener can subscribe twice, and is not called any more once it has unsubscribed, even while listeners are being called.
     const entry = (): void => (over ? undefined : listener());

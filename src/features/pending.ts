@@ -8,8 +8,10 @@ import { pendingOf } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { heldElsewhere, timed } from '../engine/record-access.js';
 import { PAGE, scanPending } from '../engine/scan.js';
+import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Json } from '../option-types.js';
+import { wrong } from '../texts/full.js';
 
 /** Which unsettled operations to list. */
 export interface PendingOptions {
@@ -32,8 +34,13 @@ export interface PendingOptions {
 export async function pending<Meta = Json>(once: Once, options: PendingOptions = {}): Promise<readonly PendingOperation<Meta>[]> {
   const client = clientOf(once, 'pending');
   check(options, { prefix: 'array', limit: 'count', after: 'string' }, 'pending');
+  // A cursor may come out of an address, so that anybody can have changed it. What a store makes of one that is none differs.
+  const { after } = options;
+  if (after !== undefined && !isCursor(jsonOf(after))) throw new TypeError(wrong('pending.after', 'cursor', JSON.stringify(after.slice(0, 80))));
   return (await listPending(client, options)) as readonly PendingOperation<Meta>[];
 }
+
+const isCursor = (of: unknown): boolean => Array.isArray(of) && of.length === 2 && of.every((part) => typeof part === 'string');
 
 async function listPending(client: Client, options: PendingOptions): Promise<readonly PendingOperation[]> {
   const namespace = namespaceNow(client);

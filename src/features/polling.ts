@@ -90,7 +90,9 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;
   const { clock, randomness } = job.client.platform;
-  const ends = Math.min(job.deadline, clock.now() + limits.inProgressMs);
+  const begun = clock.now();
+  // A tenth of the call's time is left to ask `reconcile`.
+  const ends = begun + Math.min(limits.inProgressMs, (job.deadline - begun) * 0.9);
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
     const answer = await askOnce(

@@ -27,7 +27,7 @@ export interface ResumeOptions {
  */
 export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<Resumed> {
   const client = clientOf(once, 'resume');
-  check(options, { prefix: 'array', concurrency: 'count', signal: 'object' }, 'resume');
+  check(options, { prefix: 'array', concurrency: 'count', signal: 'signal' }, 'resume');
   return resumeAll(client, namespaceOf(client), options);
 }
 
@@ -44,7 +44,7 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
  */
 export async function resumeOne(once: Once, name: OperationName, options: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
   const client = clientOf(once, 'resumeOne');
-  check(options, { signal: 'object' }, 'resumeOne');
+  check(options, { signal: 'signal' }, 'resumeOne');
   const address = addressOf(client, name);
   const settings = { ...client.settings, operation: address.name };
   return operate({ client, settings, address, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;

@@ -1,7 +1,7 @@
 /** Runs a function once, such as a call of a provider's SDK or a message handler. */
 
 import { childKey } from '../core/derived.js';
-import type { Reading } from '../core/dialect.js';
+import type { Answer, Reading } from '../core/dialect.js';
 import { type OperationName, typeOf } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
@@ -146,7 +146,7 @@ async function read(
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
   if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a, end.keys > 1);
-  const reading = hookReading(a.job, said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said);
+  const reading = hookReading(a.job, said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said, 'error' in end ? answerIn(end.error) : undefined);
   if ('value' in end) return { reading, result: valueResult(end.value), reached: true };
   return {
     reading,
@@ -154,6 +154,16 @@ async function read(
     cause: end.error,
     reached: said !== undefined,
   };
+}
+
+/** The answer that an SDK's error tells of, as far as a replay marker needs it: stripe-node's errors have `statusCode` and `headers`. */
+function answerIn(error: unknown): Answer | undefined {
+  const { headers, statusCode } = ((typeof error === 'object' && error) || {}) as { readonly headers?: unknown; readonly statusCode?: unknown };
+  if (typeof headers !== 'object' || headers === null) return undefined;
+  const { get } = headers as { readonly get?: unknown };
+  const found = (name: string): unknown => (typeof get === 'function' ? get.call(headers, name) : (headers as Record<string, unknown>)[name]);
+  const header = (name: string): string | null => (found(name) == null ? null : String(found(name)));
+  return { status: Number(statusCode ?? 0), type: 'default', redirected: false, header, text: '', json: undefined };
 }
 
 /**

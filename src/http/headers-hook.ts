@@ -15,7 +15,7 @@ export async function hooked({ method, url, headers, body }: ReplayableRequest, 
   const { job, number: attempt, resumed, ms } = a;
   const asked = { attempt, resumed, method, url, headers: new Headers(headers), body };
   const given = await askUser(job, ms, 'the headers hook', () => job.settings.headers?.(asked));
-  if (!given) throw new Error('another user has logged in');
+  if (!given) throw new Error('another user has logged in, or clear() was called');
   return given.said;
 }
 

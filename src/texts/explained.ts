@@ -27,7 +27,9 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
     'it was refused, but an earlier attempt was lost and may have taken effect',
     'After a 401, log in and call again. Otherwise ask your server, and settle it.',
   ],
-  'not-a-verdict': ['the last answer says nothing of the operation, like a redirect or a page in HTML'],
+  'not-a-verdict': [
+    'nothing tells what became of it: the last answer is a redirect or a page in HTML, or your verdict threw or gave none of its words, or the request has no place for the key',
+  ],
   burnt: ['the server has stored an answer under this key that decides nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
   mismatch: ['the server holds another payload under this key', 'Send the first payload again, or ask your server and call settle().'],
   elsewhere: ['an earlier attempt went to another address, and may have taken effect there', 'Call that address again, or settle it.'],
@@ -36,10 +38,10 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
     'the server may have forgotten the key, so sending again could take effect twice',
     'Ask your server, by reconcile or by hand, and settle it.',
   ],
-  identity: ['another user logged in meanwhile', 'Its own user can call again, with the same name.'],
+  identity: ['another user logged in meanwhile, or clear() was called', 'Its own user can call again, with the same name.'],
   offline: ['the device said that it is offline, after an attempt without an answer'],
   store: ['the store failed, so that what happened could not be written down or read'],
-  busy: ['it is under way elsewhere', 'Wait for that call.'],
+  busy: ['it is under way elsewhere, or clear() stopped this call', 'Wait for that call, or call again.'],
   record: ['there is nothing to go on with: nothing is stored, or what is stored is damaged', 'Find out what happened, and settle or forget it.'],
   aborted: ['the call was aborted, or its client closed'],
 };

@@ -141,3 +141,24 @@ describe('drives', () => {
     },
   );
 });
+
+test.each([
+  ['a plain object, as of its Node client', { 'idempotent-replayed': 'true' }],
+  ['a Headers, as of its fetch client', new Headers({ 'idempotent-replayed': 'true' })],
+])(
+  'a refusal that is marked as a replay, by %s, is that of an earlier call: after a loss of the storage, the call goes on and finds the charge',
+  async (_, headers) => {
+    const world = newWorld();
+    const keys: string[] = [];
+    // The first card was declined under k.0, the second one charged under k.1; then the records were lost.
+    const sdk = async ({ key }: { readonly key: string }) => {
+      keys.push(key);
+      if (key === 'k.0') throw Object.assign(new Error('declined'), { ...DECLINED, headers });
+      return { id: 'pi_1', lastResponse: { headers: { 'idempotent-replayed': 'true' } } };
+    };
+    const { tab, once } = world.open();
+    const intent = await world.run(run(once, ['charge', 'o-1'], sdk, { key: ({ generation }) => `k.${generation}`, verdict: stripeVerdict }));
+    expect(tab.outcomeOf(intent)).toMatchObject({ type: 'replayed', effect: 'done', key: 'k.1' });
+    expect(keys).toEqual(['k.0', 'k.1']);
+  },
+);

@@ -7,7 +7,7 @@ import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { clear, forget, type OnceEvent, operation as operationOf, settle, subscribe } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
-import { firstAvailable } from '../../src/stores/browser/automatic.js';
+import { firstAvailable } from '../../src/stores/browser/first-available.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, hangs, lost, replays } from '../support/server.js';

@@ -4,7 +4,7 @@
  */
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { GENERIC } from '../../src/dialects/generic.js';
+import { GENERIC, generic } from '../../src/dialects/generic.js';
 import { createOnce, type Evidence, extend, memoryStore, type OnceOptions, type OperationOptions } from '../../src/entries/index.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
@@ -18,7 +18,7 @@ type Mistake = readonly [field: string, options: unknown, kind: typeof TypeError
 
 /** Only code can make these wrong, and its first run shows it: a page in production does not look (docs/decisions/0030-texts-and-builds.md). */
 const WHILE_DEVELOPING =
-  /^(limits\.leaseMs|keep|keep\.(request|response|headers)|when.*|repeat|accepted|verdict|reconcile|headers|fingerprint|onOutcome|store|dialect|fetch|durability|retry|retry\.(minDelayMs|maxDelayMs|factor|budget)|origins|operation|connectivity)$/;
+  /^(limits\.leaseMs|keep|keep\.(request|response|headers.*)|when.*|repeat|accepted|verdict|reconcile|headers|fingerprint|onOutcome|store|dialect|update|close|scope|atomic|replayed|dialect generic|subscribe|fetch|durability|retry|retry\.(minDelayMs|maxDelayMs|factor|budget)|origins|operation|connectivity)$/;
 /** Data can make these wrong anywhere. */
 const looked = ([field, given]: Mistake): boolean => !LEAN || !WHILE_DEVELOPING.test(field) || CALL.some(([, call]) => call === given);
 
@@ -44,6 +44,7 @@ const SHARED: Mistake[] = [
   ['keep.request', { keep: { request: 'yes' } }, TypeError],
   ['keep.response', { keep: { response: true } }, TypeError],
   ['keep.headers', { keep: { headers: 'authorization' } }, TypeError],
+  ['keep.headers[1]', { keep: { headers: ['x-region', 5] } }, TypeError],
   ['keep.forMs', { keep: { forMs: -1 } }, RangeError],
   ['keep.formMs', { keep: { formMs: 1 } }, TypeError],
   ['whenBusy', { whenBusy: 'queue' }, TypeError],
@@ -66,7 +67,16 @@ const CLIENT: Mistake[] = [
   ['namespace', { namespace: '' }, TypeError],
   ['namespace', { namespace: undefined }, TypeError],
   ['store', { store: 'indexeddb' }, TypeError],
+  ['store', { store: {} }, TypeError],
+  ['store', { store: Promise.resolve(memoryStore()) }, TypeError],
+  ['update', { store: { ...memoryStore(), update: undefined } }, TypeError],
+  ['close', { store: { ...memoryStore(), close: undefined } }, TypeError],
+  ['scope', { store: { ...memoryStore(), scope: undefined } }, TypeError],
+  ['atomic', { store: { ...memoryStore(), atomic: 'yes' } }, TypeError],
   ['dialect', { dialect: 'stripe' }, TypeError],
+  ['dialect', { dialect: {} }, TypeError],
+  ['replayed', { dialect: { ...GENERIC, replayed: true } }, TypeError],
+  ['dialect generic', { dialect: generic({ header: 'Idempotency Key' }) }, TypeError],
   ['fetch', { fetch: {} }, TypeError],
   ['durability', { durability: 'always' }, TypeError],
   ['retry', { retry: false }, TypeError],
@@ -96,6 +106,7 @@ const CLIENT: Mistake[] = [
   ['origins[0]', { origins: [new URL('https://shop.example')] }, TypeError],
   ['operation', { operation: ['pay'] }, TypeError],
   ['connectivity', { connectivity: true }, TypeError],
+  ['subscribe', { connectivity: { kind: 'own', online: () => true } }, TypeError],
   ['idempotencyKey', { idempotencyKey: 'x' }, TypeError],
 ];
 
@@ -159,6 +170,15 @@ describe('a call', () => {
   test.for(['pay', 5, null, () => {}, Symbol('x')])('rejects with once: %s', async (wrongOnce, { world, tab, once }) => {
     named((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: wrongOnce as never })))).error, 'once', TypeError);
   });
+
+  test.for([new AbortController(), {}, 5, true, false, 'x'])(
+    'rejects with what is no signal, such as the controller: %o; nothing is sent or stored',
+    async (signal, { world, tab, once }) => {
+      named((await world.end(tab, pay(once, { init: { signal: signal as never } }))).error, 'signal', TypeError);
+      expect(world.records).toEqual([]);
+      expect(world.server.arrivals).toEqual([]);
+    },
+  );
 
   test('never throws synchronously', () => {
     const { once } = newWorld().open();

@@ -8,7 +8,7 @@ import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { derived, forget, operation, settle, subscribe } from '../../src/entries/index.js';
-import { firstAvailable } from '../../src/stores/browser/automatic.js';
+import { firstAvailable } from '../../src/stores/browser/first-available.js';
 import type { StoreFaultName } from '../../src/testing/faulty-store.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';

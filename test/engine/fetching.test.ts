@@ -7,6 +7,7 @@ import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { Parts } from '../../src/engine/client.js';
 import type { Result } from '../../src/engine/result.js';
+import { explain, type Outcome } from '../../src/entries/index.js';
 import { linkOf, polling } from '../../src/features/polling.js';
 import { httpPayload, resultOf } from '../../src/http/http-payload.js';
 import type { ReplayableRequest } from '../../src/http/request.js';
@@ -279,5 +280,7 @@ describe('what came back', () => {
     await rest();
     expect(end.outcome).toMatchObject(outcome);
     expect(tab.reported).toEqual(reported);
+    // The words say so, and not only that the answer was a redirect or a page.
+    if ('reason' in outcome) expect(explain(end.outcome as Outcome).summary).toContain('or your verdict threw or gave none of its words');
   });
 });

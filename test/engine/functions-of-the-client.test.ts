@@ -91,6 +91,14 @@ describe.each(Object.entries(CALLS))('%s', (name, call) => {
 
 describe('options', () => {
   const once = () => newWorld().tab().once();
+  const unreached = (): never => {
+    throw new Error('the function was called');
+  };
+  const no = {
+    signal: says(' must be an AbortSignal', ': signal'),
+    schema: says(' must be a schema with a ~standard.validate (standardschema.dev)', ': schema'),
+    cursor: says(' must be the cursor of a pending operation', ': cursor'),
+  };
 
   test.each<[message: string, call: () => unknown]>([
     ['there is no option clear.unsetled', () => clear(once(), { unsetled: 'forget' } as never)],
@@ -103,6 +111,26 @@ describe('options', () => {
     ['there is no option resume.paralel', () => resume(once(), { paralel: 2 } as never)],
     ['resume.concurrency must be at least 1, got 0', () => resume(once(), { concurrency: 0 })],
     ['resumeOne must be an object, got function', () => resumeOne(once(), NAME, (() => 1) as never)],
+    [`resumeOne.signal${no.signal}, got object`, () => resumeOne(once(), NAME, { signal: {} as never })],
+    [`resume.signal${no.signal}, got object`, () => resume(once(), { signal: new AbortController() as never })],
+    [`subscribe.signal${no.signal}, got object`, () => subscribe(once(), () => {}, { signal: {} as never })],
+    [`warnOnLeave.signal${no.signal}, got object`, () => warnOnLeave(once(), { signal: {} as never })],
+    [`signal${no.signal}, got object`, () => run(once(), NAME, unreached, { signal: new AbortController() as never })],
+    ['options of run must be an object, got null', () => run(once(), NAME, unreached, null as never)],
+    ['options of run must be an object, got function', () => run(once(), NAME, unreached, (() => 1) as never)],
+    [`once.result${no.schema}, got object`, () => run(once(), NAME, unreached, { result: { parse: () => 1 } as never })],
+    [`once.result${no.schema}, got null`, () => run(once(), NAME, unreached, { result: null as never })],
+    [`pending.after${no.cursor}, got "c-42"`, () => pending(once(), { after: 'c-42' })],
+    [`pending.after${no.cursor}, got "[1,2]"`, () => pending(once(), { after: '[1,2]' })],
+    ['options must be an object, got null', () => extend(once(), null as never)],
+    ['options must be an object, got string', () => extend(once(), 'shop' as never)],
+    [`use must be ${says('an array', 'array')}, got object`, () => extend(once(), { use: oncefetch.polling() as never })],
+    ['subscribe takes a function, got undefined', () => operation(once(), NAME).subscribe(undefined as never)],
+    ['firstAvailable takes an array of stores, got object', () => oncefetch.firstAvailable(oncefetch.memoryStore() as never)],
+    ['firstAvailable takes an array of stores, got an empty one', () => oncefetch.firstAvailable([] as never)],
+    ['firstAvailable takes stores, got object at 1', () => oncefetch.firstAvailable([oncefetch.memoryStore(), {} as never])],
+    ['canonicalJson takes pick and omit, arrays of names, got omitt: an array', () => oncefetch.canonicalJson({ omitt: ['at'] } as never)],
+    ['canonicalJson takes pick and omit, arrays of names, got pick: string', () => oncefetch.canonicalJson({ pick: 'cart' as never })],
     ['there is no option subscribe.once', () => subscribe(once(), () => {}, { once: true } as never)],
   ])('%s', async (message, call) => {
     await expect((async () => call())()).rejects.toThrow(`once: ${message}`);

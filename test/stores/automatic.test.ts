@@ -1,7 +1,7 @@
 /** Goal: the chain takes the first store that is there, once, and never another in its place. Method: stubs that say what they are told to. */
 import { expect, test } from 'vitest';
 import type { Store } from '../../src/ports.js';
-import { firstAvailable } from '../../src/stores/browser/automatic.js';
+import { firstAvailable } from '../../src/stores/browser/first-available.js';
 import { StoreFault } from '../../src/stores/fault.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { put, record } from '../../src/testing/contract/bench.js';

@@ -10,7 +10,7 @@ export const CALM: Situation = {
   refusedOnly: false,
   madeAgain: false,
   mayResend: false,
-  ifChanged: false,
+  repeat: 'never',
   refusedForMs: undefined,
   sameAmbiguous: false,
   answersMismatch: false,

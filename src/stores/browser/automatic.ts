@@ -2,16 +2,8 @@
 import type { Store } from '../../ports.js';
 import { StoreFault } from '../fault.js';
 
-/**
- * A store that, at its first use, chooses the first of `stores` that is available, and then keeps to it: it never changes to another
- * one because of a later failure, since that would not have the keys. If a store can't tell whether it is available, the call
- * rejects, and the next call asks again.
- *
- * @param stores - the best one first
- * @example
- * const store = firstAvailable([indexedDbStore(), localStorageStore(), memoryStore()]);
- */
-export function firstAvailable(stores: readonly [Store, ...Store[]]): Store & { ready(): Promise<Store> } {
+/** `firstAvailable` without its checks, for the default store. */
+export function firstOf(stores: readonly [Store, ...Store[]]): Store & { ready(): Promise<Store> } {
   let choosing: Promise<Store> | undefined;
   const choose = async (): Promise<Store> => {
     for (const store of stores) {

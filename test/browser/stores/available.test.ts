@@ -1,6 +1,6 @@
 /** Goal: "there is no such store" and "it could not be found out" are told apart. Method: each way in which browsers refuse. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { firstAvailable } from '../../../src/stores/browser/automatic.js';
+import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 import { localStorageStore } from '../../../src/stores/browser/local-storage.js';
 import { StoreFault } from '../../../src/stores/fault.js';

@@ -1,6 +1,6 @@
 /** Every store of a browser against the contract, in a real one. */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { firstAvailable } from '../../../src/stores/browser/automatic.js';
+import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 import { localStorageStore } from '../../../src/stores/browser/local-storage.js';
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../../src/stores/memory.js';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, test as anyTest, describe, expect, vi } from 'vitest';
 import type { Store, Stored } from '../../../src/ports.js';
-import { firstAvailable } from '../../../src/stores/browser/automatic.js';
+import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { memoryStore } from '../../../src/stores/memory.js';
 import { type SqliteStoreOptions, sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { script } from '../../support/child.js';

@@ -1,5 +1,5 @@
 /** A process that says what it can do with an SQLite file; it leaves its store open. */
-import { firstAvailable } from '../../../src/stores/browser/automatic.js';
+import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { memoryStore } from '../../../src/stores/memory.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 

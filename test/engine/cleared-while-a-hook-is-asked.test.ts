@@ -1,0 +1,86 @@
+/**
+ * Goal: when `clear` has ended, no attempt leaves that was waiting for a hook, whichever client of the page cleared; and what callers are
+ * told of it is true. Method: the hook itself logs out, by the same client, by one that is extended from it, and by an unrelated one.
+ */
+import { describe, expect } from 'vitest';
+import { around, clear, explain, extend, type OnceOptions, type Outcome, settle } from '../../src/entries/index.js';
+import { everything } from '../../src/everything.js';
+import { answers, charged, delayed, lost } from '../support/server.js';
+import { NAME, ONE, pay, rest, SECOND, test } from '../support/world.js';
+
+const ANN = { namespace: 'ann' };
+const HOOKS: Readonly<Record<string, (act: () => Promise<unknown>) => OnceOptions>> = {
+  headers: (act) => ({
+    headers: async () => {
+      await act();
+      return {};
+    },
+  }),
+  around: (act) => ({
+    use: [
+      ...everything(),
+      around(async (_, send) => {
+        await act();
+        return send();
+      }),
+    ],
+  }),
+};
+
+describe.each(Object.entries(HOOKS))('while the %s hook is asked', (_, hooked) => {
+  test.for(['the same client', 'an extended one', 'an unrelated one'])('%s clears: nothing leaves, and the words name clear()', async (who, { world, tab }) => {
+    let asked = 0;
+    const once = tab.once({
+      ...ANN,
+      ...hooked(async () => {
+        if (asked++) return;
+        await rest();
+        await clear(clearing, { unsettled: 'forget' });
+      }),
+    });
+    const clearing = who === 'the same client' ? once : who === 'an extended one' ? extend(once, { repeat: 'always' }) : tab.once(ANN);
+    const { outcome, error } = await world.end(tab, pay(once));
+    expect([world.server.arrivals, world.records]).toEqual([[], []]);
+    expect(outcome).toMatchObject({ effect: 'unknown', reason: 'busy', attempts: 0 });
+    expect((error as Error).message).toMatch(/clear\(\)|ERR_ONCE_CLAIM_LOST/);
+    // If it had left, and its answer had been lost, this press would have charged a second time.
+    expect((await world.end(tab, pay(tab.once(ANN)), answers(201))).outcome).toMatchObject({ type: 'fresh' });
+  });
+});
+
+test('while the key strategy is asked: nothing leaves, and the words name clear()', async ({ world, tab }) => {
+  let asked = 0;
+  const other = tab.once(ANN);
+  const once = tab.once(ANN);
+  const key = async (): Promise<string> => {
+    if (!asked++) await clear(other);
+    return 'k-1';
+  };
+  const { outcome } = await world.end(tab, pay(once, { key }));
+  expect(world.server.arrivals).toEqual([]);
+  expect(outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
+  expect(explain(outcome as Outcome).summary).toContain('clear()');
+});
+
+test('what `reconcile` says after a log-out by another client of the page is not believed', async ({ world, tab }) => {
+  const other = tab.once(ANN);
+  await world.end(tab, pay(other, ONE), charged(lost()));
+  const reconcile = async (): Promise<'none'> => {
+    await clear(other);
+    return 'none';
+  };
+  const { outcome } = await world.end(tab, pay(tab.once({ ...ANN, reconcile }), { limits: { inProgressMs: 0 } }), answers(409));
+  expect(outcome).toMatchObject({ effect: 'unknown' });
+  expect(world.record(NAME)?.state).toBe('pending');
+});
+
+test('an answer that arrives after a log-out is given to no later call, also if the operation is settled by hand', async ({ world, tab }) => {
+  const once = tab.once(ANN);
+  const call = pay(once);
+  world.server.plays(delayed(SECOND, answers(201, { secret: 'of the session before' })));
+  await rest();
+  await world.run(clear(once));
+  expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh' });
+  await world.run(settle(once, NAME, 'done'));
+  expect(await world.end(tab, pay(once))).toMatchObject({ response: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+});

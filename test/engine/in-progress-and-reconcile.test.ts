@@ -1,0 +1,29 @@
+/**
+ * Goal: a call that finds work in progress to the end asks `reconcile` while it still has time, also if `limits.totalMs` is no longer
+ * than `limits.inProgressMs`. Method: a server that takes a second for each answer, so that the last attempt would end with the call.
+ */
+import { describe, expect } from 'vitest';
+import type { ReconcileQuestion } from '../../src/entries/index.js';
+import { answers, charged, delayed } from '../support/server.js';
+import { pay, SECOND, saying, test } from '../support/world.js';
+
+const working = (seconds: number) => charged(delayed(0.95 * SECOND, answers(409, undefined, { 'retry-after': String(seconds) })));
+
+describe.each([30, 60, 120])('a call of %i s', (total) => {
+  test.for([3, 5, 7, 9, 11])('at a server that says to come back in %i s: reconcile is asked, and is told why', async (seconds, { world }) => {
+    const heard: ReconcileQuestion[] = [];
+    const { tab, once } = world.open({ limits: { totalMs: total * SECOND }, reconcile: saying(heard, 'done') });
+    world.server.otherwise = working(seconds);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', from: 'reconcile' });
+    expect(heard).toMatchObject([{ reason: 'in-progress' }]);
+  });
+
+  test('the work behind a 202 that is still going on: reconcile is asked', async ({ world }) => {
+    const heard: ReconcileQuestion[] = [];
+    const { tab, once } = world.open({ limits: { totalMs: total * SECOND }, accepted: 'poll', reconcile: saying(heard, 'done') });
+    world.server.plays(charged(answers(202, {}, { location: '/jobs/1' })));
+    world.server.otherwise = delayed(8 * SECOND, answers(200, { status: 'running' }));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', from: 'reconcile' });
+    expect(heard).toMatchObject([{ reason: 'in-progress' }]);
+  });
+});
