@@ -236,7 +236,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await ends(ids.map((id) => put(hasty, id)))).toEqual(all('timeout'));
     await new Promise((done) => setTimeout(done, 1000));
     held.release();
-    await vi.waitFor(() => expect(narrow.waitingCount).toBe(0));
+    await expect.poll(() => narrow.waitingCount).toBe(0);
     expect(await ends(ids.map((id) => hasty.read(id)))).toEqual(ids.map(() => undefined));
     await narrow.end();
   });

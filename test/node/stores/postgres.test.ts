@@ -127,8 +127,8 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const { table } = await open();
     const wide = new pg.Pool({ ...server.connection, max: 8 });
     const stores = Array.from({ length: 8 }, () => postgresStore(wide, { table }));
-    await Promise.all(stores.flatMap((store) => Array.from({ length: 25 }, () => raise(store))));
-    expect(await stores[0]?.read('n')).toMatchObject({ count: 200 });
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 10 }, () => raise(store))));
+    expect(await stores[0]?.read('n')).toMatchObject({ count: 80 });
     await wide.end();
   });
 
