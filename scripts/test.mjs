@@ -96,12 +96,13 @@ await Promise.all([run(tools), inTurn(installs), ...checks.map((check) => run(ch
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
 // Databases and processes that are killed, then pages: all of them wait a lot, and a busy processor disturbs them.
-// Its tests take a third of a processor each: twice as many of them at once.
-const atOnce = `--maxWorkers=${2 * Math.max(2, availableParallelism())}`;
+// What waits leaves much of its processor to others: more of it at once. Processes that are killed want some of it at the moment.
+/** @param {number} times */
+const atOnce = (times) => `--maxWorkers=${times * Math.max(2, availableParallelism())}`;
 /** @type {Check} */
-const inProcesses = [...tests('node', 'node'), atOnce];
+const inProcesses = [...tests('node', 'node'), atOnce(1.5)];
 const inPages = here.map((name) => tests(name, name));
-const endToEnd = here.includes('chromium') ? [[...tests('e2e', 'e2e'), atOnce]] : [];
+const endToEnd = here.includes('chromium') ? [[...tests('e2e', 'e2e'), atOnce(2)]] : [];
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 const waiting = async () => {
   await run(inProcesses);
