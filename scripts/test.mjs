@@ -98,10 +98,11 @@ const here = browsers.filter((browser) => executablesOf(browser) !== undefined).
 // Databases and processes that are killed, then pages: all of them wait a lot, and a busy processor disturbs them.
 // What waits leaves much of its processor to others: more of it at once. Processes that are killed want some of it at the moment.
 /** @param {number} times */
-const atOnce = (times) => `--maxWorkers=${times * Math.max(2, availableParallelism())}`;
+const atOnce = (times) => `--maxWorkers=${Math.ceil(times * Math.max(2, availableParallelism()))}`;
 /** @type {Check} */
 const inProcesses = [...tests('node', 'node'), atOnce(1.5)];
 const inPages = here.map((name) => tests(name, name));
+/** @type {Check[]} */
 const endToEnd = here.includes('chromium') ? [[...tests('e2e', 'e2e'), atOnce(2)]] : [];
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 const waiting = async () => {
