@@ -55,6 +55,9 @@ const IN_ONE_ENGINE = [
   'test/browser/{clients/swr,react-changes,react-mounted,react-rendering,tanstack-query}.test.ts',
 ];
 
+/** What the twins of the lean build have no part in: sources, and the rules of the core and the dialects. */
+const WITHOUT_TWINS = ['test/{architecture,dialects/safety,engine/attacks-late-derived,engine/begin-table}.test.ts', 'test/tables/**'];
+
 const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -163,10 +166,9 @@ const lean = TWINS.filter(([file]) => !file.test('/platform/detect.js')).map(([f
 
 const projects: TestProjectConfiguration[] = [
   { ...sources, test: { ...inTurn('unit'), ...unit, exclude: [...unit.exclude, ...UNHURRIED] } },
-  // Sources and tables are the same whatever texts say.
   {
     resolve: { alias: [...lean, ...sources.resolve.alias] },
-    test: { ...inTurn('lean'), ...unit, env: { TEXTS: 'lean' }, exclude: [...unit.exclude, 'test/architecture.test.ts', 'test/tables/**'] },
+    test: { ...inTurn('lean'), ...unit, env: { TEXTS: 'lean' }, exclude: [...unit.exclude, ...WITHOUT_TWINS] },
   },
   {
     ...sources,

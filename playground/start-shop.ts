@@ -43,7 +43,7 @@ export async function startShop(flags: Readonly<Record<string, string | number>>
 
   const health = async () => (await (await fetch(`${url}/api/health`)).json()) as Awaited<ReturnType<Shop['health']>>;
   const restarted = async (boot: string): Promise<void> => {
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 60_000;
     while ((await health().catch(() => ({ boot }))).boot === boot) {
       if (Date.now() > deadline) throw new Error('the shop did not come back');
       await new Promise((resolve) => setTimeout(resolve, 10));

@@ -3,7 +3,7 @@ import './require-node.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { constants, getPriority, setPriority } from 'node:os';
+import { availableParallelism, constants, getPriority, setPriority } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { browsers, executablesOf } from './browsers.mjs';
@@ -96,9 +96,14 @@ await Promise.all([run(tools), inTurn(installs), ...checks.map((check) => run(ch
 // Only now it is known which browsers there are.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
 // Databases and processes that are killed, then pages: all of them wait a lot, and a busy processor disturbs them.
-const inProcesses = tests('node', 'node');
+// What waits leaves much of its processor to others: more of it at once. Processes that are killed want some of it at the moment.
+/** @param {number} times */
+const atOnce = (times) => `--maxWorkers=${Math.ceil(times * Math.max(2, availableParallelism()))}`;
+/** @type {Check} */
+const inProcesses = [...tests('node', 'node'), atOnce(1.5)];
 const inPages = here.map((name) => tests(name, name));
-const endToEnd = here.includes('chromium') ? [tests('e2e', 'e2e')] : [];
+/** @type {Check[]} */
+const endToEnd = here.includes('chromium') ? [[...tests('e2e', 'e2e'), atOnce(2)]] : [];
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 const waiting = async () => {
   await run(inProcesses);

@@ -89,17 +89,18 @@ export async function startCollector(): Promise<Collector> {
 }
 
 const OPERATION = 'oncefetch operation';
+const failed = ({ attributes }: Span): boolean => attributes['error.type'] !== undefined;
 
 /** What becomes visible, and the operation that shows it: the first one that does. */
 export const STORIES: Readonly<Record<string, (operation: Span, children: readonly Span[], all: readonly Span[]) => boolean>> = {
   'from the click to the queue': ({ service, trace }, _, all) =>
     service === 'customers' && all.some((one) => one.trace === trace && one.service === 'orders' && one.kind === 'CLIENT'),
-  // Two attempts, both on the wire: one to a service that was just killed is no lost answer.
+  // Two attempts, both on the wire, where the first failed: one to a service that was just killed is no lost answer, nor is one given up.
   'a lost answer': ({ attributes }, children, all) =>
     attributes['oncefetch.type'] === 'replayed' &&
     children.length === 2 &&
-    children.every((one) => one.kind === 'CLIENT' && all.some(({ parent }) => parent === one.id)) &&
-    children.filter((one) => one.attributes['error.type'] === undefined).length === 1,
+    children.every((one) => one.kind === 'CLIENT' && all.some((sent) => sent.parent === one.id && failed(sent) === failed(one))) &&
+    children.filter(failed).length === 1,
   'a replay': ({ attributes }, children) => attributes['oncefetch.replayed_from'] === 'store' && children.length === 0,
   'a join': ({ events }) => events.some((event) => event.startsWith('oncefetch.call_joined')),
   // By another copy than the one that was killed.

@@ -32,10 +32,7 @@ let tabs: Tabs;
 beforeEach(async () => {
   shop = await startShop({ public: folder, 'charge-ms': 50, 'retry-after': 0 });
 });
-afterEach(async () => {
-  await tabs?.stop();
-  await shop.stop();
-});
+afterEach(() => shop.stop());
 
 const enter = async (user = 'ann'): Promise<Tab> => {
   const tab = await tabs.open(`${shop.url}/`);
@@ -53,9 +50,11 @@ const met = () => shop.query<{ times: number }>('SELECT times FROM met_faults').
 const inMinutes = (minutes: number) => Date.now() + minutes * MINUTE;
 
 describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with background sync', () => {
-  beforeEach(async () => {
+  // Each test has a shop of its own, and so an origin of its own.
+  beforeAll(async () => {
     tabs = (await startTabs('chromium')) ?? expect.unreachable();
   });
+  afterAll(() => tabs?.stop());
 
   /** Pays offline, and closes the tab in the middle of it. */
   async function payOfflineAndClose(untilMs: number | undefined, tab?: Tab): Promise<void> {
@@ -133,9 +132,10 @@ describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with bac
 });
 
 describe.each(here)('$name, where the worker goes on when it starts', ({ name }) => {
-  beforeEach(async () => {
+  beforeAll(async () => {
     tabs = (await startTabs(name)) ?? expect.unreachable();
   });
+  afterAll(() => tabs?.stop());
 
   test('a tab closed in mid-payment, the browser left alone, a page opened: one effect, one key, and it says done', async () => {
     await arm('lose-request');

@@ -150,9 +150,9 @@ describe('a document', { concurrent: true }, () => {
     const { url, requests } = await serve((to) => {
       to.writeHead(201, { 'content-type': 'application/json' });
       to.write('{"id":');
-      setTimeout(() => to.end('1}'), ATTEMPT_MS / 2 + 50);
+      setTimeout(() => to.end('1}'), 2 * ATTEMPT_MS + 50);
     });
-    const once = open();
+    const once = open({ limits: { attemptMs: 4 * ATTEMPT_MS } });
     expect(await (await ask(once, url)).text()).toBe('{"id":1}');
     expect(await (await ask(once, url)).text()).toBe('{"id":1}');
     expect(requests()).toBe(1);

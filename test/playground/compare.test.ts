@@ -25,7 +25,7 @@ const total = (stdout: string, lane: string) =>
     ?.slice(1)
     .map(Number);
 
-describe('the comparison', { timeout: 60_000 }, () => {
+describe.concurrent('the comparison', { timeout: 120_000 }, () => {
   test('finds one charge for each customer of oncefetch, and duplicates in the other lanes', async () => {
     const { code, stdout, stderr } = await compare();
     expect(total(stdout, 'oncefetch'), stdout + stderr).toEqual([30, 30, 0, 0, 0]);

@@ -1,6 +1,7 @@
 /**
- * A consumer in a process of its own. `crash`: its effect asks the provider, and then never comes back. `slow`: its effect
- * asks again and again until it is 1.5 s old. `deaf`: its effect never ends, whatever it is told. Without a task it does its work.
+ * A consumer in a process of its own. `crash`: its effect asks the provider, and then never comes back; its lease is an hour. `slow`: its effect
+ * asks again and again until it is 1.5 s old. `brief`: the same, under a lease of 1 s. `deaf`: its effect never ends, whatever it is told.
+ * Without a task it does its work.
  */
 import { writeSync } from 'node:fs';
 import { z } from 'zod';
@@ -10,6 +11,8 @@ import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 const [path = '', provider = '', task = ''] = process.argv.slice(2);
 const say = (line: string) => writeSync(1, `${line}\n`);
 const once = createOnce({ namespace: 'billing', store: sqliteStore({ path }), durability: 'required' });
+/** Where it is not the usual one. */
+const leaseMs = { crash: 3_600_000, brief: 1000 }[task];
 const Receipt = z.object({ charge: z.string(), at: z.coerce.date() });
 
 const charge = (key: string) => fetch(`${provider}/charges`, { method: 'POST', body: '{}', headers: { 'idempotency-key': key } });
@@ -30,10 +33,10 @@ const work = run(
     const { id } = (await (await charge(child('charge'))).json()) as { id: string };
     say('charged');
     if (task === 'crash' || task === 'deaf') await new Promise(() => setInterval(() => {}, 1000));
-    if (task === 'slow') await new Promise((resolve) => setTimeout(resolve, 1500));
+    if (task === 'slow' || task === 'brief') await new Promise((resolve) => setTimeout(resolve, 1500));
     return { charge: id, at: new Date() };
   },
-  { result: Receipt, limits: { attemptMs: task === 'deaf' ? 1000 : 30_000, attempts: 2 } },
+  { result: Receipt, limits: { attemptMs: task === 'deaf' ? 1000 : 30_000, attempts: 2, leaseMs } },
 );
 await work.then(
   (receipt) => say(`receipt ${receipt.charge} ${receipt.at instanceof Date}`),

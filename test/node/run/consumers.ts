@@ -47,7 +47,7 @@ export class Consumers {
   }
 
   /** One in the middle of its effect: the provider has charged. */
-  async charging(task: 'crash' | 'slow' | 'deaf'): Promise<Child> {
+  async charging(task: 'crash' | 'slow' | 'brief' | 'deaf'): Promise<Child> {
     const child = this.start(task);
     await child.line((line) => line === 'charged');
     return child;

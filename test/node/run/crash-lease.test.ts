@@ -1,20 +1,17 @@
 /**
  * Goal: what a killed process drove is free at once for others on its machine, and what a paused one drives is not. Method: real
- * processes on one SQLite file, SIGKILL and SIGSTOP, a real HTTP server that honours keys and counts.
+ * processes on one SQLite file, SIGKILL and SIGSTOP, a real HTTP server that honours keys and counts. Whoever is killed has a lease of an
+ * hour, so that no test ends in its time where others wait for that.
  */
 import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { close, createOnce, pending, run, settle } from '../../../src/entries/index.js';
 import type { Store } from '../../../src/ports.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { Consumers } from './consumers.js';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const consumers = new Consumers();
-/** Less than a lease of 15 s, on a machine that is busy, too. */
-const AT_ONCE_MS = 12_000;
 const NAME = ['message', 'm-1'] as const;
 
 async function crashed(): Promise<void> {
@@ -25,10 +22,8 @@ async function crashed(): Promise<void> {
 
 test('the next process goes on at once, under the same key', async () => {
   await crashed();
-  const start = performance.now();
   const second = consumers.start();
   expect(await second.ended).toBe(0);
-  expect(performance.now() - start).toBeLessThan(AT_ONCE_MS);
   expect(second.lines.at(-1)).toBe('receipt ch_1 true');
   expect(consumers.charges.size).toBe(1);
 });
@@ -39,9 +34,7 @@ test('a process that waits for it already goes on when it dies', async () => {
   await new Promise((resolve) => setTimeout(resolve, 2000));
   expect(second.lines).toEqual([]);
   first.process.kill('SIGKILL');
-  const start = performance.now();
   expect(await second.ended).toBe(0);
-  expect(performance.now() - start).toBeLessThan(AT_ONCE_MS);
   expect(consumers.charges.size).toBe(1);
 });
 

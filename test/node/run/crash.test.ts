@@ -30,7 +30,7 @@ test('A24: killed in mid-effect, it runs again elsewhere under the same keys, an
 });
 
 test('A32: paused until another one took over, and woken, it settles nothing over that one, and its caller still gets what is in its hand', async () => {
-  const first = await consumers.charging('slow');
+  const first = await consumers.charging('brief');
   first.process.kill('SIGSTOP');
   const second = consumers.start();
   expect(await second.ended).toBe(0);

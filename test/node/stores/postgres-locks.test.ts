@@ -49,12 +49,10 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await client.query(sql);
     return () => client.query('ROLLBACK').finally(() => client.release());
   };
-  const waiting = async (count: number): Promise<void> => {
-    await vi.waitFor(async () => {
-      const { rows } = await admin.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()`);
-      expect(rows.length).toBe(count);
-    });
-  };
+  const waiting = (count: number): Promise<void> =>
+    expect
+      .poll(async () => (await admin.query(`SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid <> pg_backend_pid()`)).rowCount)
+      .toBe(count);
 
   test('a connection that breaks while its statement waits for a row makes no update take effect twice', async () => {
     await raise(store, 'n');

@@ -33,7 +33,7 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
   const whileItWaits = async (store: Store, id: string, act: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<unknown> => {
     const update = store.update(id, () => ({ next: { ...next, id }, value: 'stored' })).catch((fault) => fault.reason);
     const met = async () => (await pool.query(`SELECT ${act}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rowCount;
-    await vi.waitFor(async () => expect(await met()).toBe(1), { timeout: 4000 });
+    await expect.poll(met).toBe(1);
     return update;
   };
 
@@ -68,7 +68,7 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
     await pool.query('ALTER SYSTEM RESET synchronous_standby_names');
     await pool.query('SELECT pg_reload_conf()');
     // The standby is given up, and what waited for it is there.
-    await vi.waitFor(async () => expect(await pending(once)).toHaveLength(1), { timeout: 4000 });
+    await expect.poll(() => pending(once)).toHaveLength(1);
     const before = sent;
     for await (const _ of resume(once));
     expect([outcomeOf(end)?.effect, before, sent]).toEqual(['unknown', 0, 1]);

@@ -127,8 +127,8 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const { table } = await open();
     const wide = new pg.Pool({ ...server.connection, max: 8 });
     const stores = Array.from({ length: 8 }, () => postgresStore(wide, { table }));
-    await Promise.all(stores.flatMap((store) => Array.from({ length: 25 }, () => raise(store))));
-    expect(await stores[0]?.read('n')).toMatchObject({ count: 200 });
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 10 }, () => raise(store))));
+    expect(await stores[0]?.read('n')).toMatchObject({ count: 80 });
     await wide.end();
   });
 
@@ -137,8 +137,8 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const wide = new pg.Pool({ ...server.connection, max: 4, options: `-c default_transaction_isolation=${level.replace(' ', '\\ ')}` });
     expect((await wide.query('SHOW default_transaction_isolation')).rows).toEqual([{ default_transaction_isolation: level }]);
     const stores = Array.from({ length: 4 }, () => postgresStore(wide, { table }));
-    await Promise.all(stores.flatMap((store) => Array.from({ length: 25 }, () => raise(store))));
-    expect(await stores[0]?.read('n')).toMatchObject({ count: 100 });
+    await Promise.all(stores.flatMap((store) => Array.from({ length: 10 }, () => raise(store))));
+    expect(await stores[0]?.read('n')).toMatchObject({ count: 40 });
     await wide.end();
   });
 

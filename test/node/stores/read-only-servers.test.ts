@@ -174,7 +174,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await pool.query(postgresMigration());
     server.demote();
     // Connections of before are broken, which the pool learns by using them.
-    await vi.waitFor(() => Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]));
+    await vi.waitFor(() => Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]), { timeout: 20_000 });
   });
   afterAll(async () => {
     await pool.end();

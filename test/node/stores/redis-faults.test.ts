@@ -65,7 +65,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     for (const result of results) expect((result as PromiseRejectedResult).reason.reason).toMatch(/^(timeout|io)$/);
     await new Promise((done) => setTimeout(done, 500));
     await server.start();
-    await vi.waitFor(async () => expect(await store.read('a')).toEqual(record('a')), { timeout: 5000 });
+    await expect.poll(() => store.read('a').catch(String)).toEqual(record('a'));
     expect(await store.read('late')).toBeUndefined();
     expect(await put(store, record('b'))).toBe('stored');
   });
@@ -99,7 +99,7 @@ const faults = (name: keyof typeof redisClients) => () => {
       await Promise.all(stores.map(write));
       cutting = false;
       await cuts;
-      const { count } = await vi.waitFor(async () => (await store.read('n')) as { count: number }, { timeout: 5000 });
+      const { count } = await vi.waitFor(async () => (await store.read('n')) as { count: number }, { timeout: 20_000 });
       expect(resolved).toBeGreaterThan(20);
       expect(count).toBeGreaterThanOrEqual(resolved);
       expect(count).toBeLessThanOrEqual(resolved + rejected);
@@ -115,11 +115,11 @@ const faults = (name: keyof typeof redisClients) => () => {
         stored.push(`k${n}`);
       }
     })().catch(ignore);
-    await vi.waitFor(() => expect(stored.length).toBeGreaterThan(50), { timeout: 10_000 });
+    await expect.poll(() => stored.length).toBeGreaterThan(50);
     await server.kill();
     await writing;
     await server.start();
-    for (const id of stored) await vi.waitFor(async () => expect(await store.read(id), id).toEqual(record(id)), { timeout: 5000 });
+    for (const id of stored) await expect.poll(() => store.read(id).catch(String), { message: id }).toEqual(record(id));
   });
 
   test('full: quota; what is there stays, and can be removed', async () => {

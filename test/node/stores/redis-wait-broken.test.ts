@@ -40,7 +40,7 @@ describeOn(withoutRedis)('a connection that breaks while a strict update waits f
     replica.pause();
     const waiting = put(2);
     waiting.catch(() => {});
-    await vi.waitFor(async () => expect(await admin.call('CLIENT', 'LIST', 'TYPE', 'normal')).toMatch(/cmd=wait/i));
+    await expect.poll(() => admin.call('CLIENT', 'LIST', 'TYPE', 'normal')).toMatch(/cmd=wait/i);
     await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     await expect(waiting).rejects.toMatchObject({ reason: 'timeout' });
     replica.resume();

@@ -21,13 +21,24 @@ const TIMEOUT_MS = 1000;
 const record = (id: string): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000 });
 const put = (store: Store, id: string) => store.update(id, () => ({ next: record(id), value: 'stored' }));
 
-/** Hands on what comes; nothing of the first `deafTo` connections. After `silence`, nothing more on the connections that there are, and they stay open. */
-async function proxy(port: number, deafTo = 0): Promise<{ readonly port: number; silence(): void; close(): void }> {
+interface Proxy {
+  readonly port: number;
+  /** Nothing more is handed on on the connections that there are, and they stay open. */
+  silence(): void;
+  /** How often something came over a connection that is silent. */
+  readonly swallowed: number;
+  close(): void;
+}
+
+/** Hands on what comes; nothing of the first `deafTo` connections. */
+async function proxy(port: number, deafTo = 0): Promise<Proxy> {
+  let swallowed = 0;
   const sockets = new Set<Socket>();
   const all: Socket[] = [];
   const server = createServer((from) => {
     if (all.length < deafTo) {
       all.push(from);
+      from.on('data', () => swallowed++);
       return;
     }
     const to = connect(port, '127.0.0.1');
@@ -36,7 +47,7 @@ async function proxy(port: number, deafTo = 0): Promise<{ readonly port: number;
       [to, from],
     ] as const) {
       sockets.add(one);
-      one.on('data', (data) => sockets.has(one) && other.write(data));
+      one.on('data', (data) => (sockets.has(one) ? other.write(data) : swallowed++));
       one.on('error', () => {});
       one.on('close', () => sockets.has(one) && other.destroy());
     }
@@ -48,6 +59,9 @@ async function proxy(port: number, deafTo = 0): Promise<{ readonly port: number;
       all.push(...sockets);
       sockets.clear();
     },
+    get swallowed() {
+      return swallowed;
+    },
     close: () => {
       server.close();
       for (const socket of [...all, ...sockets]) socket.destroy();
@@ -55,10 +69,14 @@ async function proxy(port: number, deafTo = 0): Promise<{ readonly port: number;
   };
 }
 
-/** How calls ended that came one after the other, until one was stored. */
-async function endsUntilStored(store: Store, id: string): Promise<readonly string[]> {
+/** How calls ended that came one after the other, until one was stored. One that a busy machine answered too late does not count. */
+async function endsUntilStored(store: Store, id: string, between: Proxy): Promise<readonly string[]> {
   const ends: string[] = [];
-  while (ends.length < 6 && ends.at(-1) !== 'stored') ends.push(await put(store, `${id} ${ends.length}`).catch((fault) => fault.reason));
+  while (ends.length < 6 && ends.at(-1) !== 'stored') {
+    const { swallowed } = between;
+    const end = await put(store, `${id} ${ends.length}`).catch((fault) => fault.reason);
+    if (end === 'stored' || between.swallowed > swallowed) ends.push(end);
+  }
   return ends;
 }
 
@@ -73,12 +91,12 @@ describeOn(withoutRedis)('Redis', () => {
     const between = await proxy(server.port);
     const { client, close } = await open(between.port);
     const store = redisStore(client, { prefix: name, timeoutMs: TIMEOUT_MS });
-    await put(store, 'a');
+    await expect.poll(() => put(store, 'a').catch(String)).toBe('stored');
     between.silence();
     // Several at once, and only one connection to give up.
     const ends = await Promise.all([put(store, 'b'), store.read('a')].map((call) => call.catch((fault) => fault.reason)));
     for (const end of ends) expect(end).toMatch(/timeout|io/);
-    const later = await endsUntilStored(store, 'later');
+    const later = await endsUntilStored(store, 'later', between);
     expect(later.at(-1)).toBe('stored');
     expect(later.length).toBeLessThanOrEqual(2);
     expect(await store.read('a')).toEqual(record('a'));
@@ -93,7 +111,7 @@ describeOn(withoutRedis)('Redis', () => {
     await pool.connect();
     const store = redisStore(pool as unknown as RedisClient, { prefix: 'pool', timeoutMs: TIMEOUT_MS });
     between.silence();
-    expect(await endsUntilStored(store, 'later')).toEqual(['timeout', 'stored']);
+    expect(await endsUntilStored(store, 'later', between)).toEqual(['timeout', 'stored']);
     pool.destroy();
     between.close();
   });
@@ -104,7 +122,7 @@ describeOn(withoutRedis)('Redis', () => {
     client.on('error', () => {});
     await client.connect();
     const store = redisStore(client, { prefix: 'closed', timeoutMs: TIMEOUT_MS });
-    await put(store, 'a');
+    await expect.poll(() => put(store, 'a').catch(String)).toBe('stored');
     between.silence();
     const open = put(store, 'b').catch((fault) => fault.reason);
     await new Promise((asked) => setTimeout(asked, TIMEOUT_MS / 10));
@@ -119,10 +137,10 @@ describeOn(withoutRedis)('Redis', () => {
   test('a server that is slow but not silent keeps its connection', async () => {
     const admin = new Redis(server.port, '127.0.0.1');
     const client = new Redis(server.port, '127.0.0.1');
-    const store = redisStore(client, { prefix: 'slow', timeoutMs: TIMEOUT_MS });
-    await put(store, 'a');
+    const store = redisStore(client, { prefix: 'slow', timeoutMs: 3 * TIMEOUT_MS });
+    await expect.poll(() => put(store, 'a').catch(String)).toBe('stored');
     const id = await client.client('ID');
-    await admin.call('CLIENT', 'PAUSE', '700', 'ALL');
+    await admin.call('CLIENT', 'PAUSE', String(2 * TIMEOUT_MS), 'ALL');
     await Promise.all([put(store, 'b'), store.read('a')]);
     expect(await client.client('ID')).toBe(id);
     for (const one of [admin, client]) one.disconnect();
@@ -154,7 +172,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await put(store, `a-${max}`);
     expect(pool.totalCount).toBe(max);
     between.silence();
-    const ends = await endsUntilStored(store, `pool of ${max}`);
+    const ends = await endsUntilStored(store, `pool of ${max}`, between);
     expect(ends.at(-1)).toBe('stored');
     // Each call gives up two of them.
     expect(ends.length).toBeLessThanOrEqual(1 + Math.floor(max / 2));
@@ -167,7 +185,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const pool = new pg.Pool({ ...server.connection, port: between.port });
     pool.on('error', () => {});
     const store = postgresStore(pool, { timeoutMs: TIMEOUT_MS });
-    expect(await endsUntilStored(store, 'first')).toEqual(['timeout', 'stored']);
+    expect(await endsUntilStored(store, 'first', between)).toEqual(['timeout', 'stored']);
     between.close();
     await pool.end();
   });

@@ -1,4 +1,4 @@
-/** A process among several on one SQLite file: `raise`: counts up one record; `claim`: inserts where absent; `write`: writes until it is killed; `leave`: writes, and closes nothing. */
+/** A process among several on one SQLite file: `raise`: counts up one record; `claim`: inserts where absent; `write`: writes until it is killed, records of `count` characters if told; `leave`: writes, and closes nothing. */
 import type { Stored } from '../../../src/ports.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
@@ -30,7 +30,7 @@ if (task === 'claim') {
 }
 if (task === 'write') {
   for (let n = 0; ; n++) {
-    await store.update(`${name}-${n}`, () => ({ next: record(`${name}-${n}`, { body: 'x'.repeat(n % 2000) }), value: undefined }), {
+    await store.update(`${name}-${n}`, () => ({ next: record(`${name}-${n}`, { body: 'x'.repeat(Number(count) || n % 2000) }), value: undefined }), {
       durability: n % 2 ? 'strict' : 'relaxed',
     });
     // Whoever reads this was told that it is stored.

@@ -22,8 +22,8 @@ import { aRecord } from '../../support/record.js';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const PROCESSES = 4;
-const SETTLES = 800;
-const OVER = 10_000;
+const SETTLES = 300;
+const OVER = 4000;
 const DAY_MS = 86_400_000;
 
 let worker: ReturnType<typeof script>;
@@ -36,8 +36,8 @@ const isOver = { before: Date.now(), limit: 2 * OVER };
 
 async function keepsUp(kind: string, at: string, store: Store): Promise<void> {
   const over = Array.from({ length: OVER }, (_, n) => aRecord({ id: made(`over-${n}`), state: 'retired', forgetAt: Date.now() - DAY_MS + n }));
-  for (let n = 0; n < OVER; n += 500)
-    await Promise.all(over.slice(n, n + 500).map((next) => store.update(next.id, () => ({ next, value: 0 }), { durability: 'relaxed' })));
+  for (let n = 0; n < OVER; n += 100)
+    await Promise.all(over.slice(n, n + 100).map((next) => store.update(next.id, () => ({ next, value: 0 }), { durability: 'relaxed' })));
   expect((await store.scan(isOver)).records).toHaveLength(OVER);
   const children = Array.from({ length: PROCESSES }, (_, n) => worker.start([kind, at, `p${n}`, String(SETTLES)]));
   await Promise.all(children.map((child) => child.line((line) => line === 'ready')));
