@@ -37,12 +37,14 @@ export class App {
 
   boot(slot: Slot, more: Partial<OnceOptions> = {}): Context {
     const world = this.#world;
+    const client = world.releaseFor(slot);
     const context = new Context(world, `${slot.name}.${slot.restarts++}`, slot.name, slot.kind, slot.device);
     slot.context = context;
     world.contexts.set(context.id, context);
     world.log(() => `${context.id} starts`);
-    context.boot({ ...clientOptions(world, context, slot.restarts > 1), ...more });
-    const { other } = world.options.client;
+    context.client = client;
+    context.boot({ ...clientOptions(world, context), ...more });
+    const { other } = client;
     if (other) context.other = context.enter(() => extend(context.once, other));
     subscribe(context.once, (event) => {
       if (event.type === 'attempt') context.attempt = event.attempt;
@@ -104,7 +106,7 @@ export class App {
   call(context: Context, op: OpFacts, how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): void {
     const { payload, abortMs, totalMs } = how;
     const world = this.#world;
-    const { client } = world.options;
+    const { client } = context;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
     const agreed = client.consentMs !== undefined && world.random.of('agreed', op.label, payload, op.calls.length).chance(0.5);
     const untilMs = agreed ? context.device.wall() + (client.consentMs ?? 0) : undefined;
@@ -184,7 +186,7 @@ export class App {
     { totalMs, ...more }: Pick<Call, 'untilMs' | 'inBackground'> & { readonly totalMs?: number | undefined },
   ): Call {
     const world = this.#world;
-    const limitMs = totalMs ?? world.options.client.limits?.totalMs ?? 120_000;
+    const limitMs = totalMs ?? context.client.limits?.totalMs ?? 120_000;
     const call: Call = {
       id: ++this.#calls,
       op,
@@ -195,7 +197,7 @@ export class App {
       begunAt: world.time.now,
       limitMs,
       setBackMs: context.device.setBackMs,
-      repeat: op.repeat,
+      repeat: context.client.repeat ?? 'never',
       ...more,
       told: undefined,
       dead: false,

@@ -39,7 +39,7 @@ function fresh(world: World, app: App, slot: Slot, user: string, reconciles: boo
   slot.context?.kill();
   slot.device.user = user;
   if (!reconciles) return app.boot(slot);
-  const limits = { ...world.options.client.limits, totalMs: PATIENT_MS };
+  const limits = { ...world.releaseFor(slot).limits, totalMs: PATIENT_MS };
   return app.boot(slot, { limits, reconcile: (question) => reconcileIn(world, slot.context as Context)(question) });
 }
 

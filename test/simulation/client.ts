@@ -1,11 +1,13 @@
 /** How the app of a world has set up its client: hooks, keys, and a server of its own that it can ask. */
+import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
 import type { ServerOptions } from './families.js';
 import type { Random } from './random.js';
-import { OWN_OPTIONS } from './scenario.js';
+import type { Endpoint } from './requests.js';
+import { type ClientOptions, OWN_OPTIONS } from './scenario.js';
 import { personOf, type World } from './world.js';
 
 type Said = { readonly state?: unknown; readonly status?: unknown } | undefined;
@@ -25,6 +27,12 @@ export function dialectFor({ marker, mismatch, honours, accepts, anyAccount, fai
   };
 }
 
+/** What this release of an app speaks there. */
+export function speaks({ dialect }: ClientOptions, { url, method }: Endpoint): Dialect | undefined {
+  const said = typeof dialect === 'function' ? dialect({ url, method }) : dialect;
+  return said === 'none' ? undefined : said;
+}
+
 /**
  * The app asks its own server, which tells the truth to whom it concerns: to another one's session there is no such order.
  * Handed over as a Response, only a 2xx says anything.
@@ -40,7 +48,8 @@ export const reconcileIn =
       if (faults.hits(random, 'reconcileHangs')) return;
       const facts = world.books.keys.get(key);
       const mine = facts !== undefined && personOf(context.device.user) === facts.op.user;
-      const truth = facts === undefined ? 'unknown' : mine ? world.truth(facts.op, { but: context.id, key: facts }) : 'none';
+      const byKey = context.client.reconciles === 'by-key';
+      const truth = facts === undefined ? 'unknown' : mine ? world.truth(facts.op, { but: context.id, key: facts, byKey }) : 'none';
       const refused = faults.hits(random, 'reconcileRefused');
       const responds = faults.hits(random, 'reconcileResponds');
       const status = refused ? random.pick([401, 503]) : truth === 'done' ? 200 : 404;
@@ -82,8 +91,8 @@ const hookIn =
       else tell();
     });
 
-export function clientOptions(world: World, context: Context, later: boolean): OnceOptions {
-  const client = (later && world.options.laterClient) || world.options.client;
+export function clientOptions(world: World, context: Context): OnceOptions {
+  const { client } = context;
   const own = OWN_OPTIONS.flatMap((name) => (client[name] === undefined ? [] : [[name, client[name]] as const]));
   return {
     ...Object.fromEntries(own),
@@ -96,7 +105,7 @@ export function clientOptions(world: World, context: Context, later: boolean): O
 
 /** Not random: the caller's own, or a business identifier with the generation, so that a corrected card gets another one. */
 export function keyFor(world: World, context: Context, op: OpFacts): OperationOptions['key'] {
-  const { keys } = world.options.client;
+  const { keys } = context.client;
   if (keys === 'literal') return `order-${op.user}-${op.name[1]}`;
   if (keys !== 'derived') return undefined;
   const derived = (generation: number): string => `order-${op.user}-${op.name[1]}-${generation}`;

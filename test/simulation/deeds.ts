@@ -99,7 +99,7 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
   },
   'server-restart'(_, { world }) {
     world.faults.count('serverRestart');
-    world.server.restart();
+    for (const server of world.servers) server.restart();
   },
 };
 

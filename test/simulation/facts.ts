@@ -63,6 +63,10 @@ export interface Send {
   /** Put on the wire by this one call. */
   readonly copies: number;
   readonly endpoint: Endpoint;
+  /** Its client knows that keys are of no use there, and sent none: the key is that of its record. */
+  readonly keyless?: boolean | undefined;
+  /** A settled answer may be asked for again: its client knows that this server replays it. */
+  readonly replays?: boolean | undefined;
   /** The answer that the client got, if it got one while it still listened. */
   heard: { readonly layer: Layer; readonly status: number } | undefined;
 }
@@ -271,6 +275,7 @@ export interface Checker {
 export interface Ledger {
   readonly now: () => number;
   readonly ops: Map<string, OpFacts>;
+  /** Its servers know keys, or its clients know which of them do not. */
   readonly honours: boolean;
   /** A settled answer may be asked for again: the server replays it. */
   readonly replays: boolean;

@@ -17,8 +17,8 @@ export const OWN_OPTIONS = ['limits', 'whenChanged', 'whenBusy', 'durability', '
 export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[number]> {
   /** Not random: given by the app. */
   readonly keys?: 'random' | 'derived' | 'literal' | undefined;
-  /** The app can ask its server what became of an operation. */
-  readonly reconciles?: boolean | undefined;
+  /** The app can ask its server what became of an operation; by key, it asks only the server that knows that key. */
+  readonly reconciles?: boolean | 'by-key' | undefined;
   /** It signs every attempt in a `headers` hook. */
   readonly hooks?: boolean | undefined;
   readonly followsRedirects?: boolean | undefined;

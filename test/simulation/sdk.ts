@@ -55,7 +55,7 @@ export function runSdk(
     const headers = new Headers(init.headers);
     headers.set('idempotency-key', key);
     const response = await world.network.send(context, PAY.url, { ...init, headers, signal: ended });
-    const { runs } = world.options.client;
+    const { runs } = context.client;
     if (runs === 'response') return response;
     const page = isPage(response);
     const reader = response.body?.getReader();

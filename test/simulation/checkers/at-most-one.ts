@@ -17,7 +17,8 @@ export const atMostOne: Checker = {
 };
 
 /** The same key was executed again: the server's doing, unless the client could know that it sent too late. */
-const again = ({ key }: Effect, { honours }: Ledger): Apart | undefined => key.forgotten ?? (honours ? undefined : 'no-support');
+const again = ({ key }: Effect, { honours }: Ledger): Apart | undefined =>
+  key.forgotten ?? (honours && !key.sends.some(({ keyless, copies }) => keyless && copies > 1) ? undefined : 'no-support');
 
 /** Whatever happens within one intention, it has one effect. */
 function perEpoch(effect: Effect, ledger: Ledger): void {

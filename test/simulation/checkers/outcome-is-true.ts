@@ -23,7 +23,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
 }
 
 /** Whether the payload that took effect is the one whose caller was told so. */
-function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: Outcome, { payload, begunAt, context }: Call, ledger: Ledger): void {
+function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: Outcome, { payload, begunAt, context, repeat }: Call, ledger: Ledger): void {
   const own = key.effects.some((effect) => effect.payload === payload);
   const had = `and the effect has ${key.effects.map((effect) => effect.payload)}`;
   if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
@@ -35,7 +35,7 @@ function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: O
   if (outcome.attempts > 0 || unsure || own || !key.random) return;
   if (by === 'answer') ledger.violate(NAME, op, `payload ${payload} was given a remembered answer, ${had}`);
   // What changed is to be sent, unless it changed while this very call was under way.
-  else if (op.repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);
+  else if (repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);
 }
 
 function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger: Ledger): void {

@@ -1,5 +1,6 @@
 /** Everything at once, on every kind of device, and each kind of trouble by itself. */
 import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
+import { KEYLESS } from '../requests.js';
 import type { Scenario } from '../scenario.js';
 import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
 
@@ -150,8 +151,14 @@ export const form: Scenario = {
 
 export const noSupport: Scenario = {
   name: 'no-support',
-  says: 'the server ignores keys: outcomes stay honest, effects are counted',
-  options: (random) => ({ ...anyDevices(random), server: FAMILIES['no support'] as never, client: {}, faults: { ...NETWORK, ...SERVER }, workload: PEOPLE }),
+  says: 'the server ignores keys: outcomes stay honest, effects are counted, and a client that knows sends nothing twice',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: FAMILIES['no support'] as ServerOptions,
+    client: random.chance(0.5) ? { dialect: 'none', endpoints: [KEYLESS] } : {},
+    faults: { ...NETWORK, ...SERVER },
+    workload: PEOPLE,
+  }),
 };
 
 export const forgetful: Scenario = {
