@@ -103,14 +103,16 @@ export class App {
   }
 
   /** One call of the client; what it comes to goes into the books. */
-  call(context: Context, op: OpFacts, how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): void {
+  call(context: Context, op: OpFacts, how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): Promise<unknown> {
     const { payload, abortMs, totalMs } = how;
     const world = this.#world;
     const { client } = context;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
     const agreed = client.consentMs !== undefined && world.random.of('agreed', op.label, payload, op.calls.length).chance(0.5);
     const untilMs = agreed ? context.device.wall() + (client.consentMs ?? 0) : undefined;
-    const call = this.#begin(context, op, client.runs ? 'run' : 'fetch', payload, { totalMs, untilMs });
+    // What the function of a `run` calls by name is a request.
+    const runs = client.runs !== undefined && !this.#isNested(op);
+    const call = this.#begin(context, op, runs ? 'run' : 'fetch', payload, { totalMs, untilMs });
     const key = keyFor(world, context, op);
     const once = context.other && !context.closed && world.random.of('other', call.id).chance(0.5) ? context.other : context.once;
     const { url, method } = world.requests.endpoint(payload);
@@ -127,14 +129,24 @@ export class App {
       ...(aborted ? { signal: aborted.signal } : {}),
       ...(context.kind === 'process' && !client.followsRedirects ? { redirect: 'manual' as const } : {}),
     };
-    if (client.runs) this.#await(context, call, (told) => runSdk(world, context, call, init, { key, ...limits, onOutcome: told }), again);
-    else
-      this.#await(
-        context,
-        call,
-        () => once.fetch(url, { ...init, once: this.#named(op, { key, ...limits, ...(agreed && { background: { untilMs: untilMs ?? 0 } }) }) }),
-        again,
-      );
+    const between = client.nests ? () => this.#nested(context, op, payload) : undefined;
+    if (runs) return this.#await(context, call, (told) => runSdk(world, context, call, init, { key, ...limits, onOutcome: told }, between), again);
+    return this.#await(
+      context,
+      call,
+      () => once.fetch(url, { ...init, once: this.#named(op, { key, ...limits, ...(agreed && { background: { untilMs: untilMs ?? 0 } }) }) }),
+      again,
+    );
+  }
+
+  #isNested({ name }: OpFacts): boolean {
+    return name[0] === 'mail';
+  }
+
+  /** What a function of `run` does by a call with a name of its own: it goes on when that has ended. */
+  async #nested(context: Context, { user, name }: OpFacts, payload: number): Promise<void> {
+    const told = await this.call(context, this.#world.books.op(user, ['mail', name[1] as number]), { payload });
+    if ((context.outcomeOf(told)?.effect ?? 'unknown') === 'unknown') throw new Error('simulated: no word of the mail');
   }
 
   #named(op: OpFacts, options: OperationOptions): OnceInit {
@@ -142,9 +154,9 @@ export class App {
     return op.unnamed ? (options.limits ? { limits: options.limits } : {}) : { operation: op.name, ...options };
   }
 
-  resume(context: Context, op: OpFacts): void {
+  resume(context: Context, op: OpFacts): Promise<unknown> {
     const call = this.#begin(context, op, 'resume', 0, {});
-    this.#await(context, call, () => resumeOne(context.once, this.#world.requests.nameOf(op)));
+    return this.#await(context, call, () => resumeOne(context.once, this.#world.requests.nameOf(op)));
   }
 
   /** One button for all that is pending; it is pressed again when the last run of it is over. */
@@ -231,7 +243,7 @@ export class App {
     return word;
   }
 
-  #await(context: Context, call: Call, begin: (told: (outcome: Outcome) => void) => Promise<unknown>, again?: { press: Press; insisted: number }): void {
+  #await(context: Context, call: Call, begin: (told: (outcome: Outcome) => void) => Promise<unknown>, again?: { press: Press; insisted: number }): Promise<unknown> {
     // The value of a `run` bears no outcome, so its hook has to say it.
     let said: Outcome | undefined;
     const told = (by: 'answer' | 'error', of: unknown): void => {
@@ -246,6 +258,7 @@ export class App {
       (response) => told('answer', response),
       (error: unknown) => told('error', error),
     );
+    return promise.catch((error: unknown) => error);
   }
 
   /** People press again: at once after a refusal with another card, after a doubt with the same or another one. */

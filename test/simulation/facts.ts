@@ -63,6 +63,8 @@ export interface Send {
   /** Put on the wire by this one call. */
   readonly copies: number;
   readonly endpoint: Endpoint;
+  /** Which of the effects that its operation has it is about, where that has several. */
+  readonly part?: string | undefined;
   /** Its client knows that keys are of no use there, and sent none: the key is that of its record. */
   readonly keyless?: boolean | undefined;
   /** A settled answer may be asked for again: its client knows that this server replays it. */
@@ -154,6 +156,10 @@ export interface KeyFacts {
 /** Whether anything left under it since it was last begun: what left before then was refused, and its callers were told so. */
 export const wasSent = ({ sends, rebornAt }: KeyFacts): boolean => sends.some(({ at }) => !Number.isFinite(rebornAt) || at >= rebornAt);
 
+/** Whether it took effect, with all of its parts. */
+export const isWhole = ({ effects, op: { parts } }: KeyFacts): boolean =>
+  effects.length > 0 && parts.every((part) => effects.some(({ send }) => send.part === part));
+
 /**
  * What the app means by one name in one namespace. An epoch is one intended effect: it ends when somebody who may, asks
  * for another one (`forget`, `clear`, `repeat`).
@@ -165,6 +171,8 @@ export interface OpFacts {
   readonly repeat: 'never' | 'if-changed' | 'always';
   /** Without a name: each call is an operation of its own, but one whose answer was lost is taken up by the next equal call. */
   readonly unnamed: boolean;
+  /** The effects that it has in all, where there are several. */
+  readonly parts: readonly string[];
   /** Named by what is sent. */
   readonly byContent: boolean;
   epoch: number;

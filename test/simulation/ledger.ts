@@ -38,7 +38,8 @@ export class Books implements Ledger {
       repeat = 'never',
       unnamed = false,
       byContent = false,
-    }: { repeat?: OpFacts['repeat'] | undefined; unnamed?: boolean | undefined; byContent?: boolean | undefined } = {},
+      parts = [],
+    }: { repeat?: OpFacts['repeat'] | undefined; unnamed?: boolean | undefined; byContent?: boolean | undefined; parts?: readonly string[] } = {},
   ): OpFacts {
     const label = JSON.stringify(name);
     const id = `${user} ${label}`;
@@ -51,6 +52,7 @@ export class Books implements Ledger {
       repeat,
       unnamed,
       byContent,
+      parts,
       epoch: 0,
       keys: new Map(),
       calls: [],

@@ -58,7 +58,8 @@ export class Network {
         const endpoint = requests.at(url, init.method as string);
         const server = this.#world.serverAt(endpoint);
         const sent = endpoint.headers.map((name) => headers.get(name)).find((one) => one !== null);
-        const key = sent ?? (endpoint.headers.length ? '' : this.#world.unkeyed(op));
+        const part = headers.get('x-part') ?? undefined;
+        const key = part ? this.#world.parentOf(op, sent ?? '', part) : sent ?? (endpoint.headers.length ? '' : this.#world.unkeyed(op));
         const random = this.#world.faults.occasion(`net ${op.user} ${op.label}`);
         const fate = this.#world.options.script?.(op, op.sends++) ?? this.#fate(random, server, context.kind === 'tab');
         const { signal } = init;
@@ -88,6 +89,7 @@ export class Network {
           lateByTrueTime: server.forgets(context.device.user, key, endpoint),
           copies: fate.copies.length,
           endpoint,
+          part,
           keyless: sent === undefined,
           replays: speaks(context.client, endpoint)?.replays === true,
           heard: undefined,

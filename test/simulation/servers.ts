@@ -110,8 +110,8 @@ export class Server {
 
   #behindFront(copy: Copy): void {
     const { honours, mismatch, done = 'answer' } = this.options;
-    const { account, key, endpoint } = copy.send;
-    const id = honours ? this.#id(account, key.key, endpoint) : '';
+    const { account, key, endpoint, part = '' } = copy.send;
+    const id = honours ? this.#id(account, key.key + part, endpoint) : '';
     const found = honours ? this.#find(id, copy) : undefined;
     if (!honours) this.#work(copy, undefined, '');
     else if (found && found.payload !== copy.payload && mismatch !== 'replays') copy.reply(MISMATCH[mismatch], 'kept');
@@ -212,7 +212,9 @@ export class Server {
     const boot = this.#boot;
     const stuck = faults.hits(random, 'dies') || copy.dies === true;
     const crash = faults.hits(random, 'crashesBefore') ? 'before' : faults.hits(random, 'crashesAfter') ? 'after' : undefined;
-    const declined = faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload);
+    // Whoever was charged is charged the fee.
+    const first = copy.send.key.op.parts.indexOf(copy.send.part ?? '') < 1;
+    const declined = (faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload)) && first;
     time.after(random.int(...this.options.workMs), () => {
       if (boot !== this.#boot) copy.lost();
       else if (stuck) this.#die(copy, entry);

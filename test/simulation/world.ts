@@ -1,11 +1,12 @@
 /** A world: one seed decides everything in it. */
 import { hash } from 'node:crypto';
+import { childKey } from '../../src/core/derived.js';
 import type { Dialect } from '../../src/core/dialect.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { checkers as all } from './checkers/index.js';
 import type { Context, ContextKind } from './context.js';
 import { BEGAN, Device } from './device.js';
-import type { ByHand, Call, Checker, Commit, Effect, KeyFacts, OpFacts, Send } from './facts.js';
+import { type ByHand, type Call, type Checker, type Commit, type Effect, isWhole, type KeyFacts, type OpFacts, type Send } from './facts.js';
 import { type FaultName, Faults } from './faults.js';
 import { Books } from './ledger.js';
 import { Network } from './network.js';
@@ -53,6 +54,7 @@ export class World {
   readonly random: Random;
   /** What a name may stand for, in whichever release asks for the most. */
   readonly #repeat: OpFacts['repeat'];
+  readonly #parts: readonly string[];
   readonly contexts = new Map<string, Context>();
   readonly requests: Requests;
   /** Who wrote the record of a key last. */
@@ -81,6 +83,7 @@ export class World {
     );
     const { client, laterClient = client } = options;
     this.#repeat = REPEATS.find((one) => one === client.repeat || one === laterClient.repeat) ?? 'never';
+    this.#parts = client.runs === 'children' ? PARTS : [];
     this.requests = new Requests(client);
     this.network = new Network(this);
     this.server = this.serverAt({});
@@ -158,7 +161,7 @@ export class World {
   // ---- who is who
 
   #opOf({ ns, label }: OnceRecord): OpFacts {
-    return this.requests.labelled(label) ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.#repeat });
+    return this.requests.labelled(label) ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.#repeat, parts: this.#parts });
   }
 
   /** What is stored under this button's name in the session of this device, unless it has ended and its time is over. */
@@ -177,7 +180,7 @@ export class World {
   /** The operation behind a button. Without names, each payload of it is one of its own. */
   opFor(user: string, name: number, payload: number): OpFacts {
     const { unnamed, byContent } = this.options.client;
-    return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], { repeat: this.#repeat, unnamed, byContent });
+    return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], { repeat: this.#repeat, unnamed, byContent, parts: this.#parts });
   }
 
   serverAt({ server: own = this.options.server }: Pick<Endpoint, 'server'>): Server {
@@ -186,6 +189,11 @@ export class World {
     const made = new Server(this, own, this.servers.length);
     this.servers.push(made);
     return made;
+  }
+
+  /** The key of the record from which this key is made. */
+  parentOf(op: OpFacts, key: string, part: string): string {
+    return [...op.keys.keys()].find((one) => childKey(one, part) === key) ?? '';
   }
 
   /** Where no key is sent, its client stores a record under one all the same. */
@@ -255,7 +263,9 @@ export class World {
     if (byKey && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
     // A key that is not random comes round again, and what it had then is all that it ever has; who asks by key means this one.
     const counts = (one: KeyFacts): boolean => one.epoch === op.epoch || (!one.random && (key === undefined || key === one));
-    if ([...op.keys.values()].some((one) => one.effects.length && counts(one))) return 'done';
+    const done = [...op.keys.values()].filter((one) => one.effects.length && counts(one));
+    // What is done in part is to be gone on with.
+    if (done.length) return done.some(isWhole) ? 'done' : 'unknown';
     return this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
   }
 
@@ -268,6 +278,8 @@ export class World {
   }
 }
 
+/** What the function of a `run` does, one after another, each under a key of its own. */
+export const PARTS = ['charge', 'fee'];
 const REPEATS = ['always', 'if-changed'] as const;
 /** Clocks that are as right as clocks are. */
 const CLOCKS_APART_MS = 600_000;

@@ -18,7 +18,9 @@ function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): v
 }
 
 function sent(send: Send, ledger: Ledger) {
-  const { key } = send;
+  const { key, part } = send;
+  // Once the function of a `run` has begun, its later calls are its own.
+  if (part && part !== key.op.parts[0]) return undefined;
   if (key.key === '') return ledger.violate(NAME, key.op, 'an attempt without a key');
   // Its own window, by the clock that counts: past it the key is as good as another one, unless no server has seen it yet.
   if (send.wall >= key.windowEndsAt && !(key.random && key.sends.every((one) => one === send)))

@@ -1,6 +1,6 @@
 /** 4: `done` means exactly one effect; `none` means none, and none will follow; otherwise `unknown`. */
 import type { Outcome } from '../../../src/core/outcome.js';
-import type { Call, Checker, Effect, Fact, KeyFacts, Ledger, OpFacts, Told } from '../facts.js';
+import { type Call, type Checker, type Effect, type Fact, isWhole, type KeyFacts, type Ledger, type OpFacts, type Told } from '../facts.js';
 import { excuse, inMemoryOnly, isGuests } from './excuse.js';
 
 const NAME = 'outcome-is-true';
@@ -16,6 +16,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
     else judge(key, `done, and ${key.key} has had no effect`, ledger);
     return;
   }
+  if (!byHand && !isWhole(key)) return judge(key, `done, and ${key.key} has had an effect in part`, ledger);
   // A call without a name that began after another one was told of this effect wants one of its own; to resume is to want none.
   if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
     ledger.violate(NAME, op, `call ${call.id} wanted another effect, and got the word of ${key.key}, told at ${key.reportedAt}`);

@@ -64,7 +64,7 @@ export const servers: Scenario = {
     const places = anyPlaces(random, queues ? ['accepts, surely'] : [...HONEST, ...WORDED]);
     const derives = !guests && random.chance(0.3);
     // A key that is given finds no way to what is open under another one, so only the first release gives keys.
-    // What is to take effect again under one name has a random key: another one may be the same, which only its first server knows.
+    // What is to take effect again, or is forgotten, has a random key: another one is the same again, and only its first server knows it.
     const release = (keys: readonly NonNullable<ClientOptions['keys']>[]): ClientOptions => ({
       ...anyRelease(random, places),
       accepted: queues ? random.pick([undefined, 'settle', 'poll'] as const) : undefined,
@@ -83,7 +83,7 @@ export const servers: Scenario = {
         changed: random.pick([0.2, 0.5]),
         restart: 0.3,
         resumeAll: 0.15,
-        ...(guests ? { logIn: 0.2 } : { logOut: 0.15, forget: derives ? 0 : 0.05, settle: 0.05 }),
+        ...(guests ? { logIn: 0.2 } : derives ? { settle: 0.05 } : { logOut: 0.15, forget: 0.05, settle: 0.05 }),
       },
     };
   },
