@@ -61,26 +61,25 @@ export class App {
     context.callBack = (random, op) => callBack(world, this, context, random, op);
     if (world.options.screens && slot.kind === 'tab') context.screens = new Screens(world, context);
     // What a worker does when it starts.
-    if (world.options.client.consentMs !== undefined) context.later(0, () => this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));
+    if (world.options.client.consentMs !== undefined) context.later(0, () => void this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));
     return context;
   }
 
   /** A press, or two in one tick. */
-  press(press: Press, insisted = 0): void {
+  press(press: Press, insisted = 0): Promise<unknown> | undefined {
     const world = this.#world;
     const context = this.open(press.slot);
     if (context.frozen) {
-      context.later(0, () => this.press(press, insisted));
-      return;
+      context.later(0, () => void this.press(press, insisted));
+      return undefined;
     }
     if (world.options.guests && context.device.user !== GUEST) {
       // Before anything else is pressed, what the guest left open is brought along; where that fails, it is tried again.
-      void this.bring(context).then((brought) =>
-        brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => this.press(press, insisted)),
+      return this.bring(context).then((brought) =>
+        brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => void this.press(press, insisted)),
       );
-      return;
     }
-    this.#pressed(context, press, insisted);
+    return this.#pressed(context, press, insisted);
   }
 
   /** What the guest left open comes into the namespace of who logged in. */
@@ -93,13 +92,15 @@ export class App {
       );
   }
 
-  #pressed(context: Context, press: Press, insisted: number): void {
+  #pressed(context: Context, press: Press, insisted: number): Promise<unknown> | undefined {
     const world = this.#world;
-    if (context.dead) return;
+    if (context.dead) return undefined;
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
     const op = world.opFor(context.device.user, press.name, press.payload);
     // A page that dies at the first makes no second one.
-    for (let n = press.double ? 2 : 1; n > 0 && !context.dead; n--) this.call(context, op, press, { press, insisted });
+    let last: Promise<unknown> | undefined;
+    for (let n = press.double ? 2 : 1; n > 0 && !context.dead; n--) last = this.call(context, op, press, { press, insisted });
+    return last;
   }
 
   /** One call of the client; what it comes to goes into the books. */
@@ -160,8 +161,8 @@ export class App {
   }
 
   /** One button for all that is pending; it is pressed again when the last run of it is over. */
-  resumeAll(context: Context, { concurrency, takes, abortMs }: Pick<Deed<'resume-all'>, 'concurrency' | 'takes' | 'abortMs'>): void {
-    if (context.sweep) return;
+  resumeAll(context: Context, { concurrency, takes, abortMs }: Pick<Deed<'resume-all'>, 'concurrency' | 'takes' | 'abortMs'>): Promise<unknown> | undefined {
+    if (context.sweep) return undefined;
     const world = this.#world;
     const aborted = new AbortController();
     if (abortMs !== undefined) context.later(abortMs, () => aborted.abort());
@@ -178,7 +179,7 @@ export class App {
       for (const call of sweep.open()) this.#told(context, call, 'error', of, undefined);
       if (sweep.most > concurrency && !inBackground) world.books.violate('scenario', undefined, `resume() drove ${sweep.most} at a time, not ${concurrency}`);
     };
-    sweep
+    return sweep
       .run(context, { concurrency, takes, inBackground, signal: abortMs === undefined ? undefined : aborted.signal }, ({ name, outcome, response }) => {
         const op =
           (outcome.key === undefined ? undefined : world.books.keys.get(outcome.key)?.op) ?? world.books.op(context.device.user, name as OpFacts['name']);
@@ -270,7 +271,7 @@ export class App {
     const other = random.chance(outcome?.effect === 'none' ? 0.7 : 0.3);
     const wait = outcome?.effect === 'unknown' ? random.int(500, 90_000) : random.int(200, 5000);
     const next: Press = { do: 'press', at: press.at, slot: press.slot, name: press.name, payload: other ? press.payload + 1 : press.payload };
-    world.time.after(wait, () => this.press(next, insisted + 1));
+    world.time.after(wait, () => void this.press(next, insisted + 1));
   }
 }
 

@@ -33,6 +33,12 @@ export function speaks({ dialect }: ClientOptions, { url, method }: Endpoint): D
   return said === 'none' ? undefined : said;
 }
 
+/** A hook that waits for what it began itself answers when that has ended. */
+function after(waits: Promise<unknown> | undefined, answer: () => void): void {
+  if (waits) void waits.then(answer, answer);
+  else answer();
+}
+
 /**
  * The app asks its own server, which tells the truth to whom it concerns: to another one's session there is no such order.
  * Handed over as a Response, only a 2xx says anything.
@@ -43,7 +49,7 @@ export const reconcileIn =
     context.port('reconcile', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} reconcile`);
-      context.callBack(random.of('back'), world.books.keys.get(key)?.op);
+      const waits = context.callBack(random.of('back'), world.books.keys.get(key)?.op);
       if (faults.hits(random, 'reconcileThrows')) return reject(new Error('simulated: the status page is down'));
       if (faults.hits(random, 'reconcileHangs')) return;
       const facts = world.books.keys.get(key);
@@ -56,7 +62,7 @@ export const reconcileIn =
       const said = refused || responds ? new Response(JSON.stringify({ status }), { status }) : truth;
       world.log(() => `  ${context.id} hears of ${key.slice(0, 8)}: ${typeof said === 'string' ? said : status}${mine ? '' : ', in another session'}`);
       if (faults.hits(random, 'reconcileDelays')) context.later(random.int(100, 25_000), () => resolve(said));
-      else resolve(said);
+      else after(waits, () => resolve(said));
     });
 
 /** What the app knows of its server's answers; of most it leaves the reading to the client. */
@@ -79,7 +85,7 @@ const hookIn =
     context.port('hook', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} hook`);
-      context.callBack(random.of('back'), world.calls.get(headers.get('x-call') ?? '')?.op);
+      const waits = context.callBack(random.of('back'), world.calls.get(headers.get('x-call') ?? '')?.op);
       if (faults.hits(random, 'hookThrows')) return reject(new Error('simulated: no token'));
       if (faults.hits(random, 'hookHangs')) return;
       const askedAt = world.time.now;
@@ -88,7 +94,7 @@ const hookIn =
         resolve({ authorization: `attempt-${attempt}` });
       };
       if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000), tell);
-      else tell();
+      else after(waits, tell);
     });
 
 export function clientOptions(world: World, context: Context): OnceOptions {
@@ -115,10 +121,10 @@ export function keyFor(world: World, context: Context, op: OpFacts): OperationOp
     context.port('key', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} key`);
-      context.callBack(random.of('back'), op);
+      const waits = context.callBack(random.of('back'), op);
       if (faults.hits(random, 'keyThrows')) return reject(new Error('simulated: no key'));
       if (faults.hits(random, 'keyHangs')) return;
       if (faults.hits(random, 'keyDelays')) context.later(random.int(10, 20_000), () => resolve(derived(generation)));
-      else resolve(derived(generation));
+      else after(waits, () => resolve(derived(generation)));
     });
 }

@@ -39,7 +39,7 @@ export class Context {
   /** The last hook that it waited for. */
   hook = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY };
   /** What its app's hooks do with the client, now and then. */
-  callBack = (_random: Random, _op?: OpFacts): void => {};
+  callBack = (_random: Random, _op?: OpFacts): Promise<unknown> | undefined => undefined;
   /** The number of the attempt that leaves now. */
   attempt = 1;
   /** The await at which it dies: twice its number, plus one for right behind it. */
