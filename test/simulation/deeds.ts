@@ -46,8 +46,11 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     if (context.device.user !== GUEST) return;
     world.faults.count('logIn');
     world.log(() => `${context.id} logs in`);
-    context.device.user = USERS[0];
-    void app.bring(context);
+    // Who has a cart on several machines has one session on all of them, and each brings along what is left.
+    for (const device of world.options.sharedStore ? world.devices : [context.device]) {
+      device.user = USERS[0];
+      for (const one of device.contexts) if (!one.closed && !one.frozen) void app.bring(one);
+    }
   },
   restart(_, { world, app, slot, context }) {
     if (!context) return;

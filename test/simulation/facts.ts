@@ -135,6 +135,8 @@ export interface KeyFacts {
   settledAt: number;
   /** When it may be forgotten, as was said when it got its present state; a sweep's own notes do not change that. */
   forgetAt: number;
+  /** Half of its record was written. */
+  damaged: boolean;
   /** Power was lost and took the end of this key with it. */
   revived: boolean;
   /** When a later generation took up the same key, which is not random. */
@@ -259,6 +261,8 @@ export type Apart =
   | 'changed-and-resent-unseen'
   /** The app said `settle('none')` or `settle('done')`, and that was not so. */
   | 'the-app-lied'
+  /** Half of its record was written: nobody goes on with it before the app throws it away. */
+  | 'record-torn'
   /** Nobody touched it for 30 days, after which it is forgotten, as the documents say. */
   | 'left-for-a-month'
   /** The network held a copy back until the server had forgotten its key. */
