@@ -244,7 +244,12 @@ export class App {
     return word;
   }
 
-  #await(context: Context, call: Call, begin: (told: (outcome: Outcome) => void) => Promise<unknown>, again?: { press: Press; insisted: number }): Promise<unknown> {
+  #await(
+    context: Context,
+    call: Call,
+    begin: (told: (outcome: Outcome) => void) => Promise<unknown>,
+    again?: { press: Press; insisted: number },
+  ): Promise<unknown> {
     // The value of a `run` bears no outcome, so its hook has to say it.
     let said: Outcome | undefined;
     const told = (by: 'answer' | 'error', of: unknown): void => {

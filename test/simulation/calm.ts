@@ -98,7 +98,8 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
   // What is equal to a torn one waits with it, until the server has forgotten its key.
   const torn = ({ unnamed, keys }: OpFacts): boolean => unnamed && [...keys.values()].some(({ damaged }) => damaged);
   for (const op of open.filter(torn)) world.books.apart('record-torn', op);
-  for (const op of ops) op.unsettled = open.includes(op) && !torn(op) ? (op.calls.at(-1)?.told?.outcome?.type ?? op.calls.at(-1)?.told?.code ?? 'not told') : undefined;
+  for (const op of ops)
+    op.unsettled = open.includes(op) && !torn(op) ? (op.calls.at(-1)?.told?.outcome?.type ?? op.calls.at(-1)?.told?.code ?? 'not told') : undefined;
 }
 
 /** Longer than any call. */

@@ -59,7 +59,7 @@ export class Network {
         const server = this.#world.serverAt(endpoint);
         const sent = endpoint.headers.map((name) => headers.get(name)).find((one) => one !== null);
         const part = headers.get('x-part') ?? undefined;
-        const key = part ? this.#world.parentOf(op, sent ?? '', part) : sent ?? (endpoint.headers.length ? '' : this.#world.unkeyed(op));
+        const key = part ? this.#world.parentOf(op, sent ?? '', part) : (sent ?? (endpoint.headers.length ? '' : this.#world.unkeyed(op)));
         const random = this.#world.faults.occasion(`net ${op.user} ${op.label}`);
         const fate = this.#world.options.script?.(op, op.sends++) ?? this.#fate(random, server, context.kind === 'tab');
         const { signal } = init;

@@ -133,7 +133,10 @@ export class Server {
     const { surely = false, keepsRefusals, workMs } = this.options;
     const late = faults.hits(random, 'dies') ? LOCK_MS : 0;
     const declined = faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload);
-    if (surely && declined) return this.#end(copy, entry, id, this.#refusal(copy), keepsRefusals ? 'kept' : undefined);
+    if (surely && declined) {
+      this.#end(copy, entry, id, this.#refusal(copy), keepsRefusals ? 'kept' : undefined);
+      return;
+    }
     const job: Job = { op: copy.send.key.op, account: copy.send.account, end: undefined };
     const link = `${new URL(copy.send.endpoint.url).origin}${this.#jobsAt}${this.#jobs.push(job) - 1}`;
     const said = answer(202, { state: 'accepted' }, { location: link, 'retry-after': '2' });

@@ -180,7 +180,12 @@ export class World {
   /** The operation behind a button. Without names, each payload of it is one of its own. */
   opFor(user: string, name: number, payload: number): OpFacts {
     const { unnamed, byContent } = this.options.client;
-    return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], { repeat: this.#repeat, unnamed, byContent, parts: this.#parts });
+    return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], {
+      repeat: this.#repeat,
+      unnamed,
+      byContent,
+      parts: this.#parts,
+    });
   }
 
   serverAt({ server: own = this.options.server }: Pick<Endpoint, 'server'>): Server {
@@ -258,7 +263,10 @@ export class World {
   }
 
   /** What an app could find out from its server, once nothing is on the wire any more. */
-  truth(op: OpFacts, { but, key, byKey = op.unnamed }: { readonly but?: string; readonly key?: KeyFacts | undefined; readonly byKey?: boolean } = {}): 'done' | 'none' | 'unknown' {
+  truth(
+    op: OpFacts,
+    { but, key, byKey = op.unnamed }: { readonly but?: string; readonly key?: KeyFacts | undefined; readonly byKey?: boolean } = {},
+  ): 'done' | 'none' | 'unknown' {
     if (op.elsewhere) return 'done';
     if (byKey && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
     // A key that is not random comes round again, and what it had then is all that it ever has; who asks by key means this one.

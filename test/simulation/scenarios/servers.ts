@@ -10,7 +10,11 @@ import { anyDevices, family, LIFE, NETWORK, PEOPLE, processes, SERVER, tabs } fr
 const HEADERS = ['idempotency-key', 'x-request-id'];
 const WINDOWS = [600_000, 3_600_000, 86_400_000];
 
-const anyServer = (random: Random, families: readonly string[]): ServerOptions => ({ ...family(random, families), windowMs: random.pick(WINDOWS), anyAccount: random.chance(0.5) });
+const anyServer = (random: Random, families: readonly string[]): ServerOptions => ({
+  ...family(random, families),
+  windowMs: random.pick(WINDOWS),
+  anyAccount: random.chance(0.5),
+});
 
 /** Two servers behind one origin, and a third address: of one of them, or of a server that knows no keys. */
 function anyPlaces(random: Random, families: readonly string[]): readonly Endpoint[] {
