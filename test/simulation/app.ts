@@ -37,12 +37,14 @@ export class App {
 
   boot(slot: Slot, more: Partial<OnceOptions> = {}): Context {
     const world = this.#world;
+    const client = world.releaseFor(slot);
     const context = new Context(world, `${slot.name}.${slot.restarts++}`, slot.name, slot.kind, slot.device);
     slot.context = context;
     world.contexts.set(context.id, context);
     world.log(() => `${context.id} starts`);
-    context.boot({ ...clientOptions(world, context, slot.restarts > 1), ...more });
-    const { other } = world.options.client;
+    context.client = client;
+    context.boot({ ...clientOptions(world, context), ...more });
+    const { other } = client;
     if (other) context.other = context.enter(() => extend(context.once, other));
     subscribe(context.once, (event) => {
       if (event.type === 'attempt') context.attempt = event.attempt;
@@ -59,26 +61,25 @@ export class App {
     context.callBack = (random, op) => callBack(world, this, context, random, op);
     if (world.options.screens && slot.kind === 'tab') context.screens = new Screens(world, context);
     // What a worker does when it starts.
-    if (world.options.client.consentMs !== undefined) context.later(0, () => this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));
+    if (world.options.client.consentMs !== undefined) context.later(0, () => void this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));
     return context;
   }
 
   /** A press, or two in one tick. */
-  press(press: Press, insisted = 0): void {
+  press(press: Press, insisted = 0): Promise<unknown> | undefined {
     const world = this.#world;
     const context = this.open(press.slot);
     if (context.frozen) {
-      context.later(0, () => this.press(press, insisted));
-      return;
+      context.later(0, () => void this.press(press, insisted));
+      return undefined;
     }
     if (world.options.guests && context.device.user !== GUEST) {
       // Before anything else is pressed, what the guest left open is brought along; where that fails, it is tried again.
-      void this.bring(context).then((brought) =>
-        brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => this.press(press, insisted)),
+      return this.bring(context).then((brought) =>
+        brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => void this.press(press, insisted)),
       );
-      return;
     }
-    this.#pressed(context, press, insisted);
+    return this.#pressed(context, press, insisted);
   }
 
   /** What the guest left open comes into the namespace of who logged in. */
@@ -91,24 +92,28 @@ export class App {
       );
   }
 
-  #pressed(context: Context, press: Press, insisted: number): void {
+  #pressed(context: Context, press: Press, insisted: number): Promise<unknown> | undefined {
     const world = this.#world;
-    if (context.dead) return;
+    if (context.dead) return undefined;
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
     const op = world.opFor(context.device.user, press.name, press.payload);
     // A page that dies at the first makes no second one.
-    for (let n = press.double ? 2 : 1; n > 0 && !context.dead; n--) this.call(context, op, press, { press, insisted });
+    let last: Promise<unknown> | undefined;
+    for (let n = press.double ? 2 : 1; n > 0 && !context.dead; n--) last = this.call(context, op, press, { press, insisted });
+    return last;
   }
 
   /** One call of the client; what it comes to goes into the books. */
-  call(context: Context, op: OpFacts, how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): void {
+  call(context: Context, op: OpFacts, how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): Promise<unknown> {
     const { payload, abortMs, totalMs } = how;
     const world = this.#world;
-    const { client } = world.options;
+    const { client } = context;
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
     const agreed = client.consentMs !== undefined && world.random.of('agreed', op.label, payload, op.calls.length).chance(0.5);
     const untilMs = agreed ? context.device.wall() + (client.consentMs ?? 0) : undefined;
-    const call = this.#begin(context, op, client.runs ? 'run' : 'fetch', payload, { totalMs, untilMs });
+    // What the function of a `run` calls by name is a request.
+    const runs = client.runs !== undefined && !this.#isNested(op);
+    const call = this.#begin(context, op, runs ? 'run' : 'fetch', payload, { totalMs, untilMs });
     const key = keyFor(world, context, op);
     const once = context.other && !context.closed && world.random.of('other', call.id).chance(0.5) ? context.other : context.once;
     const { url, method } = world.requests.endpoint(payload);
@@ -125,14 +130,24 @@ export class App {
       ...(aborted ? { signal: aborted.signal } : {}),
       ...(context.kind === 'process' && !client.followsRedirects ? { redirect: 'manual' as const } : {}),
     };
-    if (client.runs) this.#await(context, call, (told) => runSdk(world, context, call, init, { key, ...limits, onOutcome: told }), again);
-    else
-      this.#await(
-        context,
-        call,
-        () => once.fetch(url, { ...init, once: this.#named(op, { key, ...limits, ...(agreed && { background: { untilMs: untilMs ?? 0 } }) }) }),
-        again,
-      );
+    const between = client.nests ? () => this.#nested(context, op, payload) : undefined;
+    if (runs) return this.#await(context, call, (told) => runSdk(world, context, call, init, { key, ...limits, onOutcome: told }, between), again);
+    return this.#await(
+      context,
+      call,
+      () => once.fetch(url, { ...init, once: this.#named(op, { key, ...limits, ...(agreed && { background: { untilMs: untilMs ?? 0 } }) }) }),
+      again,
+    );
+  }
+
+  #isNested({ name }: OpFacts): boolean {
+    return name[0] === 'mail';
+  }
+
+  /** What a function of `run` does by a call with a name of its own: it goes on when that has ended. */
+  async #nested(context: Context, { user, name }: OpFacts, payload: number): Promise<void> {
+    const told = await this.call(context, this.#world.books.op(user, ['mail', name[1] as number]), { payload });
+    if ((context.outcomeOf(told)?.effect ?? 'unknown') === 'unknown') throw new Error('simulated: no word of the mail');
   }
 
   #named(op: OpFacts, options: OperationOptions): OnceInit {
@@ -140,14 +155,14 @@ export class App {
     return op.unnamed ? (options.limits ? { limits: options.limits } : {}) : { operation: op.name, ...options };
   }
 
-  resume(context: Context, op: OpFacts): void {
+  resume(context: Context, op: OpFacts): Promise<unknown> {
     const call = this.#begin(context, op, 'resume', 0, {});
-    this.#await(context, call, () => resumeOne(context.once, this.#world.requests.nameOf(op)));
+    return this.#await(context, call, () => resumeOne(context.once, this.#world.requests.nameOf(op)));
   }
 
   /** One button for all that is pending; it is pressed again when the last run of it is over. */
-  resumeAll(context: Context, { concurrency, takes, abortMs }: Pick<Deed<'resume-all'>, 'concurrency' | 'takes' | 'abortMs'>): void {
-    if (context.sweep) return;
+  resumeAll(context: Context, { concurrency, takes, abortMs }: Pick<Deed<'resume-all'>, 'concurrency' | 'takes' | 'abortMs'>): Promise<unknown> | undefined {
+    if (context.sweep) return undefined;
     const world = this.#world;
     const aborted = new AbortController();
     if (abortMs !== undefined) context.later(abortMs, () => aborted.abort());
@@ -164,7 +179,7 @@ export class App {
       for (const call of sweep.open()) this.#told(context, call, 'error', of, undefined);
       if (sweep.most > concurrency && !inBackground) world.books.violate('scenario', undefined, `resume() drove ${sweep.most} at a time, not ${concurrency}`);
     };
-    sweep
+    return sweep
       .run(context, { concurrency, takes, inBackground, signal: abortMs === undefined ? undefined : aborted.signal }, ({ name, outcome, response }) => {
         const op =
           (outcome.key === undefined ? undefined : world.books.keys.get(outcome.key)?.op) ?? world.books.op(context.device.user, name as OpFacts['name']);
@@ -184,7 +199,7 @@ export class App {
     { totalMs, ...more }: Pick<Call, 'untilMs' | 'inBackground'> & { readonly totalMs?: number | undefined },
   ): Call {
     const world = this.#world;
-    const limitMs = totalMs ?? world.options.client.limits?.totalMs ?? 120_000;
+    const limitMs = totalMs ?? context.client.limits?.totalMs ?? 120_000;
     const call: Call = {
       id: ++this.#calls,
       op,
@@ -195,7 +210,7 @@ export class App {
       begunAt: world.time.now,
       limitMs,
       setBackMs: context.device.setBackMs,
-      repeat: op.repeat,
+      repeat: context.client.repeat ?? 'never',
       ...more,
       told: undefined,
       dead: false,
@@ -229,7 +244,12 @@ export class App {
     return word;
   }
 
-  #await(context: Context, call: Call, begin: (told: (outcome: Outcome) => void) => Promise<unknown>, again?: { press: Press; insisted: number }): void {
+  #await(
+    context: Context,
+    call: Call,
+    begin: (told: (outcome: Outcome) => void) => Promise<unknown>,
+    again?: { press: Press; insisted: number },
+  ): Promise<unknown> {
     // The value of a `run` bears no outcome, so its hook has to say it.
     let said: Outcome | undefined;
     const told = (by: 'answer' | 'error', of: unknown): void => {
@@ -244,6 +264,7 @@ export class App {
       (response) => told('answer', response),
       (error: unknown) => told('error', error),
     );
+    return promise.catch((error: unknown) => error);
   }
 
   /** People press again: at once after a refusal with another card, after a doubt with the same or another one. */
@@ -255,7 +276,7 @@ export class App {
     const other = random.chance(outcome?.effect === 'none' ? 0.7 : 0.3);
     const wait = outcome?.effect === 'unknown' ? random.int(500, 90_000) : random.int(200, 5000);
     const next: Press = { do: 'press', at: press.at, slot: press.slot, name: press.name, payload: other ? press.payload + 1 : press.payload };
-    world.time.after(wait, () => this.press(next, insisted + 1));
+    world.time.after(wait, () => void this.press(next, insisted + 1));
   }
 }
 

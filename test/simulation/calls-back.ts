@@ -7,9 +7,9 @@ import type { Action } from './plan.js';
 import type { Random } from './random.js';
 import type { World } from './world.js';
 
-/** `op`: what the hook was asked about; it is meant as often as another one. */
-export function callBack(world: World, app: App, context: Context, random: Random, op: OpFacts | undefined): void {
-  if (!world.faults.hits(random, 'callsBack') || context.dead || context.closed) return;
+/** `op`: what the hook was asked about; it is meant as often as another one. What it gives is there when the client has answered; a hook may wait for that. */
+export function callBack(world: World, app: App, context: Context, random: Random, op: OpFacts | undefined): Promise<unknown> | undefined {
+  if (!world.faults.hits(random, 'callsBack') || context.dead || context.closed) return undefined;
   const about = random.chance(0.5) ? op : undefined;
   const name = (about?.name[1] as number | undefined) ?? random.int(0, world.options.workload.operations - 1);
   const here = { at: world.time.now, slot: world.slots.findIndex((slot) => slot.context === context) };
@@ -25,7 +25,8 @@ export function callBack(world: World, app: App, context: Context, random: Rando
     { ...here, do: 'log-out', to: random.int(0, 1), forget: random.chance(0.3) },
     { ...here, do: 'close' },
   ]);
-  if (here.slot < 0) return;
+  if (here.slot < 0) return undefined;
   world.log(() => `${context.id} calls back: ${action.do}`);
-  act(world, app, action);
+  const answered = Promise.resolve(act(world, app, action));
+  return random.of('waits').chance(0.5) ? answered : undefined;
 }

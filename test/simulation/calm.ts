@@ -39,7 +39,7 @@ function fresh(world: World, app: App, slot: Slot, user: string, reconciles: boo
   slot.context?.kill();
   slot.device.user = user;
   if (!reconciles) return app.boot(slot);
-  const limits = { ...world.options.client.limits, totalMs: PATIENT_MS };
+  const limits = { ...world.releaseFor(slot).limits, totalMs: PATIENT_MS };
   return app.boot(slot, { limits, reconcile: (question) => reconcileIn(world, slot.context as Context)(question) });
 }
 
@@ -95,7 +95,11 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
     }
     if (!reconciles) world.stats.onlyReconcile += open.length;
   }
-  for (const op of ops) op.unsettled = open.includes(op) ? (op.calls.at(-1)?.told?.outcome?.type ?? op.calls.at(-1)?.told?.code ?? 'not told') : undefined;
+  // What is equal to a torn one waits with it, until the server has forgotten its key.
+  const torn = ({ unnamed, keys }: OpFacts): boolean => unnamed && [...keys.values()].some(({ damaged }) => damaged);
+  for (const op of open.filter(torn)) world.books.apart('record-torn', op);
+  for (const op of ops)
+    op.unsettled = open.includes(op) && !torn(op) ? (op.calls.at(-1)?.told?.outcome?.type ?? op.calls.at(-1)?.told?.code ?? 'not told') : undefined;
 }
 
 /** Longer than any call. */

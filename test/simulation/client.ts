@@ -1,11 +1,13 @@
 /** How the app of a world has set up its client: hooks, keys, and a server of its own that it can ask. */
+import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
 import type { ServerOptions } from './families.js';
 import type { Random } from './random.js';
-import { OWN_OPTIONS } from './scenario.js';
+import type { Endpoint } from './requests.js';
+import { type ClientOptions, OWN_OPTIONS } from './scenario.js';
 import { personOf, type World } from './world.js';
 
 type Said = { readonly state?: unknown; readonly status?: unknown } | undefined;
@@ -25,6 +27,18 @@ export function dialectFor({ marker, mismatch, honours, accepts, anyAccount, fai
   };
 }
 
+/** What this release of an app speaks there. */
+export function speaks({ dialect }: ClientOptions, { url, method }: Endpoint): Dialect | undefined {
+  const said = typeof dialect === 'function' ? dialect({ url, method }) : dialect;
+  return said === 'none' ? undefined : said;
+}
+
+/** A hook that waits for what it began itself answers when that has ended. */
+function after(waits: Promise<unknown> | undefined, answer: () => void): void {
+  if (waits) void waits.then(answer, answer);
+  else answer();
+}
+
 /**
  * The app asks its own server, which tells the truth to whom it concerns: to another one's session there is no such order.
  * Handed over as a Response, only a 2xx says anything.
@@ -35,19 +49,20 @@ export const reconcileIn =
     context.port('reconcile', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} reconcile`);
-      context.callBack(random.of('back'), world.books.keys.get(key)?.op);
+      const waits = context.callBack(random.of('back'), world.books.keys.get(key)?.op);
       if (faults.hits(random, 'reconcileThrows')) return reject(new Error('simulated: the status page is down'));
       if (faults.hits(random, 'reconcileHangs')) return;
       const facts = world.books.keys.get(key);
       const mine = facts !== undefined && personOf(context.device.user) === facts.op.user;
-      const truth = facts === undefined ? 'unknown' : mine ? world.truth(facts.op, { but: context.id, key: facts }) : 'none';
+      const byKey = context.client.reconciles === 'by-key';
+      const truth = facts === undefined ? 'unknown' : mine ? world.truth(facts.op, { but: context.id, key: facts, byKey }) : 'none';
       const refused = faults.hits(random, 'reconcileRefused');
       const responds = faults.hits(random, 'reconcileResponds');
       const status = refused ? random.pick([401, 503]) : truth === 'done' ? 200 : 404;
       const said = refused || responds ? new Response(JSON.stringify({ status }), { status }) : truth;
       world.log(() => `  ${context.id} hears of ${key.slice(0, 8)}: ${typeof said === 'string' ? said : status}${mine ? '' : ', in another session'}`);
       if (faults.hits(random, 'reconcileDelays')) context.later(random.int(100, 25_000), () => resolve(said));
-      else resolve(said);
+      else after(waits, () => resolve(said));
     });
 
 /** What the app knows of its server's answers; of most it leaves the reading to the client. */
@@ -70,7 +85,7 @@ const hookIn =
     context.port('hook', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} hook`);
-      context.callBack(random.of('back'), world.calls.get(headers.get('x-call') ?? '')?.op);
+      const waits = context.callBack(random.of('back'), world.calls.get(headers.get('x-call') ?? '')?.op);
       if (faults.hits(random, 'hookThrows')) return reject(new Error('simulated: no token'));
       if (faults.hits(random, 'hookHangs')) return;
       const askedAt = world.time.now;
@@ -79,11 +94,11 @@ const hookIn =
         resolve({ authorization: `attempt-${attempt}` });
       };
       if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000), tell);
-      else tell();
+      else after(waits, tell);
     });
 
-export function clientOptions(world: World, context: Context, later: boolean): OnceOptions {
-  const client = (later && world.options.laterClient) || world.options.client;
+export function clientOptions(world: World, context: Context): OnceOptions {
+  const { client } = context;
   const own = OWN_OPTIONS.flatMap((name) => (client[name] === undefined ? [] : [[name, client[name]] as const]));
   return {
     ...Object.fromEntries(own),
@@ -96,7 +111,7 @@ export function clientOptions(world: World, context: Context, later: boolean): O
 
 /** Not random: the caller's own, or a business identifier with the generation, so that a corrected card gets another one. */
 export function keyFor(world: World, context: Context, op: OpFacts): OperationOptions['key'] {
-  const { keys } = world.options.client;
+  const { keys } = context.client;
   if (keys === 'literal') return `order-${op.user}-${op.name[1]}`;
   if (keys !== 'derived') return undefined;
   const derived = (generation: number): string => `order-${op.user}-${op.name[1]}-${generation}`;
@@ -106,10 +121,10 @@ export function keyFor(world: World, context: Context, op: OpFacts): OperationOp
     context.port('key', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} key`);
-      context.callBack(random.of('back'), op);
+      const waits = context.callBack(random.of('back'), op);
       if (faults.hits(random, 'keyThrows')) return reject(new Error('simulated: no key'));
       if (faults.hits(random, 'keyHangs')) return;
       if (faults.hits(random, 'keyDelays')) context.later(random.int(10, 20_000), () => resolve(derived(generation)));
-      else resolve(derived(generation));
+      else after(waits, () => resolve(derived(generation)));
     });
 }

@@ -13,6 +13,7 @@ import type { Device } from './device.js';
 import type { OpFacts } from './facts.js';
 import { Medium, storeOn } from './medium.js';
 import { Random } from './random.js';
+import type { ClientOptions } from './scenario.js';
 import type { Screens } from './screens.js';
 import type { Sweep } from './sweep.js';
 import type { World } from './world.js';
@@ -38,13 +39,15 @@ export class Context {
   /** The last hook that it waited for. */
   hook = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY };
   /** What its app's hooks do with the client, now and then. */
-  callBack = (_random: Random, _op?: OpFacts): void => {};
+  callBack = (_random: Random, _op?: OpFacts): Promise<unknown> | undefined => undefined;
   /** The number of the attempt that leaves now. */
   attempt = 1;
   /** The await at which it dies: twice its number, plus one for right behind it. */
   dieAt = -1;
   ports = 0;
   once!: Once;
+  /** What this release of the app is set up with. */
+  client!: ClientOptions;
   /** A client with other options over the same store. */
   other: Once | undefined;
   /** What its page shows. */
@@ -87,9 +90,17 @@ export class Context {
 
   /** Some releases of the app store no requests or no answers, and find what others have stored. */
   protected features(options: OnceOptions): OnceOptions {
-    const { client } = this.#world.options;
+    const { client } = this;
     const random = new Random(this.#world.seed).of('features', this.id);
     const lacks = [random.chance(0.3) && 'answers', ...(random.chance(0.3) && client.consentMs === undefined ? ['requests', 'background'] : [])];
+    const idle = {
+      polling: options.accepted !== 'poll',
+      reconciling: !options.reconcile,
+      hooks: !options.headers && !options.verdict && typeof options.dialect !== 'function' && client.keys !== 'derived',
+      retrying: true,
+    };
+    // Releases come and go with what they have no use for at the time.
+    for (const [name, unused] of Object.entries(idle)) if (random.chance(0.3) && unused) lacks.push(name);
     if (client.other) return { use: everything(), ...options };
     const keep = { ...options.keep, ...(lacks.includes('requests') && { request: false }), ...(lacks.includes('answers') && { response: undefined }) };
     return { use: everything().filter(({ name }) => !lacks.includes(name)), ...options, keep };

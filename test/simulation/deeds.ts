@@ -46,8 +46,11 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     if (context.device.user !== GUEST) return;
     world.faults.count('logIn');
     world.log(() => `${context.id} logs in`);
-    context.device.user = USERS[0];
-    void app.bring(context);
+    // Who has a cart on several machines has one session on all of them, and each brings along what is left.
+    for (const device of world.options.sharedStore ? world.devices : [context.device]) {
+      device.user = USERS[0];
+      for (const one of device.contexts) if (!one.closed && !one.frozen) void app.bring(one);
+    }
   },
   restart(_, { world, app, slot, context }) {
     if (!context) return;
@@ -63,9 +66,9 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     if (context?.other) void close(context.other);
   },
   close(_, { context }) {
-    if (!context) return;
+    if (!context) return undefined;
     context.closed = true;
-    void close(context.once);
+    return close(context.once);
   },
   freeze({ ms }, { world, context }) {
     world.faults.count('frozen');
@@ -99,46 +102,48 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
   },
   'server-restart'(_, { world }) {
     world.faults.count('serverRestart');
-    world.server.restart();
+    for (const server of world.servers) server.restart();
   },
 };
 
-export function act(world: World, app: App, action: Action): void {
+export function act(world: World, app: App, action: Action): unknown {
   const { slot, context } = world.at('slot' in action ? action.slot : 0);
   if (context?.frozen && BY_HAND.has(action.do)) {
     context.later(0, () => act(world, app, action));
-    return;
+    return undefined;
   }
   if (!BY_HAND.has(action.do)) world.log(() => `${slot.device.name}: ${action.do}`);
-  (deeds[action.do] as (action: Action, scene: Scene) => unknown)(action, { world, app, slot, context });
+  return (deeds[action.do] as (action: Action, scene: Scene) => unknown)(action, { world, app, slot, context });
 }
 
-function forget(world: World, context: Context, op: OpFacts, anyway: boolean): void {
+function forget(world: World, context: Context, op: OpFacts, anyway: boolean): Promise<unknown> {
   if (anyway) op.forgetsAnyway++;
   const operation = operationOf(context.once, world.requests.nameOf(op));
-  world.doing(context, 'forget', op, () => forgetOperation(context.once, operation.name, { evenIfUnknown: anyway })).catch(() => {});
+  return world.doing(context, 'forget', op, () => forgetOperation(context.once, operation.name, { evenIfUnknown: anyway })).catch(() => {});
 }
 
 /** `lie`: the app says what is not so, or that nothing happened while nobody can know. */
-function settle({ world }: Scene, context: Context, op: OpFacts, lie: boolean): void {
+function settle({ world }: Scene, context: Context, op: OpFacts, lie: boolean): Promise<unknown> | undefined {
   const truth = world.truth(op);
   const word = lie ? (truth === 'none' ? 'done' : 'none') : truth;
-  if (word === 'unknown') return;
+  if (word === 'unknown') return undefined;
   if (lie) world.faults.count('lie');
   const operation = operationOf(context.once, world.requests.nameOf(op));
-  world.doing(context, lie ? 'lie' : 'settle', op, () => settleOperation(context.once, operation.name, word)).catch(() => {});
+  return world.doing(context, lie ? 'lie' : 'settle', op, () => settleOperation(context.once, operation.name, word)).catch(() => {});
 }
 
-function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean): void {
+function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean): Promise<unknown> | undefined {
   world.faults.count('logOut');
   const context = [...device.contexts].find((one) => !one.closed);
+  let cleared: Promise<unknown> | undefined;
   if (context) {
     world.log(() => `${context.id} logs ${device.user} out`);
     const how = forgets ? ({ unsettled: 'forget' } as const) : {};
-    world.doing(context, forgets ? 'clear-forget' : 'clear', device.user, () => clear(context.once, how)).catch(() => {});
+    cleared = world.doing(context, forgets ? 'clear-forget' : 'clear', device.user, () => clear(context.once, how)).catch(() => {});
   }
   // The cookie is another one a moment later, while the clearing is still under way.
   world.time.after(world.random.of('log-out', world.time.now).int(0, 20), () => {
     device.user = to;
   });
+  return cleared;
 }

@@ -63,6 +63,12 @@ export interface Send {
   /** Put on the wire by this one call. */
   readonly copies: number;
   readonly endpoint: Endpoint;
+  /** Which of the effects that its operation has it is about, where that has several. */
+  readonly part?: string | undefined;
+  /** Its client knows that keys are of no use there, and sent none: the key is that of its record. */
+  readonly keyless?: boolean | undefined;
+  /** A settled answer may be asked for again: its client knows that this server replays it. */
+  readonly replays?: boolean | undefined;
   /** The answer that the client got, if it got one while it still listened. */
   heard: { readonly layer: Layer; readonly status: number } | undefined;
 }
@@ -129,6 +135,8 @@ export interface KeyFacts {
   settledAt: number;
   /** When it may be forgotten, as was said when it got its present state; a sweep's own notes do not change that. */
   forgetAt: number;
+  /** Half of its record was written. */
+  damaged: boolean;
   /** Power was lost and took the end of this key with it. */
   revived: boolean;
   /** When a later generation took up the same key, which is not random. */
@@ -150,6 +158,10 @@ export interface KeyFacts {
 /** Whether anything left under it since it was last begun: what left before then was refused, and its callers were told so. */
 export const wasSent = ({ sends, rebornAt }: KeyFacts): boolean => sends.some(({ at }) => !Number.isFinite(rebornAt) || at >= rebornAt);
 
+/** Whether it took effect, with all of its parts. */
+export const isWhole = ({ effects, op: { parts } }: KeyFacts): boolean =>
+  effects.length > 0 && parts.every((part) => effects.some(({ send }) => send.part === part));
+
 /**
  * What the app means by one name in one namespace. An epoch is one intended effect: it ends when somebody who may, asks
  * for another one (`forget`, `clear`, `repeat`).
@@ -161,6 +173,8 @@ export interface OpFacts {
   readonly repeat: 'never' | 'if-changed' | 'always';
   /** Without a name: each call is an operation of its own, but one whose answer was lost is taken up by the next equal call. */
   readonly unnamed: boolean;
+  /** The effects that it has in all, where there are several. */
+  readonly parts: readonly string[];
   /** Named by what is sent. */
   readonly byContent: boolean;
   epoch: number;
@@ -247,6 +261,8 @@ export type Apart =
   | 'changed-and-resent-unseen'
   /** The app said `settle('none')` or `settle('done')`, and that was not so. */
   | 'the-app-lied'
+  /** Half of its record was written: nobody goes on with it before the app throws it away. */
+  | 'record-torn'
   /** Nobody touched it for 30 days, after which it is forgotten, as the documents say. */
   | 'left-for-a-month'
   /** The network held a copy back until the server had forgotten its key. */
@@ -271,6 +287,7 @@ export interface Checker {
 export interface Ledger {
   readonly now: () => number;
   readonly ops: Map<string, OpFacts>;
+  /** Its servers know keys, or its clients know which of them do not. */
   readonly honours: boolean;
   /** A settled answer may be asked for again: the server replays it. */
   readonly replays: boolean;

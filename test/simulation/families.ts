@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly scope?: readonly ('origin' | 'endpoint' | 'method')[] | undefined;
   /** It answers 202 at once, with a link at which the work can be asked after. */
   readonly accepts?: boolean | undefined;
+  /** … and what it accepts is as good as done; what it declines, it declines at once. */
+  readonly surely?: boolean | undefined;
   /** What is found at the link when the work has failed: a word that only its dialect knows, or one in common use. */
   readonly failedWord?: string | undefined;
   /** A success streams its answer, line by line, for so long, ms. */
@@ -61,6 +63,7 @@ export const FAMILIES: Readonly<Record<string, ServerOptions>> = {
   'done elsewhere': { ...FAMILY, family: 'done elsewhere', done: 'done-elsewhere', marker: false },
   accepts: { ...FAMILY, family: 'accepts', accepts: true, workMs: [50, 30_000] },
   'accepts, common words': { ...FAMILY, family: 'accepts, common words', accepts: true, failedWord: 'FAILED', workMs: [50, 30_000] },
+  'accepts, surely': { ...FAMILY, family: 'accepts, surely', accepts: true, surely: true, workMs: [50, 30_000] },
   'no support': { ...FAMILY, family: 'no support', honours: false, marker: false, keepsRefusals: false },
 };
 

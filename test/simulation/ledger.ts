@@ -38,7 +38,8 @@ export class Books implements Ledger {
       repeat = 'never',
       unnamed = false,
       byContent = false,
-    }: { repeat?: OpFacts['repeat'] | undefined; unnamed?: boolean | undefined; byContent?: boolean | undefined } = {},
+      parts = [],
+    }: { repeat?: OpFacts['repeat'] | undefined; unnamed?: boolean | undefined; byContent?: boolean | undefined; parts?: readonly string[] } = {},
   ): OpFacts {
     const label = JSON.stringify(name);
     const id = `${user} ${label}`;
@@ -51,6 +52,7 @@ export class Books implements Ledger {
       repeat,
       unnamed,
       byContent,
+      parts,
       epoch: 0,
       keys: new Map(),
       calls: [],
@@ -127,6 +129,7 @@ export class Books implements Ledger {
       touchedAt: 0,
       settledAt: 0,
       forgetAt: Number.POSITIVE_INFINITY,
+      damaged: false,
       revived: false,
       forgotten: undefined,
       rebornAt: Number.POSITIVE_INFINITY,
@@ -162,12 +165,15 @@ export class Books implements Ledger {
     if (why === 'moved') return;
     const old = before && this.keyOf(op, before.key, before.random);
     if (why === 'torn') {
-      op.damaged = true;
+      // Calls without a name have a record each.
+      if (old && op.unnamed) old.damaged = true;
+      else op.damaged = true;
       return;
     }
     const wasDamaged = op.damaged;
     // Nobody writes over what is damaged; an app that was asked throws it away.
     if (why === 'written') op.damaged = false;
+    if (why === 'written' && old) old.damaged = false;
     // What a sweep notes in it, or a log-out leaves of it, ends it no second time.
     const isNote = before?.state === after?.state && before?.key === after?.key;
     if (old && before && !isNote && (!after || after.key !== before.key || after.state !== 'pending')) {

@@ -1,10 +1,11 @@
 /** The wire between contexts and the server: it loses, delays, copies, reorders and cuts. */
 import { COPY_LIFETIME_MS } from '../../src/core/decide.js';
 import { type Answer, type BodyEnd, SimulatedResponse } from './answers.js';
+import { speaks } from './client.js';
 import type { Context } from './context.js';
 import type { OpFacts, Send } from './facts.js';
 import type { Random } from './random.js';
-import type { Copy } from './servers.js';
+import type { Copy, Server } from './servers.js';
 import type { World } from './world.js';
 
 /** One copy: when it reaches the server, and what happens to it there where that is not left to chance. */
@@ -43,7 +44,7 @@ export class Network {
 
   /** No copy of this operation can have an effect any more. */
   quiet(op: OpFacts): boolean {
-    return !this.#under.get(op) && !this.#world.server.works(op);
+    return !this.#under.get(op) && !this.#world.servers.some((server) => server.works(op));
   }
 
   send(context: Context, url: string, init: RequestInit): Promise<Response> {
@@ -55,9 +56,12 @@ export class Network {
         const { requests } = this.#world;
         const { op, payload, text } = requests.content(init.body);
         const endpoint = requests.at(url, init.method as string);
-        const key = headers.get(endpoint.header) ?? '';
+        const server = this.#world.serverAt(endpoint);
+        const sent = endpoint.headers.map((name) => headers.get(name)).find((one) => one !== null);
+        const part = headers.get('x-part') ?? undefined;
+        const key = part ? this.#world.parentOf(op, sent ?? '', part) : (sent ?? (endpoint.headers.length ? '' : this.#world.unkeyed(op)));
         const random = this.#world.faults.occasion(`net ${op.user} ${op.label}`);
-        const fate = this.#world.options.script?.(op, op.sends++) ?? this.#fate(random, context.kind === 'tab');
+        const fate = this.#world.options.script?.(op, op.sends++) ?? this.#fate(random, server, context.kind === 'tab');
         const { signal } = init;
         const abort = (): void => reject(signal?.reason);
         if (signal?.aborted) return abort();
@@ -82,9 +86,12 @@ export class Network {
           attempt: context.attempt,
           thawedAt: context.thawedAt,
           hook: context.hook,
-          lateByTrueTime: this.#world.server.forgets(context.device.user, key, endpoint),
+          lateByTrueTime: server.forgets(context.device.user, key, endpoint),
           copies: fate.copies.length,
           endpoint,
+          part,
+          keyless: sent === undefined,
+          replays: speaks(context.client, endpoint)?.replays === true,
           heard: undefined,
         };
         this.#world.sent(send);
@@ -101,10 +108,11 @@ export class Network {
     signal: AbortSignal | null | undefined,
     to: { resolve: (answer: unknown) => void; reject: (reason: unknown) => void },
   ): void {
-    const { faults, server, time } = this.#world;
+    const { faults, time } = this.#world;
+    const server = this.#world.servers.find((one) => one.holds(url)) ?? this.#world.server;
     const random = faults.occasion(`net ${url}`);
     const account = context.device.user;
-    const { refused, copies, end, answerMs } = this.#fate(random, false);
+    const { refused, copies, end, answerMs } = this.#fate(random, server, false);
     signal?.addEventListener('abort', () => to.reject(signal.reason));
     if (refused || !context.device.online) {
       to.reject(failed('ENETUNREACH'));
@@ -127,7 +135,8 @@ export class Network {
     random: Random,
     to: { url: string; signal: AbortSignal | null | undefined; resolve: (answer: unknown) => void; reject: (reason: unknown) => void },
   ): void {
-    const { time, server } = this.#world;
+    const { time } = this.#world;
+    const server = this.#world.serverAt(send.endpoint);
     const { op } = send.key;
     const toClient = (ms: number, tell: () => void): void => void context.later(ms, tell);
     if (!fate.copies.length) {
@@ -172,8 +181,8 @@ export class Network {
   }
 
   /** `resends`: a browser sends it again by itself when a connection that was kept alive turns out to be dead. */
-  #fate(random: Random, resends: boolean): Fate {
-    const { faults, options } = this.#world;
+  #fate(random: Random, { options }: Server, resends: boolean): Fate {
+    const { faults } = this.#world;
     const answerMs = random.int(1, 150);
     const refused = faults.hits(random, 'connectionRefused');
     const lost = faults.hits(random, 'requestLost');
@@ -187,7 +196,7 @@ export class Network {
     const copies = [bounded(random.int(1, 150) + late())];
     // The first one was on the wire before its connection broke. A server that keeps no refusal could refuse the second
     // and execute the first if they overtook each other, and nobody could know.
-    const behind = (): number => (options.server.keepsRefusals ? 0 : (copies.at(-1)?.delayMs ?? 0));
+    const behind = (): number => (options.keepsRefusals ? 0 : (copies.at(-1)?.delayMs ?? 0));
     for (let i = 0; i < more; i++) copies.push(bounded(behind() + random.int(1, 400) + late()));
     const end = faults.hits(random, 'responseLost')
       ? silent

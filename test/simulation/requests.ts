@@ -1,20 +1,26 @@
 /** What a button sends: where to, by which method, and which bytes. */
 import { hash } from 'node:crypto';
 import type { OpFacts } from './facts.js';
+import type { ServerOptions } from './families.js';
 import type { ClientOptions } from './scenario.js';
 
 /** An address of a server. */
 export interface Endpoint {
   readonly url: string;
   readonly method: 'POST' | 'PUT' | 'DELETE';
-  /** The header in which this endpoint looks for the key. */
-  readonly header: string;
+  /** The headers in which this endpoint looks for the key; none: its client sends none there. */
+  readonly headers: readonly string[];
+  /** A server of its own behind this address. @default the world's */
+  readonly server?: ServerOptions | undefined;
 }
 
-export const endpoint = (url: string, more: Partial<Endpoint> = {}): Endpoint => ({ url, method: 'POST', header: 'idempotency-key', ...more });
+export const endpoint = (url: string, more: Partial<Endpoint> = {}): Endpoint => ({ url, method: 'POST', headers: ['idempotency-key'], ...more });
 
 /** Where the button of most worlds leads. */
 export const PAY = endpoint('https://shop.example/pay');
+
+/** The same where its client knows that keys are of no use. */
+export const KEYLESS = endpoint(PAY.url, { headers: [] });
 
 /** What the client was given to send. */
 export interface Content {

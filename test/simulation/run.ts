@@ -78,7 +78,7 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
 }
 
 function report(scenario: Scenario, seed: number, world: World, plan: readonly Action[]): Report {
-  const { books, server, stats } = world;
+  const { books, servers, stats } = world;
   const outcomes = new Map<string, number>();
   let calls = 0;
   let operations = 0;
@@ -106,7 +106,7 @@ function report(scenario: Scenario, seed: number, world: World, plan: readonly A
     calls,
     attempts: world.attempts,
     copies: world.copies,
-    effects: server.effects.length,
+    effects: servers.reduce((sum, { effects }) => sum + effects.length, 0),
     events: world.time.fired,
     outcomes,
     struck: world.struck,

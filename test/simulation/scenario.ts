@@ -17,13 +17,18 @@ export const OWN_OPTIONS = ['limits', 'whenChanged', 'whenBusy', 'durability', '
 export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[number]> {
   /** Not random: given by the app. */
   readonly keys?: 'random' | 'derived' | 'literal' | undefined;
-  /** The app can ask its server what became of an operation. */
-  readonly reconciles?: boolean | undefined;
+  /** The app can ask its server what became of an operation; by key, it asks only the server that knows that key. */
+  readonly reconciles?: boolean | 'by-key' | undefined;
   /** It signs every attempt in a `headers` hook. */
   readonly hooks?: boolean | undefined;
   readonly followsRedirects?: boolean | undefined;
-  /** It uses a provider's SDK in `run`, not `fetch`, and gives what can be stored, the answer itself, or what can be stored nowhere. */
-  readonly runs?: 'value' | 'response' | 'function' | undefined;
+  /**
+   * It uses a provider's SDK in `run`, not `fetch`, and gives what can be stored, the answer itself, or what can be stored nowhere.
+   * `children`: it makes two calls, under keys made of its own.
+   */
+  readonly runs?: 'value' | 'response' | 'function' | 'children' | undefined;
+  /** … and presses another button in the middle. */
+  readonly nests?: boolean | undefined;
   /** Its calls have no names. */
   readonly unnamed?: boolean | undefined;
   /** Its calls are named by what they send: `once: true`. */

@@ -1,5 +1,5 @@
 /** A payment provider's SDK, as an app uses it in `run`: it sends by itself, under the key that it is given. */
-import { run } from '../../src/entries/index.js';
+import { type Attempt, run } from '../../src/entries/index.js';
 import type { OperationOptions, RunOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
 import type { Call } from './facts.js';
@@ -36,6 +36,7 @@ const isPage = ({ headers, redirected }: Response): boolean => /html/.test(heade
 
 /** What the app makes of it: only a refusal that can't be anything else is one. `run` can't know which answer is a login page. */
 const verdict: NonNullable<RunOptions<unknown>['verdict']> = (end) => {
+  if ((end.keys ?? 0) > 1 && 'error' in end) return 'ambiguous';
   if ('value' in end) return typeof end.value === 'object' && isPage(end.value as Response) ? 'ambiguous' : undefined;
   if (!(end.error instanceof ProviderError)) return undefined;
   const { status, code, replayed } = end.error;
@@ -50,12 +51,13 @@ export function runSdk(
   { op, payload }: Call,
   { signal, ...init }: RequestInit,
   options: Pick<OperationOptions, 'key' | 'limits' | 'onOutcome'>,
+  /** What its function does after the first of its calls. */
+  between?: () => Promise<unknown>,
 ): Promise<unknown> {
-  const effect = async ({ key, signal: ended }: { readonly key: string; readonly signal: AbortSignal }): Promise<unknown> => {
-    const headers = new Headers(init.headers);
-    headers.set('idempotency-key', key);
+  const provider = async (key: string, ended: AbortSignal, part?: string): Promise<unknown> => {
+    const headers = new Headers({ ...(init.headers as Record<string, string>), 'idempotency-key': key, ...(part && { 'x-part': part }) });
     const response = await world.network.send(context, PAY.url, { ...init, headers, signal: ended });
-    const { runs } = world.options.client;
+    const { runs } = context.client;
     if (runs === 'response') return response;
     const page = isPage(response);
     const reader = response.body?.getReader();
@@ -64,6 +66,15 @@ export function runSdk(
     for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) body += decoder.decode(part.value);
     if (!response.ok || page) throw new ProviderError(page ? 302 : response.status, codeIn(body), response.headers.has('idempotent-replayed'));
     return runs === 'function' ? () => response.status : response.status;
+  };
+  const effect = async (attempt: Attempt): Promise<unknown> => {
+    if (context.client.runs !== 'children') return provider(attempt.key, attempt.signal);
+    for (const part of op.parts) {
+      await provider(attempt.child(part), attempt.signal, part);
+      if (world.faults.hits(world.faults.occasion(`${context.slot} effect`), 'hookThrows')) throw new Error('simulated: no such column');
+      if (part === op.parts[0]) await between?.();
+    }
+    return 'booked';
   };
   return run(context.once, op.name, effect, { ...options, verdict, fingerprint: () => payload, ...(signal ? { signal } : {}) });
 }

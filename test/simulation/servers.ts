@@ -38,8 +38,6 @@ interface Entry {
   readonly held: Copy[];
 }
 
-/** Where jobs can be asked after. */
-const JOBS = '/jobs/';
 /** How long the lock of a server that died at work holds. */
 const LOCK_MS = 90_000;
 
@@ -47,6 +45,8 @@ export class Server {
   readonly options: ServerOptions;
   readonly effects: Effect[] = [];
   readonly #world: World;
+  /** Where its jobs can be asked after. */
+  readonly #jobsAt: string;
   readonly #entries = new Map<string, Entry>();
   /** Keys that were ever executed. */
   readonly #executed = new Set<string>();
@@ -55,9 +55,10 @@ export class Server {
   readonly #replays = new Map<Answer, Answer>();
   #boot = 0;
 
-  constructor(world: World, options: ServerOptions) {
+  constructor(world: World, options: ServerOptions, number = 0) {
     this.#world = world;
     this.options = options;
+    this.#jobsAt = `/jobs/${number}/`;
   }
 
   /** Killed and started again: what was worked on is gone, keys and answers are kept. */
@@ -109,8 +110,8 @@ export class Server {
 
   #behindFront(copy: Copy): void {
     const { honours, mismatch, done = 'answer' } = this.options;
-    const { account, key, endpoint } = copy.send;
-    const id = honours ? this.#id(account, key.key, endpoint) : '';
+    const { account, key, endpoint, part = '' } = copy.send;
+    const id = honours ? this.#id(account, key.key + part, endpoint) : '';
     const found = honours ? this.#find(id, copy) : undefined;
     if (!honours) this.#work(copy, undefined, '');
     else if (found && found.payload !== copy.payload && mismatch !== 'replays') copy.reply(MISMATCH[mismatch], 'kept');
@@ -129,17 +130,28 @@ export class Server {
   #accept(copy: Copy, entry: Entry, id: string): void {
     const { faults, time } = this.#world;
     const { random } = copy;
-    const job: Job = { op: copy.send.key.op, account: copy.send.account, end: undefined };
-    const link = `${new URL(copy.send.endpoint.url).origin}${JOBS}${this.#jobs.push(job) - 1}`;
+    const { surely = false, keepsRefusals, workMs } = this.options;
     const late = faults.hits(random, 'dies') ? LOCK_MS : 0;
     const declined = faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload);
+    if (surely && declined) {
+      this.#end(copy, entry, id, this.#refusal(copy), keepsRefusals ? 'kept' : undefined);
+      return;
+    }
+    const job: Job = { op: copy.send.key.op, account: copy.send.account, end: undefined };
+    const link = `${new URL(copy.send.endpoint.url).origin}${this.#jobsAt}${this.#jobs.push(job) - 1}`;
     const said = answer(202, { state: 'accepted' }, { location: link, 'retry-after': '2' });
     Object.assign(entry, { state: 'done', answer: said, layer: 'done' });
     copy.reply(said, 'done');
-    time.after(late + random.int(...this.options.workMs), () => {
+    if (surely) this.#execute(copy, id);
+    time.after(late + random.int(...workMs), () => {
       job.end = declined ? 'failed' : 'done';
-      if (!declined) this.#execute(copy, id);
+      if (!declined && !surely) this.#execute(copy, id);
     });
+  }
+
+  /** Whether this link is one of its own. */
+  holds(url: string): boolean {
+    return url.includes(this.#jobsAt);
   }
 
   /** What is found at a link; in front of it stands the same as in front of everything. */
@@ -203,7 +215,9 @@ export class Server {
     const boot = this.#boot;
     const stuck = faults.hits(random, 'dies') || copy.dies === true;
     const crash = faults.hits(random, 'crashesBefore') ? 'before' : faults.hits(random, 'crashesAfter') ? 'after' : undefined;
-    const declined = faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload);
+    // Whoever was charged is charged the fee.
+    const first = copy.send.key.op.parts.indexOf(copy.send.part ?? '') < 1;
+    const declined = (faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload)) && first;
     time.after(random.int(...this.options.workMs), () => {
       if (boot !== this.#boot) copy.lost();
       else if (stuck) this.#die(copy, entry);

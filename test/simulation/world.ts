@@ -1,17 +1,18 @@
 /** A world: one seed decides everything in it. */
 import { hash } from 'node:crypto';
+import { childKey } from '../../src/core/derived.js';
 import type { Dialect } from '../../src/core/dialect.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { checkers as all } from './checkers/index.js';
 import type { Context, ContextKind } from './context.js';
 import { BEGAN, Device } from './device.js';
-import type { ByHand, Call, Checker, Commit, Effect, KeyFacts, OpFacts, Send } from './facts.js';
+import { type ByHand, type Call, type Checker, type Commit, type Effect, isWhole, type KeyFacts, type OpFacts, type Send } from './facts.js';
 import { type FaultName, Faults } from './faults.js';
 import { Books } from './ledger.js';
 import { Network } from './network.js';
 import { Random } from './random.js';
-import { Requests } from './requests.js';
-import type { WorldOptions } from './scenario.js';
+import { type Endpoint, Requests } from './requests.js';
+import type { ClientOptions, WorldOptions } from './scenario.js';
 import { Server } from './servers.js';
 import { Timeline } from './timeline.js';
 
@@ -39,6 +40,8 @@ export class World {
   readonly books: Books;
   readonly network: Network;
   readonly server: Server;
+  /** All that there are, behind one endpoint or another. */
+  readonly servers: Server[] = [];
   readonly slots: Slot[] = [];
   readonly devices: Device[] = [];
   readonly calls = new Map<string, Call>();
@@ -49,6 +52,9 @@ export class World {
   attempts = 0;
   copies = 0;
   readonly random: Random;
+  /** What a name may stand for, in whichever release asks for the most. */
+  readonly #repeat: OpFacts['repeat'];
+  readonly #parts: readonly string[];
   readonly contexts = new Map<string, Context>();
   readonly requests: Requests;
   /** Who wrote the record of a key last. */
@@ -66,7 +72,7 @@ export class World {
     this.books = new Books(
       () => this.time.now,
       {
-        honours: options.server.honours,
+        honours: options.server.honours || options.client.dialect === 'none',
         replays: (options.client.dialect as Dialect | undefined)?.replays === true,
         required: options.client.durability === 'required',
         exact,
@@ -75,9 +81,12 @@ export class World {
       },
       checkers,
     );
-    this.requests = new Requests(options.client);
+    const { client, laterClient = client } = options;
+    this.#repeat = REPEATS.find((one) => one === client.repeat || one === laterClient.repeat) ?? 'never';
+    this.#parts = client.runs === 'children' ? PARTS : [];
+    this.requests = new Requests(client);
     this.network = new Network(this);
-    this.server = new Server(this, options.server);
+    this.server = this.serverAt({});
     this.random = new Random(seed).of('world');
     for (const [index, { slots, ...device }] of options.devices.entries()) {
       const made = new Device(this, `device-${index}`, options.guests ? GUEST : USERS[0], device, options.sharedStore ? this.devices[0]?.medium : undefined);
@@ -152,7 +161,7 @@ export class World {
   // ---- who is who
 
   #opOf({ ns, label }: OnceRecord): OpFacts {
-    return this.requests.labelled(label) ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.options.client.repeat });
+    return this.requests.labelled(label) ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.#repeat, parts: this.#parts });
   }
 
   /** What is stored under this button's name in the session of this device, unless it has ended and its time is over. */
@@ -170,8 +179,31 @@ export class World {
 
   /** The operation behind a button. Without names, each payload of it is one of its own. */
   opFor(user: string, name: number, payload: number): OpFacts {
-    const { repeat, unnamed, byContent } = this.options.client;
-    return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], { repeat, unnamed, byContent });
+    const { unnamed, byContent } = this.options.client;
+    return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], {
+      repeat: this.#repeat,
+      unnamed,
+      byContent,
+      parts: this.#parts,
+    });
+  }
+
+  serverAt({ server: own = this.options.server }: Pick<Endpoint, 'server'>): Server {
+    const known = this.servers.find(({ options }) => options === own);
+    if (known) return known;
+    const made = new Server(this, own, this.servers.length);
+    this.servers.push(made);
+    return made;
+  }
+
+  /** The key of the record from which this key is made. */
+  parentOf(op: OpFacts, key: string, part: string): string {
+    return [...op.keys.keys()].find((one) => childKey(one, part) === key) ?? '';
+  }
+
+  /** Where no key is sent, its client stores a record under one all the same. */
+  unkeyed(op: OpFacts): string {
+    return [...op.keys.values()].filter(({ end }) => end === undefined).at(-1)?.key ?? '';
   }
 
   keyOf(op: OpFacts, key: string): KeyFacts {
@@ -214,6 +246,11 @@ export class World {
 
   // ---- contexts
 
+  /** What starts next in this slot: every restart brings the next release. */
+  releaseFor({ restarts }: Slot): ClientOptions {
+    return (restarts > 0 && this.options.laterClient) || this.options.client;
+  }
+
   /** The context in this slot; a new one if the last one is gone. */
   at(index: number): { readonly slot: Slot; readonly context: Context | undefined } {
     const slot = this.slots[index % this.slots.length] as Slot;
@@ -226,12 +263,17 @@ export class World {
   }
 
   /** What an app could find out from its server, once nothing is on the wire any more. */
-  truth(op: OpFacts, { but, key }: { readonly but?: string; readonly key?: KeyFacts | undefined } = {}): 'done' | 'none' | 'unknown' {
+  truth(
+    op: OpFacts,
+    { but, key, byKey = op.unnamed }: { readonly but?: string; readonly key?: KeyFacts | undefined; readonly byKey?: boolean } = {},
+  ): 'done' | 'none' | 'unknown' {
     if (op.elsewhere) return 'done';
-    if (op.unnamed && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
+    if (byKey && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
     // A key that is not random comes round again, and what it had then is all that it ever has; who asks by key means this one.
     const counts = (one: KeyFacts): boolean => one.epoch === op.epoch || (!one.random && (key === undefined || key === one));
-    if ([...op.keys.values()].some((one) => one.effects.length && counts(one))) return 'done';
+    const done = [...op.keys.values()].filter((one) => one.effects.length && counts(one));
+    // What is done in part is to be gone on with.
+    if (done.length) return done.some(isWhole) ? 'done' : 'unknown';
     return this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
   }
 
@@ -244,6 +286,9 @@ export class World {
   }
 }
 
+/** What the function of a `run` does, one after another, each under a key of its own. */
+export const PARTS = ['charge', 'fee'];
+const REPEATS = ['always', 'if-changed'] as const;
 /** Clocks that are as right as clocks are. */
 const CLOCKS_APART_MS = 600_000;
 /** What a store and a wire of this world take at most to do their work. */

@@ -10,21 +10,22 @@ export const atMostOne: Checker = {
     if (fact.kind !== 'effect') return;
     const { effect } = fact;
     const { op } = effect.key;
-    if (op.unnamed || op.repeat === 'always') perCall(op, ledger);
+    if (op.unnamed || op.repeat === 'always') perCall(op, effect.send.part, ledger);
     if (op.repeat === 'if-changed') unchanged(effect, ledger);
     if (!op.unnamed || effect.key.effects.length > 0) perEpoch(effect, ledger);
   },
 };
 
 /** The same key was executed again: the server's doing, unless the client could know that it sent too late. */
-const again = ({ key }: Effect, { honours }: Ledger): Apart | undefined => key.forgotten ?? (honours ? undefined : 'no-support');
+const again = ({ key }: Effect, { honours }: Ledger): Apart | undefined =>
+  key.forgotten ?? (honours && !key.sends.some(({ keyless, copies }) => keyless && copies > 1) ? undefined : 'no-support');
 
 /** Whatever happens within one intention, it has one effect. */
 function perEpoch(effect: Effect, ledger: Ledger): void {
   const { op, epoch } = effect.key;
   const younger = (key: KeyFacts): Apart | undefined => (inMemoryOnly(key, ledger) || inMemoryOnly(effect.key, ledger) ? 'kept-in-memory-only' : undefined);
   const inOrder = [...op.keys.values()].filter((key) => key.epoch === epoch);
-  for (const key of inOrder.filter(({ effects }) => effects.length > 0)) {
+  for (const key of inOrder.filter(({ effects }) => effects.some(({ send }) => send.part === effect.send.part))) {
     const older = inOrder.indexOf(key) < inOrder.indexOf(effect.key) ? key : { ...effect.key, effects: [effect] };
     const why = key === effect.key ? again(effect, ledger) : (excuse(older, ledger) ?? younger(key) ?? asGuest(key, effect.key));
     if (why) ledger.apart(why, op);
@@ -33,10 +34,10 @@ function perEpoch(effect: Effect, ledger: Ledger): void {
 }
 
 /** Each call is one intended effect, whichever key it goes under; going on with what is pending intends none. */
-function perCall(op: OpFacts, ledger: Ledger): void {
+function perCall(op: OpFacts, part: string | undefined, ledger: Ledger): void {
   const keys = [...op.keys.values()];
   const wanted = op.calls.filter(({ verb }) => verb !== 'resume').length;
-  const had = keys.reduce((sum, key) => sum + key.effects.length, 0);
+  const had = keys.reduce((sum, key) => sum + key.effects.filter(({ send }) => send.part === part).length, 0);
   if (had < wanted || !ledger.honours) return;
   const why = keys.map((key) => excuse(key, ledger)).find((one) => one !== undefined);
   if (why) ledger.apart(why, op);
@@ -47,7 +48,7 @@ function perCall(op: OpFacts, ledger: Ledger): void {
 function unchanged(effect: Effect, ledger: Ledger): void {
   const { key, payload } = effect;
   const { op } = key;
-  const [last] = [...op.keys.values()].flatMap(({ effects }) => effects).sort((a, b) => b.at - a.at);
+  const [last] = [...op.keys.values()].flatMap(({ effects }) => effects.filter(({ send }) => send.part === effect.send.part)).sort((a, b) => b.at - a.at);
   if (!last || last.key === key || last.payload !== payload || last.key.wish !== key.wish) return;
   if (last.key.end !== 'settled' || last.key.swept || last.key.doubtful || excuse(last.key, ledger) || asGuest(last.key, key)) return;
   const since = last.send.call?.begunAt ?? last.at;

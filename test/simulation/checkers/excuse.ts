@@ -15,7 +15,7 @@ export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
   if (key.forgotten) return key.forgotten;
   // Each copy of one attempt is another request to a server without keys, and its refusal speaks of that one only, however often it comes.
   const again = ({ copies, heard, at }: Send): boolean => copies > 1 || (heard?.layer === 'unkept' && ledger.now() - at >= COPY_LIFETIME_MS);
-  if (!ledger.honours && key.sends.some(again)) return 'no-support';
+  if (key.sends.some((send) => (send.keyless || !ledger.honours) && again(send))) return 'no-support';
   if (key.sweptByItsClock) return 'clock-lied';
   if (key.end === 'evicted' && key.random) return 'evicted-with-random-key';
   return inMemoryOnly(key, ledger) ? 'kept-in-memory-only' : undefined;

@@ -27,12 +27,17 @@ export const nothingLost: Checker = {
   },
   atRest(ledger) {
     for (const op of ledger.ops.values()) {
-      if ((op.reportedIn >= op.epoch && !op.unnamed) || op.damaged) continue;
+      if (op.reportedIn >= op.epoch && !op.unnamed) continue;
+      if (op.damaged) {
+        ledger.apart('record-torn', op);
+        continue;
+      }
       for (const key of op.keys.values()) {
         if (key.epoch !== op.epoch || !wasSent(key) || key.listed || (op.unnamed && (key.reportedAt !== undefined || key.told))) continue;
         // The next call of its name learns how these ended.
         if (key.end === 'settled' || key.end === 'rejected' || key.end === 'forgotten') continue;
-        gone(key, ledger);
+        if (key.damaged) ledger.apart('record-torn', op);
+        else gone(key, ledger);
       }
     }
   },

@@ -18,12 +18,14 @@ function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): v
 }
 
 function sent(send: Send, ledger: Ledger) {
-  const { key } = send;
+  const { key, part } = send;
+  // Once the function of a `run` has begun, its later calls are its own.
+  if (part && part !== key.op.parts[0]) return undefined;
   if (key.key === '') return ledger.violate(NAME, key.op, 'an attempt without a key');
   // Its own window, by the clock that counts: past it the key is as good as another one, unless no server has seen it yet.
   if (send.wall >= key.windowEndsAt && !(key.random && key.sends.every((one) => one === send)))
     ledger.violate(NAME, key.op, `${key.key} was sent past its window, ${send.wall - key.windowEndsAt} ms too late`);
-  const ended = key.end !== undefined && key.end !== 'evicted' && !(key.end === 'settled' && ledger.replays);
+  const ended = key.end !== undefined && key.end !== 'evicted' && !(key.end === 'settled' && (ledger.replays || send.replays));
   if (ended && wentOn(send, key.endedAt, ledger.now()) && !overlooked(key, ledger))
     ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.endedAt} ms after it had ended: ${key.end}`);
   if (!send.call || send.call.dead || (send.call.told && send.call.told.at < ledger.now()))

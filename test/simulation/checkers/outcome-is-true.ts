@@ -1,6 +1,6 @@
 /** 4: `done` means exactly one effect; `none` means none, and none will follow; otherwise `unknown`. */
 import type { Outcome } from '../../../src/core/outcome.js';
-import type { Call, Checker, Effect, Fact, KeyFacts, Ledger, OpFacts, Told } from '../facts.js';
+import { type Call, type Checker, type Effect, type Fact, isWhole, type KeyFacts, type Ledger, type OpFacts, type Told } from '../facts.js';
 import { excuse, inMemoryOnly, isGuests } from './excuse.js';
 
 const NAME = 'outcome-is-true';
@@ -16,6 +16,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
     else judge(key, `done, and ${key.key} has had no effect`, ledger);
     return;
   }
+  if (!byHand && !isWhole(key)) return judge(key, `done, and ${key.key} has had an effect in part`, ledger);
   // A call without a name that began after another one was told of this effect wants one of its own; to resume is to want none.
   if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
     ledger.violate(NAME, op, `call ${call.id} wanted another effect, and got the word of ${key.key}, told at ${key.reportedAt}`);
@@ -23,7 +24,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
 }
 
 /** Whether the payload that took effect is the one whose caller was told so. */
-function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: Outcome, { payload, begunAt, context }: Call, ledger: Ledger): void {
+function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: Outcome, { payload, begunAt, context, repeat }: Call, ledger: Ledger): void {
   const own = key.effects.some((effect) => effect.payload === payload);
   const had = `and the effect has ${key.effects.map((effect) => effect.payload)}`;
   if (outcome.type === 'fresh' && outcome.certain && !own) ledger.violate(NAME, op, `certainly done with payload ${payload}, ${had}`);
@@ -35,7 +36,7 @@ function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: O
   if (outcome.attempts > 0 || unsure || own || !key.random) return;
   if (by === 'answer') ledger.violate(NAME, op, `payload ${payload} was given a remembered answer, ${had}`);
   // What changed is to be sent, unless it changed while this very call was under way.
-  else if (op.repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);
+  else if (repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);
 }
 
 function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger: Ledger): void {

@@ -8,8 +8,7 @@ export const fleet: Scenario = {
   says: 'machines and processes with leases, whose apps derive keys, poll, ask, hook, settle, log out and log in',
   options: (random) => {
     const shared = random.chance(0.5);
-    // A guest is one of one device: what another device brought along would be gone from the cart of who is still a guest here.
-    const guests = !shared && random.chance(0.3);
+    const guests = random.chance(0.4);
     const polls = random.chance(0.3);
     // A guest's derived key is another one after the log-in: whoever gives keys gives those of the cart's owner.
     const keys = guests ? 'random' : random.pick(['random', 'derived', 'literal'] as const);
@@ -46,7 +45,7 @@ export const fleet: Scenario = {
 
 export const callsBack: Scenario = {
   name: 'calls-back',
-  says: 'hooks of the app use the client in the middle of a call: they press, list, resume, forget, settle, log out and close',
+  says: 'hooks of the app use the client in the middle of a call, and wait for it: they press, list, resume, forget, settle, log out and close',
   options: (random) => {
     const client: ClientOptions = {
       keys: random.pick(['random', 'random', 'derived'] as const),
@@ -55,6 +54,7 @@ export const callsBack: Scenario = {
       reconciles: random.chance(0.6),
       whenBusy: random.pick(['join', 'reject'] as const),
       keep: { request: random.chance(0.5), response: random.pick(['memory', 'disk'] as const) },
+      other: random.chance(0.4) ? { whenBusy: random.pick(['join', 'reject'] as const), limits: { attempts: 2 } } : undefined,
     };
     return {
       ...anyDevices(random),
@@ -81,8 +81,7 @@ export const nameless: Scenario = {
         hooks: random.chance(0.3),
         durability: random.pick(['required', 'best-effort'] as const),
       },
-      // Calls without a name are one operation in the books, which do not tell whose record was torn.
-      faults: { ...NETWORK, ...SERVER, ...LIFE, hookDelays: 0.2, killed: 0.005, ...(random.chance(0.5) && { ...STORE, torn: 0 }) },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, hookDelays: 0.2, killed: 0.005, ...(random.chance(0.5) && STORE) },
       workload: {
         ...PEOPLE,
         resume: 0,

@@ -7,10 +7,13 @@ import * as crossings from './crossings.js';
 import { killedAt } from './killed-at.js';
 import * as months from './months.js';
 import * as places from './places.js';
+import * as servers from './servers.js';
 import * as storms from './storms.js';
 
 /** Drawn from the seed. */
-export const drawn: readonly Scenario[] = [storms, places, answers, apps, crossings, months].flatMap((group): readonly Scenario[] => Object.values(group));
+export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, months].flatMap((group): readonly Scenario[] =>
+  Object.values(group),
+);
 /** Deterministic, but for the milliseconds of ports and backoff. */
 export const sequences: readonly Scenario[] = [...attacks, ...moreAttacks];
 export const scenarios: readonly Scenario[] = [...drawn, ...sequences, ...killedAt];

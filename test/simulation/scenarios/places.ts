@@ -10,7 +10,7 @@ const PAYPAL = endpoint('https://shop.example/pay/paypal');
 /** Another region, with a key table of its own. */
 const FAILOVER = endpoint('https://eu.shop.example/pay');
 const CANCEL = endpoint('https://shop.example/pay', { method: 'DELETE' });
-const X_REQUEST_ID = endpoint('https://shop.example/pay/by-invoice', { header: 'x-request-id' });
+const X_REQUEST_ID = endpoint('https://shop.example/pay/by-invoice', { headers: ['x-request-id'] });
 
 export const elsewhere: Scenario = {
   name: 'elsewhere',

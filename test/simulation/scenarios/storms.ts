@@ -1,5 +1,6 @@
 /** Everything at once, on every kind of device, and each kind of trouble by itself. */
 import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
+import { KEYLESS } from '../requests.js';
 import type { Scenario } from '../scenario.js';
 import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
 
@@ -150,8 +151,14 @@ export const form: Scenario = {
 
 export const noSupport: Scenario = {
   name: 'no-support',
-  says: 'the server ignores keys: outcomes stay honest, effects are counted',
-  options: (random) => ({ ...anyDevices(random), server: FAMILIES['no support'] as never, client: {}, faults: { ...NETWORK, ...SERVER }, workload: PEOPLE }),
+  says: 'the server ignores keys: outcomes stay honest, effects are counted, and a client that knows sends nothing twice',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: FAMILIES['no support'] as ServerOptions,
+    client: random.chance(0.5) ? { dialect: 'none', endpoints: [KEYLESS] } : {},
+    faults: { ...NETWORK, ...SERVER },
+    workload: PEOPLE,
+  }),
 };
 
 export const forgetful: Scenario = {
@@ -174,14 +181,19 @@ export const unnamed: Scenario = {
 
 export const runs: Scenario = {
   name: 'runs',
-  says: 'a provider’s SDK in run(), which sends by itself under the key that it is given',
-  options: (random) => ({
-    ...anyDevices(random),
-    server: family(random, ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays']),
-    client: { runs: 'value' },
-    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01 },
-    workload: PEOPLE,
-  }),
+  says: 'a provider’s SDK in run(), which sends by itself under the key that it is given, or twice under keys made of it, and calls the client in between',
+  options: (random) => {
+    const runs = random.pick(['value', 'children', 'children'] as const);
+    const nests = runs === 'children' && random.chance(0.5);
+    return {
+      ...anyDevices(random),
+      server: family(random, ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays']),
+      client: { runs, nests, repeat: nests ? 'never' : random.pick(['never', 'if-changed', 'always'] as const), reconciles: random.chance(0.3) },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, hookThrows: 0.05 },
+      // Once a function runs, its later calls are its own: with whose cookie, only it can know.
+      workload: { ...PEOPLE, logOut: runs === 'value' ? 0.1 : 0, forget: 0.05, settle: 0.05 },
+    };
+  },
 };
 
 export const polling: Scenario = {
