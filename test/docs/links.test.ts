@@ -18,8 +18,8 @@ test.each(links.map(({ path, target }) => [path, target]))('%s: %s', (path, targ
   if (anchor !== undefined) expect([...anchorsOf(readPage(to))]).toContain(anchor);
 });
 
-test('README leads to every page of docs, if not at once', () => {
-  const reached = new Set(['README.md']);
+test('README, or CONTRIBUTING for maintainers, leads to every page of docs, if not at once', () => {
+  const reached = new Set(['README.md', 'CONTRIBUTING.md']);
   for (const from of reached) {
     for (const { path, target } of links)
       if (path === from && !/^[a-z]+:/.test(target)) reached.add(posix.join(posix.dirname(from), target.split('#')[0] || posix.basename(from)));
