@@ -38,7 +38,7 @@ const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
     await tab.once.says(/^Not sure yet/);
   },
   'the banner': async (tab) => {
-    await tab.choose('Nothing');
+    await playground.chargeSlowly();
     await tab.button('Pay, and reload mid-flight').click();
     await tab.banner.waitFor();
   },

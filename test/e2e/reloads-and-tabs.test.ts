@@ -21,7 +21,7 @@ async function paidOnce(...tabs: Tab[]): Promise<void> {
 
 describe('a reload', () => {
   test('mid-flight, by the page’s own button: a banner, its Check resumes, one charge; plain fetch forgets and charges twice', async ({ tab }) => {
-    await tab.choose('Nothing');
+    await playground.chargeSlowly();
     await tab.button('Pay, and reload mid-flight').click();
     await tab.banner.waitFor();
     await expect.poll(() => tab.banner.textContent()).toBe('A payment of €42.00 is still being confirmed.');
