@@ -1,5 +1,6 @@
 /** Goal: a key that stays in use is the next one, and what is told under it is true, whatever came in between. */
 import { describe, expect } from 'vitest';
+import { generic } from '../../src/entries/dialects.js';
 import { clear, forget, move, type Once, type OnceOptions, resumeOne } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
@@ -22,6 +23,25 @@ describe('a press that went under another key, and never left', () => {
     await world.end(next, pay(next.once(), last), replays());
     expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
   });
+});
+
+test.for([
+  ['a call with a key of its own', {}, { key: 'mine-0001' }],
+  ['an edit, where edits are refused', {}, { body: CARD_B, whenChanged: 'refuse' }],
+  ['a dialect that puts its key elsewhere', { dialect: generic({ header: 'X-Key' }) }, {}],
+] as const)('%s sends no key that stays in use', async ([_, options, call], { world }) => {
+  const tab = world.tab({ resends: true });
+  const { outcome } = await world.end(tab, pay(tab.once()), answers(400, { code: 'bad_card' }));
+  const next = await world.end(tab, pay(tab.once(options), call), answers(201));
+  expect(next.outcome).toMatchObject({ type: 'fresh' });
+  expect(next.outcome?.key).not.toBe(outcome?.key);
+});
+
+test('resumeOne does not tell of a refused operation whose key stays in use: nothing of it is left to send', async ({ world }) => {
+  const { tab, once } = world.open();
+  await world.end(tab, pay(once), answers(400, { code: 'bad_card' }));
+  const resumed = await world.end(tab, watched(resumeOne(once, NAME)));
+  expect(resumed.outcome).toMatchObject({ effect: 'unknown', reason: 'record' });
 });
 
 describe('a copy that went out unseen charged, the other one was refused, and the server repeats the first answer to another payload', () => {
