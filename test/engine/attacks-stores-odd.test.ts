@@ -7,7 +7,7 @@ import type { Once } from '../../src/once.js';
 import type { Store, Stored } from '../../src/ports.js';
 import { localStorageStore } from '../../src/stores/browser/local-storage.js';
 import { pressOffline } from '../support/press-offline.js';
-import { answers, charged, lost, replays, unreachable } from '../support/server.js';
+import { answers, charged, delayed, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
@@ -102,8 +102,31 @@ test.for([1, 2])(
       await world.end(tab, pay(once));
     }
     expect(world.server.keys).toEqual([world.record()?.key]);
+    // As durable as the first time: whoever replicates has it now.
+    expect(world.writes.slice(0, 2).map(({ durability }) => durability)).toEqual(['strict', 'strict']);
   },
 );
+
+test("a store that rejects, and in which another process has stored the same at the same moment: that record is not taken for one's own", async ({ world }) => {
+  const [tab, other] = [world.tab({ server: true, locks: false }), world.tab({ server: true, locks: false })];
+  const options = { namespace: 'ann' };
+  const call = { key: 'order-0001' };
+  let theirs: Promise<Response> | undefined;
+  const store: Store = {
+    ...tab.store,
+    update: async (id, change, how) => {
+      if (theirs) return tab.store.update(id, change, how);
+      change(undefined, world.clock.now());
+      world.server.plays(delayed(SECOND, answers(201)));
+      theirs = pay(other.once(options), call);
+      await rest();
+      throw new Error('nothing was stored');
+    },
+  };
+  expect(await world.end(tab, pay(tab.once({ ...options, store }), call))).toMatchObject({ code: 'ERR_ONCE_STORE' });
+  expect((await world.end(other, theirs as Promise<Response>)).outcome).toMatchObject({ effect: 'done' });
+  expect(world.server.arrivals).toHaveLength(1);
+});
 
 test.for<[string, () => Promise<unknown>, number]>([
   ['is gone by then', async () => undefined, 0],
