@@ -10,7 +10,13 @@ import { inPlayground, playground } from './support/playground.ts';
 inPlayground();
 
 const charges = () => playground.shop.query("SELECT key FROM charges WHERE lane = 'outbox'");
-const goesWrong = (page: Page, what: string) => page.getByLabel('What goes wrong').selectOption({ label: what });
+
+const armed = () => playground.shop.query("SELECT fault FROM armed_faults WHERE lane = 'outbox'").length;
+/** Resolves when the shop knows: a payment that overtook it would be charged. */
+async function goesWrong(page: Page, what: string): Promise<void> {
+  await page.getByLabel('What goes wrong').selectOption({ label: what });
+  await expect.poll(armed).toBe(what === 'The network works' ? 0 : 1);
+}
 
 /** Two tabs of one browser; the network breaks, the first one pays and is closed. */
 async function closedInMidPayment(agreed: boolean): Promise<Page> {

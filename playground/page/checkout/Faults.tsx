@@ -1,5 +1,6 @@
 /** Not part of the checkout: breaks the shop's network, so that the screens above can be seen. */
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
+import { breakNetwork, faultOf } from '../network.ts';
 
 const LANE = 'default';
 const FAULTS = {
@@ -9,19 +10,14 @@ const FAULTS = {
   'kill-after-commit': 'The server dies after the next charge',
 } as const;
 
-async function breakNetwork(fault: string): Promise<void> {
-  await fetch(`/api/faults?lane=${LANE}`, { method: 'DELETE' });
-  const times = fault.startsWith('kill') ? { times: 1 } : {};
-  if (fault !== 'none') await fetch('/api/faults', { method: 'POST', body: JSON.stringify({ lane: LANE, fault, ms: 0, ...times }) });
-}
-
 export function Faults() {
   const [now, show] = useState('none');
+  useEffect(() => void faultOf(LANE).then(show), []);
   return (
     <footer>
       <label>
         What goes wrong
-        <select value={now} onChange={({ target: { value } }) => void breakNetwork(value).then(() => show(value))} autoComplete="off">
+        <select value={now} onChange={({ target: { value } }) => void breakNetwork(LANE, value, 0).then(() => show(value))} autoComplete="off">
           {Object.entries(FAULTS).map(([name, does]) => (
             <option key={name} value={name}>
               {does}

@@ -1,12 +1,10 @@
 /** Not part of the form: breaks the shop's network, so that the form can be seen under it. */
+import { breakNetwork, faultOf } from '../network.ts';
+
 const LANE = 'default';
 
-async function breakNetwork(fault: string): Promise<void> {
-  await fetch(`/api/faults?lane=${LANE}`, { method: 'DELETE' });
-  const times = fault.startsWith('kill') ? { times: 1 } : {};
-  if (fault !== 'none') await fetch('/api/faults', { method: 'POST', body: JSON.stringify({ lane: LANE, fault, ms: 2000, ...times }) });
-}
-
 const faults = document.querySelector('#faults') as HTMLElement;
+const select = faults.querySelector('select') as HTMLSelectElement;
+select.value = await faultOf(LANE);
 faults.hidden = false;
-faults.addEventListener('change', ({ target }) => void breakNetwork((target as HTMLSelectElement).value));
+faults.addEventListener('change', () => void breakNetwork(LANE, select.value, 2000));

@@ -1,6 +1,7 @@
 /** Pays, and shows what becomes of all payments, of this tab and of those that were closed. */
 import { set } from 'idb-keyval';
 import { type Operation, type OperationState, operation, outcomeOf, pending, watch } from 'oncefetch';
+import { breakNetwork, faultOf } from '../network.ts';
 import { clientFor, customer, LANE } from './client.ts';
 
 const TEN_MINUTES_MS = 600_000;
@@ -77,14 +78,16 @@ async function draw(): Promise<void> {
   part('list').replaceChildren(...(lines.length > 0 ? lines : ['none yet']).map((line) => Object.assign(document.createElement('li'), { textContent: line })));
 }
 
-part('faults').addEventListener('change', async ({ target }) => {
-  const fault = (target as HTMLSelectElement).value;
-  await fetch(`/api/faults?lane=${LANE}`, { method: 'DELETE' });
-  if (fault !== 'none') await fetch('/api/faults', { method: 'POST', body: JSON.stringify({ lane: LANE, fault }) });
-  else (await navigator.serviceWorker?.ready)?.active?.postMessage('the network is back');
-});
-
 const redraw = (): void => void draw().catch(() => {});
 watch(once, redraw);
 redraw();
 turnTo(sessionStorage.getItem(CART) ?? newCart());
+part<HTMLButtonElement>('press').disabled = false;
+
+const faults = part<HTMLSelectElement>('faults');
+faults.value = await faultOf(LANE);
+faults.addEventListener('change', async () => {
+  await breakNetwork(LANE, faults.value);
+  if (faults.value === 'none') (await navigator.serviceWorker?.ready)?.active?.postMessage('the network is back');
+});
+part('network').hidden = false;
