@@ -29,7 +29,7 @@ const READS: NonNullable<RetryOptions['methods']> = ['get', 'head', 'options'];
  * `retrying()`. `ky.retry()` in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with any options and hooks
- * @throws TypeError if `once` is no client; in a call, if ky's option `fetch` would ignore its `once`
+ * @throws TypeError if `once` is no client; in a call, if ky is older than 2, or its option `fetch` would ignore `once`
  * @example
  * const api = withOnce(ky.create({ prefix: '/api' }), once);
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();
@@ -40,12 +40,17 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   const { parts } = inside() as { readonly parts: { readonly retry?: unknown } };
   // As it is now: a test may put a spy in its place later.
   const fetch = once.fetch as typeof globalThis.fetch;
+  // Until an init hook has run, which ky before 2 does not know: it would retry by itself.
+  const tooOld = (): never => {
+    throw new TypeError('once: withOnce needs ky 2 or later; give an older one the options fetch: once.fetch and retry: 0');
+  };
   // An init hook sees the options of instance, extensions and call, merged.
   const init = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
-    if (options.once && options.fetch !== fetch) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
+    if (options.fetch === tooOld) options.fetch = fetch;
+    else if (options.once) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
     const { retry } = options;
     const { methods = READS, ...rest }: RetryOptions = typeof retry === 'number' ? { limit: retry } : { ...retry };
     options.retry = { ...rest, methods: parts.retry ? [] : methods.filter((method) => READS.includes(method.toLowerCase())) };
   };
-  return ky.extend({ fetch, timeout: false, totalTimeout: false, hooks: { init: [init] } });
+  return ky.extend({ fetch: tooOld, timeout: false, totalTimeout: false, hooks: { init: [init] } });
 }

@@ -1,5 +1,6 @@
 /** Goal: what ky sends again and what oncefetch does never add up, and nothing loses its retries. Method: answers that a gateway gives, counted. */
 import ky, { type KyInstance, type RetryOptions } from 'ky';
+import ky1 from 'ky-1';
 import { describe, expect, test, vi } from 'vitest';
 import { createOnce, memoryStore, type OnceOptions, outcomeOf, retrying, unnamed } from '../../src/entries/index.js';
 import { type OnceKyInstance, withOnce } from '../../src/entries/ky.js';
@@ -126,4 +127,31 @@ test('a client whose fetch a test watches sends as before', async () => {
   vi.spyOn(once, 'fetch');
   expect((await api.post('https://shop.example/pay', { json: 1, once: ['pay', 1] })).status).toBe(200);
   expect(fetch).toHaveBeenCalledOnce();
+});
+
+describe('ky before 2, whose retries no hook can take away', () => {
+  function shop() {
+    const keys: (string | null)[] = [];
+    const fetch = async (input: Request | string, init?: RequestInit) => {
+      keys.push(new Request(input, init).headers.get('idempotency-key'));
+      if (keys.length === 1) throw new TypeError('Failed to fetch');
+      return new Response('{}');
+    };
+    const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch, retry: { minDelayMs: 1, maxDelayMs: 2 } });
+    return { keys, once };
+  }
+
+  test('is refused by withOnce, and nothing is sent', async () => {
+    const { keys, once } = shop();
+    const api = withOnce(ky1.create({ retry: 0 }) as unknown as KyInstance, once);
+    await expect(api.post('https://shop.example/pay', { ...CART, once: ['pay', 1] })).rejects.toThrow('withOnce needs ky 2 or later');
+    expect(keys).toEqual([]);
+  });
+
+  test('takes once.fetch, and hands over the name', async () => {
+    const { keys, once } = shop();
+    const options = { ...CART, fetch: once.fetch as typeof fetch, retry: 0, timeout: false as const, once: ['pay', 1] };
+    expect(outcomeOf(await ky1.post('https://shop.example/pay', options))?.effect).toBe('done');
+    expect(keys).toEqual([expect.any(String), keys[0]]);
+  });
 });
