@@ -32,7 +32,7 @@ export const adyen = (): DefinedDialect =>
       { status: [409, 422], at: { errorCode: '704' }, means: 'in-progress' },
       { status: 200, at: { resultCode: /^(Refused|Cancelled)$/ }, means: 'refused', sticky: true },
       { status: 200, at: { resultCode: 'Error' }, means: 'burnt' },
-      { status: 500, headers: { 'transient-error': 'true' }, means: 'transient' },
+      { status: 500, headers: { 'transient-error': /^true$/i }, means: 'transient' },
       { status: 500, present: 'errorCode', means: 'burnt' },
     ],
   });
