@@ -9,10 +9,13 @@ import { inHeader } from './key-location.js';
  * A declined payment is a 200 whose `resultCode` is `Refused` or `Cancelled`; the same key gets it again. `Error` says that
  * something went wrong while the payment was processed, not whether it was made: that is left open.
  *
- * Not known: how it answers the same key with another payload, and which refusals it keeps. Its pages have said "at least 31
- * days"; 7 days are assumed here, because with a shorter window `reconcile` is only asked earlier.
+ * An error that is not transient is kept: "something went wrong during transmission", so the payment may have been made, and every
+ * repetition gets the same error. Without `transient-error: true` such an error should not be sent again.
+ *
+ * Not known: how it answers the same key with another payload, and which refusals it keeps.
  *
  * @see https://docs.adyen.com/development-resources/api-idempotency
+ * @see https://github.com/Adyen/adyen-openapi json/CheckoutService-v71.json, `testerror` (aa014f0)
  * @see https://docs.adyen.com/online-payments/payment-result-codes
  */
 export const adyen = (): DefinedDialect =>
@@ -29,5 +32,7 @@ export const adyen = (): DefinedDialect =>
       { status: [409, 422], at: { errorCode: '704' }, means: 'in-progress' },
       { status: 200, at: { resultCode: /^(Refused|Cancelled)$/ }, means: 'refused', sticky: true },
       { status: 200, at: { resultCode: 'Error' }, means: 'burnt' },
+      { status: 500, headers: { 'transient-error': /^true$/i }, means: 'transient' },
+      { status: 500, present: 'errorCode', means: 'burnt' },
     ],
   });

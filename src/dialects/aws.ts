@@ -7,7 +7,7 @@ const TEN_MINUTES_MS = 600_000;
 /**
  * AWS services with a client token, in a JSON or form body or in the query: `ClientToken` (EC2), `clientToken`,
  * `ClientRequestToken`. Every attempt must be signed again: do it in the `headers` hook, which gets the final bytes. A token counts
- * for one region, which is one host.
+ * for one region, which is one host; nothing says that a token of one path is known at another.
  *
  * Not known in general: how long a token is remembered, which differs by service. Ten minutes are assumed here, because with a shorter
  * window `reconcile` is only asked earlier; EC2's RunInstances, for example, says at least 24 hours. How work in progress is answered
@@ -32,7 +32,7 @@ export const aws = ({
     place: oneOf('dialect aws: goes', goes, { body: inBody, query: inQuery })(token),
     pattern: /^[\x21-\x7e]{1,64}$/,
     windowMs,
-    scope: ['region'],
+    scope: ['region', 'endpoint'],
     marker: false,
     replays: true,
     answersMismatch: true,

@@ -13,9 +13,11 @@ const NOT_MADE = /^(PROCESSOR_DECLINED|SETTLEMENT_DECLINED|GATEWAY_REJECTED|FAIL
  * a `reversal`.
  *
  * Work in progress, a mismatch and a wrong input are all a `VALIDATION` error inside a 200. After ambiguity it is taken for work in
- * progress, so only the same key is sent again. Not known: what tells them apart, and the longest key.
+ * progress, so only the same key is sent again. Not known: what tells them apart, the longest key, and which mutations take one; the
+ * published schema lists none.
  *
  * @see https://developer.paypal.com/braintree/graphql/integration_guides/idempotency
+ * @see https://github.com/braintree/graphql-api schema.graphql (2252d47)
  * @see https://developer.paypal.com/braintree/graphql/reference/types/payment-status-event
  * @see https://developer.paypal.com/braintree/docs/reference/general/processor-responses/settlement-responses
  */

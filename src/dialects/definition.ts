@@ -21,7 +21,7 @@ export interface AnswerRule extends Match {
 
 /** How a server speaks idempotency. Leave out what is not known. */
 export interface DialectDefinition {
-  /** The name for messages and records: letters, digits and hyphens. Behind one origin, each server has a name of its own: where keys count for an account, one name stands for one server. */
+  /** The name for messages and records: letters, digits and hyphens. Behind one origin, servers at paths of their own have names of their own. It tells no accounts apart: let the operation's name do that. */
   readonly name: string;
   readonly place: KeyLocation;
   /** What a key must look like. @default visible ASCII, at most 255 characters */

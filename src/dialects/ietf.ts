@@ -10,9 +10,10 @@ const DESCRIBED = { link: /rel\s*=\s*"?[^";]*\bdescribedby\b/i };
  *
  * Problem types are not registered, so the titles are read or, in an answer without a body, a `Link` to a description. Not known: how
  * long a key is remembered (24 h are assumed), what marks a replay, and whether a refusal is kept. In the draft fingerprints are
- * optional, so a server may answer another payload with the first one's answer.
+ * optional, so a server may answer another payload with the first one's answer; or they tell requests apart together with the key, so
+ * it may execute that payload too. Then say `whenChanged: 'refuse'`.
  *
- * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07 sections 2.1 and 2.7
+ * @see https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07 sections 2.1, 2.4 and 2.7
  * @see https://www.rfc-editor.org/rfc/rfc8941#section-3.3.3
  */
 export const ietf = ({ windowMs, ...others }: { windowMs?: number | undefined } = {}): DefinedDialect => {

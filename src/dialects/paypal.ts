@@ -25,11 +25,12 @@ const NOT_MADE = /^(DECLINED|DENIED|FAILED)$/;
  * The capture of an order may be a 201 although the payment was declined. If an order has several payments and one of them was made,
  * the operation is done. An answer without payments (`Prefer: return=minimal`) does not tell.
  *
- * After ambiguity the codes of business duplicates (invoice already paid, order already captured) settle nothing, because they may be
- * about this operation or about another one: `reconcile` is asked. Not known: whether any refusal is kept. Not every API accepts the
- * header.
+ * The codes of business duplicates (invoice already paid, order already captured) settle nothing, because they may be about this
+ * operation, sent by another device or before the storage was cleared, or about another one: `reconcile` is asked. Not known: whether
+ * any refusal is kept. Not every API accepts the header. A key has up to 38 characters; only orders take longer ones.
  *
  * @see https://developer.paypal.com/api/rest/reference/idempotency
+ * @see https://github.com/paypal/PayPal-PHP-SDK/issues/660
  * @see https://developer.paypal.com/api/deprecated/payments/v1/errors/duplicate_request_id
  * @see https://developer.paypal.com/api/payment-tokens/v3/errors/paypal_request_id_previously_used
  * @see https://github.com/paypal/paypal-rest-api-specifications openapi/*.json (ec4d8f3)
@@ -39,7 +40,7 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
   return defineDialect({
     name: 'paypal',
     place: inHeader('PayPal-Request-Id'),
-    pattern: /^[\x21-\x7e]{1,108}$/,
+    pattern: api === 'orders' ? /^[\x21-\x7e]{1,108}$/ : /^[\x21-\x7e]{1,38}$/,
     windowMs: oneOf('dialect paypal: api', api ?? 'vault', WINDOWS_MS),
     marker: false,
     replays: true,
@@ -55,11 +56,12 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
         status: [400, 422],
         at: {
           'details.*.issue':
-            /^(DUPLICATE_INVOICE_ID|ORDER_ALREADY_(CAPTURED|AUTHORIZED|COMPLETED)|AUTHORIZATION_ALREADY_CAPTURED|PREVIOUSLY_(CAPTURED|VOIDED)|CAPTURE_FULLY_REFUNDED)$/,
+            /^(DUPLICATE_INVOICE_ID|ORDER_ALREADY_(CAPTURED|AUTHORIZED|COMPLETED)|AUTHORIZATION_ALREADY_CAPTURED|PREVIOUSLY_VOIDED|CAPTURE_FULLY_REFUNDED)$/,
         },
-        afterAmbiguity: true,
         means: 'open',
       },
+      // Of a void: the authorization was captured.
+      { status: [400, 422], at: { 'details.*.issue': 'PREVIOUSLY_CAPTURED' }, afterAmbiguity: true, means: 'open' },
       { status: MADE, at: { 'purchase_units.*.payments.*.*.status': /^(?!(DECLINED|DENIED|FAILED)$)/ }, means: 'fresh' },
       { status: MADE, at: { 'purchase_units.*.payments.*.*.status': NOT_MADE }, means: 'refused', sticky: true },
       // A capture, a refund or an authorization is answered with that object itself.

@@ -5,31 +5,49 @@ import { onlyKnown } from './misspelled.js';
 
 /**
  * Shopify's Admin GraphQL API. The key goes into the directive `@idempotent(key:)`. If the document has the directive with a variable,
- * the key goes into that variable; if not, the directive is written after the mutation's field. `field`: for mutations that take the
- * key as an argument instead, its path in the body, such as `variables.idempotencyKey`. All answers are a 200.
+ * the key goes into that variable; if not, the directive is written after the mutation's field. All answers are a 200.
  *
- * A repeated key is answered with the present state, and nothing marks that as a replay. Other user errors are read as a refusal, but
- * beside an object with an `id` they prove nothing, so ask for the `id`. Not known: how long a key is remembered (24 h are assumed).
+ * `field`: for mutations that take the key as an argument instead, its path in the body, such as `variables.idempotencyKey`. What is
+ * documented of the directive is not said of them: `appUsageRecordCreate` answers any later request of its key as it answered the
+ * first one. So a changed payload is not sent under the same key, and 24 h are assumed.
+ *
+ * A repeated key is answered with the present state, and nothing marks that as a replay. So what is not found after a lost answer may
+ * have been made and deleted since. Other user errors are read as a refusal, but beside an object with an `id` they prove nothing, so
+ * ask for the `id`.
  *
  * @see https://shopify.dev/docs/api/usage/idempotent-requests
  * @see https://shopify.dev/docs/api/usage/implementing-idempotency
+ * @see https://shopify.dev/docs/api/admin-graphql/latest/enums/InventorySetQuantitiesUserErrorCode
+ * @see https://shopify.dev/changelog/idempotent-creation-of-appusagerecord
  */
 export const shopify = ({ field, ...others }: { field?: string | undefined } = {}): DefinedDialect => {
   onlyKnown('dialect shopify', others);
   return defineDialect({
     name: 'shopify',
     place: field === undefined ? inDirective('idempotent', 'key') : inBody(field),
+    windowMs: 86_400_000,
     marker: false,
     replays: true,
-    answersMismatch: true,
+    answersMismatch: field === undefined,
     answers: [
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_CONCURRENT_REQUEST' }, means: 'in-progress' },
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_KEY_PARAMETER_MISMATCH' }, means: 'mismatch' },
-      // The mutation did not ask for `code`. Only the message can tell the two above from a refusal.
+      // The mutation did not ask for `code`. Only the message can tell these three from a refusal.
+      {
+        status: 200,
+        at: { 'data.*.userErrors.*.message': /request with this idempotency key failed/i },
+        absent: 'data.*.userErrors.*.code',
+        empty: 'data.*.*.id',
+        means: 'refused',
+        sticky: true,
+      },
       { status: 200, at: { 'data.*.userErrors.*.message': /idempoten/i }, absent: 'data.*.userErrors.*.code', means: 'in-progress' },
       ...REQUEST_AND_FIELD_ERRORS,
       // Beside what the mutation gives, a user error does not tell whether it had its effect.
       { status: 200, present: 'data.*.userErrors', at: { 'data.*.*.id': /./ }, means: 'open' },
+      // "A previous request with this idempotency key failed. Retry with a new idempotency key."
+      { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED' }, means: 'refused', sticky: true },
+      { status: 200, at: { 'data.*.userErrors.*.code': 'NOT_FOUND' }, afterAmbiguity: true, means: 'open' },
       // Any other user error, whatever members of it the mutation asked for.
       { status: 200, present: 'data.*.userErrors', means: 'refused' },
     ],

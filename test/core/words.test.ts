@@ -174,6 +174,14 @@ describe('what is there already', () => {
   });
 });
 
+test.each([
+  ['Stripe, of a refund', 400, { error: { code: 'charge_already_refunded', type: 'invalid_request_error' } }],
+  ['Stripe, of a capture', 400, { error: { code: 'charge_already_captured', type: 'invalid_request_error' } }],
+  ['in prose', 409, { message: 'This payment has already been refunded.' }],
+])('what was done already, perhaps under a key that is lost, is open: %s', (_, status, json) => {
+  expect(read(answer(status, json))).toMatchObject({ kind: 'open', ambiguous: true });
+});
+
 describe("a server's own word on whether to come back", () => {
   test.each(['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error'])('%s', (name) => {
     expect(read(answer(400, undefined, { [name]: 'true' }))).toMatchObject({ kind: 'transient', ambiguous: false });

@@ -31,3 +31,13 @@ test('a token that is in the body already is the key, and no other is put beside
   expect(end.outcome).toMatchObject({ key: 'mine-1', effect: 'done' });
   expect(world.server.arrivals[0]?.body).toBe(body);
 });
+
+test('a token that may have taken effect at one path is not sent to another, where nothing says that it is known', async () => {
+  const dialect = aws({ token: 'clientToken' });
+  const world = worldOf(dialect);
+  const { tab, once } = world.open({ dialect });
+  const { outcome } = await world.end(tab, pay(once, { body: '{"size":1}', limits: { attempts: 1 } }), charged(lost()));
+  const end = await world.end(tab, pay(once, { body: '{"size":1}', url: 'https://shop.example/2026-01-01/volumes' }));
+  expect(end).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { reason: 'elsewhere', key: outcome?.key } });
+  expect(world.server.arrivals).toHaveLength(1);
+});

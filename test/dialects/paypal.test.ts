@@ -46,3 +46,31 @@ test("'already used' of a key that was never sent before is about a copy that th
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
   expect(new Set(world.server.keys).size).toBe(1);
 });
+
+test.each([
+  'ORDER_ALREADY_CAPTURED',
+  'ORDER_ALREADY_AUTHORIZED',
+  'ORDER_ALREADY_COMPLETED',
+  'AUTHORIZATION_ALREADY_CAPTURED',
+  'PREVIOUSLY_VOIDED',
+  'CAPTURE_FULLY_REFUNDED',
+  'DUPLICATE_INVOICE_ID',
+])(
+  '%s to the first request of a key: another device, or this one before its storage was cleared, may have done it, so it is not told as none',
+  async (issue) => {
+    const dialect = paypal();
+    const world = worldOf(dialect);
+    const { tab, once } = world.open({ dialect });
+    const said = plays({ status: 422, headers: { 'content-type': 'application/json' }, body: { name: 'UNPROCESSABLE_ENTITY', details: [{ issue }] } });
+    expect(await world.end(tab, pay(once), said)).toMatchObject({ status: 422, outcome: { effect: 'unknown', reason: 'refused' } });
+  },
+);
+
+test.each([
+  [undefined, 38],
+  ['orders', 108],
+  ['payouts', 38],
+] as const)('the key of %s has at most %i characters', (api, length) => {
+  const { keyPattern } = paypal({ api });
+  expect([keyPattern.test('k'.repeat(length)), keyPattern.test('k'.repeat(length + 1))]).toEqual([true, false]);
+});

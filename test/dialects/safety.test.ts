@@ -39,11 +39,18 @@ const BODIES = [
   { status: 'failed', details: [{ issue: 'DUPLICATE_INVOICE_ID' }] },
 ];
 
+const previousFailed = (status: number, body: unknown): boolean =>
+  status === 200 && /IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED|idempotency key failed/.test(JSON.stringify(body));
+
 /** Refusals that a server is documented to keep although they bear no marker; each has a fixture with its source. */
 const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>> = {
   stripe: (status, body) => status === 402 && (body as { error?: { type?: string } })?.error?.type === 'card_error',
   razorpay: (status, body) =>
-    [200, 201].includes(status) && (body as { entity?: string; status?: string })?.entity === 'payout' && (body as { status?: string }).status === 'failed',
+    [200, 201].includes(status) &&
+    (body as { entity?: string })?.entity === 'payout' &&
+    /^(failed|reversed|rejected|cancelled)$/.test(String((body as { status?: string }).status)),
+  shopify: previousFailed,
+  'shopify, in an argument': previousFailed,
   // What was declined inside of a 2xx.
   adyen: (status, body) => status === 200 && /^(Refused|Cancelled)$/.test(String((body as { resultCode?: string })?.resultCode)),
   braintree: (status, body) => status === 200 && /(PROCESSOR|SETTLEMENT)_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),

@@ -23,3 +23,12 @@ test('unless the caller asks for it', async ({ world }) => {
   // The marker says that it is the first payload's answer, so the caller must not take it for its own.
   expect(changed).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', type: 'replayed' } });
 });
+
+test('a payment that was rejected since its first answer, which was lost, is none: the repeated answer has the newer status', async ({ world, tab, once }) => {
+  const marked = { 'content-type': 'application/json', 'x-gcs-idempotence-request-timestamp': '1762000000000' };
+  const rejected = plays({ status: 201, headers: marked, body: { payment: { id: 'p1', status: 'REJECTED' } } });
+  expect((await world.end(tab, pay(once), lost(), rejected)).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+  const paid = await world.end(tab, pay(once), plays({ status: 201, headers: {}, body: { payment: { id: 'p2', status: 'PENDING_CAPTURE' } } }, true));
+  expect(paid.outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys).size).toBe(2);
+});
