@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { stripe } from '../../src/dialects/stripe.js';
-import { pending, settle } from '../../src/entries/index.js';
+import { type Outcome, pending, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, unreachable } from '../support/server.js';
 import { CART, DAY, MINUTE, NAME, newWorld, ONE, pay, saying, test } from '../support/world.js';
 
@@ -61,6 +61,20 @@ describe('in a browser, where a copy may have gone out unseen', () => {
     const { world, tab, once } = browser();
     await world.end(tab, pay(once), answers(401));
     expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
+  });
+
+  test.each([
+    ['in the same press', 2, [lost(), answers(402)]],
+    ['in the next one', 1, [lost()], [answers(402)]],
+  ])('a login in front, a lost answer, and a decline %s: unknown, because a repetition may be declined after the effect', async (_, attempts, ...presses) => {
+    const { world, tab } = browser();
+    const once = tab.once({ limits: { attempts } });
+    await world.end(tab, pay(once), answers(401));
+    let outcome: Outcome | undefined;
+    for (const answered of presses) ({ outcome } = await world.end(tab, pay(once), ...answered));
+    expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+    await world.end(tab, pay(once), replays());
+    expect(new Set(world.server.keys).size).toBe(1);
   });
 
   test('a refusal in front that the server kept all the same: by its mark the call goes on under a new key', async () => {
