@@ -48,7 +48,7 @@ export class AttemptLoop implements Driver {
     this.#keptIn = storedIn(storeForOperation(job));
     this.record = start.record;
     this.ambiguous = start.resumed || !start.record.random;
-    this.refusals = new Refusals(job, start, this.ambiguous);
+    this.refusals = new Refusals(job, start);
     this.#sameAmbiguous = start.sentBefore;
     this.#triesMax = job.settings.limits.attempts;
   }

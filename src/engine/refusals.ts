@@ -10,8 +10,8 @@ import type { Start } from './stopped.js';
 export class Refusals {
   /** The application's last refusal, and when it first came. */
   last: Refusal | undefined;
-  /** Every attempt under this key was answered by a refusal. */
-  #only: boolean;
+  /** Every attempt of this drive was answered by a refusal. */
+  #only = true;
   /** A derived key of whose earlier generations no record is left; cleared when an answer shows that this generation is new. */
   #madeAgain: boolean | undefined;
   readonly #record: OnceRecord;
@@ -24,8 +24,7 @@ export class Refusals {
    */
   readonly #passed: () => number;
 
-  /** `ambiguous`: an earlier attempt may have ended otherwise than by a refusal. */
-  constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, { record, refusedOnly: found }: Start, ambiguous: boolean) {
+  constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, { record, refusedOnly: found }: Start) {
     const { clock } = job.client.platform;
     this.#record = record;
     this.#found = found;
@@ -33,7 +32,6 @@ export class Refusals {
     this.#times = () => [clock.now() + job.aheadMs, clock.monotonic() + monotonicAheadMs];
     evenForMs(clock);
     this.#passed = () => (storeForOperation(job).ownClock ? Infinity : evenForMs(clock));
-    this.#only = found || !ambiguous;
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;
   }
