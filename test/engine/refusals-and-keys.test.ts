@@ -64,9 +64,9 @@ describe('in a browser, where a copy may have gone out unseen', () => {
   });
 
   test.each([
-    ['in the same press', 2, [lost(), answers(402)]],
-    ['in the next one', 1, [lost()], [answers(402)]],
-  ])('a login in front, a lost answer, and a decline %s: unknown, because a repetition may be declined after the effect', async (_, attempts, ...presses) => {
+    ['in the same press', 2, [[lost(), answers(402)]]],
+    ['in the next one', 1, [[lost()], [answers(402)]]],
+  ])('a login in front, a lost answer, and a decline %s: unknown, because a repetition may be declined after the effect', async (_, attempts, presses) => {
     const { world, tab } = browser();
     const once = tab.once({ limits: { attempts } });
     await world.end(tab, pay(once), answers(401));
