@@ -4,7 +4,7 @@
  */
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clear, run } from '../../src/entries/index.js';
+import { clear, pending, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { NAME, ONE, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
@@ -55,5 +55,32 @@ describe('while the key function of run is asked', () => {
     const end = await world.end(tab, watched(run(once, NAME, effect, { key })));
     expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
     expect(effect).toHaveBeenCalledTimes(cleared);
+  });
+});
+
+describe('while the function of run is between two calls', () => {
+  test.for(['ann logs out', 'bob logs in', 'bob was here'])('%s: it gets no key for the second one', async (what, { world, tab }) => {
+    let user = 'ann';
+    const [once, other] = [tab.once({ namespace: () => user }), tab.once({ namespace: 'ann' })];
+    const leave = async (): Promise<void> => {
+      if (what === 'ann logs out') await clear(other);
+      else user = 'bob';
+      // A screen looks at its user's operations.
+      await pending(once);
+      if (what === 'bob was here') user = 'ann';
+    };
+    const keys: string[] = [];
+    const pays = async ({ child }: { child(label: string): string }, between?: () => Promise<void>): Promise<string> => {
+      keys.push(child('charge'));
+      await between?.();
+      keys.push(child('fee'));
+      return 'paid';
+    };
+    const end = await world.end(tab, watched(run(once, NAME, (attempt) => pays(attempt, leave), { limits: { attempts: 1 } })) as Promise<never>);
+    expect(end.outcome).toMatchObject({ effect: 'unknown' });
+    expect(keys).toHaveLength(1);
+    user = 'ann';
+    expect(await world.run(run(once, NAME, (attempt) => pays(attempt)))).toBe('paid');
+    expect(new Set(keys).size).toBe(2);
   });
 });
