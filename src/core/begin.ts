@@ -30,7 +30,7 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
   if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now, storeNow);
   const record = readRecord(stored);
   if (!record) return { value: { do: 'corrupt' } };
-  const same = record.scheme === c.scheme && record.payloads.at(-1) === c.fingerprint;
+  const same = isSame(record, c);
   const { lease } = record;
   // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
   const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.lease !== undefined || lease.owner !== MOVED);
@@ -49,7 +49,7 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
   // A random key is never used for a second operation.
   if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
   if (record.state === 'retired') {
-    if (staysInUse(record, same, c, storeNow)) return reuse(record, c, now, storeNow);
+    if (staysInUse(record, c, storeNow)) return reuse(record, c, now, storeNow);
     const begun = insert(record, c, now, storeNow);
     // If the key of the next generation is the same one, the app's strategy can make no other: the key is used up for good.
     return begun.next && record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : begun;
@@ -63,8 +63,7 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   if (!record.ambiguous && record.random && !c.resumeOnly) {
     // Nothing of the pending operation was sent, so its predecessor still counts: if that one's key stays in use, go on with it.
     const previous = readRecord(record.previous);
-    if (previous && staysInUse(previous, previous.scheme === c.scheme && previous.payloads.at(-1) === c.fingerprint, c, storeNow))
-      return reuse(previous, c, now, storeNow, record.revision);
+    if (previous && staysInUse(previous, c, storeNow)) return reuse(previous, c, now, storeNow, record.revision);
     if (previous?.key === record.key || !same) return insert(record, c, now, storeNow);
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
@@ -74,6 +73,9 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
   return adopt(record, same, c, now, storeNow);
 }
+
+/** Whether the record's present payload is that of this call. */
+const isSame = ({ scheme, payloads }: OnceRecord, c: Claimant): boolean => scheme === c.scheme && payloads.at(-1) === c.fingerprint;
 
 /**
  * Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request.
@@ -85,13 +87,13 @@ export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'en
 }
 
 /** Whether this call sends the key of an operation that ended, refused, once more. */
-function staysInUse(record: OnceRecord, same: boolean, c: Claimant, storeNow: number): boolean | undefined {
+function staysInUse(record: OnceRecord, c: Claimant, storeNow: number): boolean | undefined {
   return (
     record.keyInUse &&
     c.keyKind === 'random' &&
     record.carrier === c.carrier &&
     !isElsewhere(record, c) &&
-    (same || c.whenChanged === 'same-key') &&
+    (isSame(record, c) || c.whenChanged === 'same-key') &&
     !pastWindow(record, c, storeNow)
   );
 }

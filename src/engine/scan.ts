@@ -64,7 +64,8 @@ export async function* scanPending(
     heads.push({ list, next: (await list.next()).value });
   }
   for (;;) {
-    // The two are merged in order, because callers have one cursor for both: otherwise it could skip records of one of them.
+    // The two are merged in order, because callers have one cursor for both: otherwise it could skip records of one of them. Of a name that both
+    // have, the one in memory comes first.
     const [first, second] = heads.filter(({ next }) => next);
     const head = first?.next && second?.next && comesBefore(second.next, first.next) ? second : first;
     if (!head?.next) return;
@@ -82,4 +83,4 @@ async function* listed(pages: Pages, after: string | undefined): AsyncGenerator<
   } while (cursor !== undefined);
 }
 
-const comesBefore = ({ record: a }: Scanned, { record: b }: Scanned): boolean => a.label < b.label || (a.label === b.label && a.id < b.id);
+const comesBefore = ({ record: a }: Scanned, { record: b }: Scanned): boolean => a.label < b.label || (a.label === b.label && a.id <= b.id);

@@ -29,15 +29,16 @@ export async function move(once: Once, from: string): Promise<void> {
   if (from === to) return;
   const guest = from as Namespace;
   try {
-    for (const scanned of [scanPending(client, guest, undefined, undefined), scanInUse(client, guest)])
-      await inGroups(scanned, ({ record, operationKey }) => moveOne(client, guest, to, record, operationKey));
+    // Of a name with two records, the one in memory comes first, because this page goes on with that one.
+    for (const scanned of [scanPending(client, guest, undefined, undefined, true), scanInUse(client, guest)])
+      await inGroups(scanned, (found) => moveOne(client, guest, to, found));
   } finally {
     // If the store fails in the middle, some records are moved already: other tabs look, too.
     changed(client);
   }
 }
 
-type Found = Pick<Scanned, 'record' | 'operationKey'>;
+type Found = Omit<Scanned, 'hidden'>;
 
 /** How many operations are moved at once. Stores commit what is under way at the same time together. */
 const TOGETHER = 32;
@@ -60,13 +61,13 @@ async function inGroups(scanned: AsyncIterable<Found>, moves: (found: Found) => 
 /** Refused operations whose keys stay in use: a copy that the platform sent unseen may have had an effect under such a key. */
 async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Found> {
   const ns = await digestOfNamespace(client, namespace);
-  for (const store of storesOf(client)) {
+  for (const store of [...storesOf(client)].reverse()) {
     let cursor: string | undefined;
     do {
       const page = await timed(client, store.scan({ ns, state: 'retired', after: cursor, limit: PAGE }));
       for (const stored of page.records) {
         const record = readRecord(stored);
-        if (record && isOpen(record) && !isUnnamed(record.label)) yield { record, operationKey: operationKeyOfRecord(client, namespace, record) };
+        if (record && isOpen(record) && !isUnnamed(record.label)) yield { record, operationKey: operationKeyOfRecord(client, namespace, record), store };
       }
       cursor = page.next;
     } while (cursor !== undefined);
@@ -129,15 +130,14 @@ function isPerAccount(client: Client, record: OnceRecord): boolean {
  * Moves one record to its id in the namespace `to`; that of an unnamed operation with a random key does not change. The record is
  * inserted there before it is removed here, so a crash in between leaves both, with the same key.
  */
-async function moveOne(client: Client, from: Namespace, to: Namespace, record: OnceRecord, operationKey: OperationKey): Promise<void> {
+async function moveOne(client: Client, from: Namespace, to: Namespace, { record, operationKey, store }: Found): Promise<void> {
   const { key, label, id: old } = record;
   const unnamed = isUnnamed(label);
   const own = unnamed ? await idOfUnnamed(client, to, record) : undefined;
   const { id, ns } = await idsOf(client, { namespace: to, label, id: own });
   const { degraded } = client.registry;
   const there = operationKeyOf(client, to, label, unnamed ? key : '');
-  const memory = degraded.get(operationKey);
-  const store = memory ?? client.store;
+  const inMemory = store !== client.store;
   const update = <T>(
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
@@ -164,7 +164,7 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
   if (!taken) return;
   if (id !== old) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
-    const other = memory ? client.store : degraded.get(there);
+    const other = inMemory ? client.store : degraded.get(there);
     let isDone = false;
     const free =
       givesWay(other && (await timed(client, other.read(id))), taken) &&
@@ -179,11 +179,12 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, record: O
       if (taken.state === 'pending' || !isDone) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
       return;
     }
-    if (other && !memory) await updateStored({ client, store: other, id }, () => ({ next: null, value: undefined }));
+    if (other && !inMemory) await updateStored({ client, store: other, id }, () => ({ next: null, value: undefined }));
     await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
-  degraded.delete(there);
-  if (degraded.delete(operationKey)) degraded.set(there, store);
+  // A guest's press may have found by now that the memory no longer has its record.
+  degraded.delete(inMemory ? operationKey : there);
+  if (inMemory) degraded.set(there, store);
   publish(client, operationKey, { phase: 'idle' });
   if (taken.state === 'pending' && !client.registry.flights.has(there))
     publish(client, there, { phase: 'unsettled', pending: pendingOf(client, there, taken) });

@@ -3,11 +3,12 @@
 import { childKey } from '../core/derived.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import { type OperationName, typeOf } from '../core/name.js';
-import type { Outcome } from '../core/outcome.js';
+import { type Outcome, unknown } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, OPEN, REFUSED, readAnswer, type Verdict } from '../core/verdict.js';
-import { addressOf } from '../engine/address.js';
+import { addressOf, isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../engine/client.js';
+import { failure } from '../engine/failure.js';
 import { abortReason } from '../engine/in-flight.js';
 import { operate } from '../engine/operate.js';
 import { valueResult } from '../engine/values.js';
@@ -32,7 +33,10 @@ export interface Attempt {
   /** An earlier attempt may have had the effect. */
   readonly ambiguous: boolean;
   readonly signal: AbortSignal;
-  /** A stable key for a call that the function makes: the same label gives the same key. */
+  /**
+   * A stable key for a call that the function makes: the same label gives the same key. In a page it throws once another user has logged
+   * in, or after `clear`: the call would be made in another session.
+   */
   child(label: string): string;
 }
 
@@ -84,7 +88,8 @@ async function attempt(
   a: AttemptRequest,
 ): Promise<AttemptResult> {
   if (!a.leaves()) return { reading: NOT_SENT, reached: false };
-  const { parts, platform } = a.job.client;
+  const { client, namespace } = a.job;
+  const { parts, platform } = client;
   const { clock } = platform;
   const controller = new AbortController();
   const { over, off } = limit(clock, a.ms, [a.job.stop]);
@@ -94,9 +99,12 @@ async function attempt(
   const { key, number, resumed, ambiguous } = a;
   /** Which keys the function has used: labels given to `child`, and '' for the key itself. */
   const labels = new Set<string>();
+  const session = sessionOf(client);
   const child = (label: string): string => {
     // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
     if (typeof label !== 'string' || !label) throw new TypeError(`once: child takes a label, got ${typeOf(label)}`);
+    // On a server the user is not asked, because the function may be in the async context of another call here.
+    if (!platform.server && !(isSamePerson(client, namespace) && sessionOf(client) === session)) throw failure(a.job, unknown('identity'));
     labels.add(label);
     return childKey(key, label);
   };

@@ -63,7 +63,7 @@ export const DIAGNOSTICS = {
     "what reconcile returned proves nothing, so the operation stays unknown: it must return 'done', 'none', 'unknown', or a 2xx Response whose body has not been read",
   'insecure-origin': 'an insecure origin has no Web Crypto and no Web Locks: tabs meet by leases in the store',
   'unsettled-forgotten': 'an operation that never settled was forgotten 30 days after its last attempt',
-  'move-conflict': 'both namespaces have this operation; the older one stays there',
+  'move-conflict': 'there are two operations of this name; one of them stays in the old namespace',
 } as const;
 
 export type DiagnosticCode = keyof typeof DIAGNOSTICS;

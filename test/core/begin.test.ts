@@ -78,6 +78,14 @@ describe('a key that was refused, stored anew before anything left', () => {
     expect(drive(record, { resumeOnly: true }).record).toMatchObject({ key: 'key-a', firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR });
   });
 
+  test.each([
+    ['sha256', 'one', 'key-a'],
+    ['sha256', 'two', 'key-b'],
+    ['of an earlier version', 'one', 'key-b'],
+  ])('is sent again, where an edit is refused, for the payload that it was refused for: fingerprint %s %s', (scheme, payload, key) => {
+    expect(drive({ ...record, previous: sealed({ ...previous, scheme, payloads: [payload] }) }, { whenChanged: 'refuse' }).record.key).toBe(key);
+  });
+
   test('gives way to a new one once its window is over; a resume, which brings none, sends nothing', () => {
     expect(drive(record, { windowMs: HOUR })).toMatchObject({ reused: false, record: { key: 'key-b', firstSentAt: NOW } });
     expect(look(record, { windowMs: HOUR, resumeOnly: true }).value.do).toBe('key-expired');

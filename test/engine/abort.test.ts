@@ -236,6 +236,21 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toMatchObject([{ effect: 'done', joined: true }]);
   });
 
+  test('who joined, with a Request, is noted under that: unknown at once, then how it came to rest', async ({ world, tab, once, signal, abort }) => {
+    world.server.plays(delayed(SECOND, answers(201)));
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(CART) };
+    const staying = pay(once);
+    const request = new Request(URL_, { ...init, signal });
+    const leaving = once.fetch(request, { once: NAME });
+    await rest();
+    expect(tab.outcomeOf(request)).toBeUndefined();
+    abort();
+    const { error } = await world.end(tab, leaving);
+    for (const given of [request, error]) expect(tab.outcomeOf(given)).toMatchObject({ operation: NAME, effect: 'unknown', reason: 'aborted' });
+    await world.end(tab, staying);
+    for (const given of [request, error]) expect(tab.outcomeOf(given)).toMatchObject({ operation: NAME, effect: 'done', joined: true });
+  });
+
   test('while it waits for another payload of its name is unknown', async ({ world, tab, once, signal, abort }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(once);

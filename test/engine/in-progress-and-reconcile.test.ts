@@ -4,8 +4,8 @@
  */
 import { describe, expect } from 'vitest';
 import type { ReconcileQuestion } from '../../src/entries/index.js';
-import { answers, charged, delayed } from '../support/server.js';
-import { pay, SECOND, saying, test } from '../support/world.js';
+import { answers, charged, delayed, lost } from '../support/server.js';
+import { ONE, pay, resumed, SECOND, saying, test } from '../support/world.js';
 
 const working = (seconds: number) => charged(delayed(0.95 * SECOND, answers(409, undefined, { 'retry-after': String(seconds) })));
 
@@ -15,6 +15,18 @@ describe.each([30, 60, 120])('a call of %i s', (total) => {
     const { tab, once } = world.open({ limits: { totalMs: total * SECOND }, reconcile: saying(heard, 'done') });
     world.server.otherwise = working(seconds);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done', from: 'reconcile' });
+    expect(heard).toMatchObject([{ reason: 'in-progress' }]);
+  });
+
+  test('resume asks it in time, too', async ({ world }) => {
+    const stored = { namespace: 'ann', keep: { request: true } } as const;
+    const before = world.open(stored);
+    await world.end(before.tab, pay(before.once, ONE), charged(lost()));
+    const heard: ReconcileQuestion[] = [];
+    const tab = before.tab.reload();
+    const once = tab.once({ ...stored, limits: { totalMs: total * SECOND }, reconcile: saying(heard, 'done') });
+    world.server.otherwise = working(7);
+    expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done', from: 'reconcile' } }]);
     expect(heard).toMatchObject([{ reason: 'in-progress' }]);
   });
 

@@ -25,6 +25,16 @@ describe('a press that went under another key, and never left', () => {
   });
 });
 
+test('where an edit is refused, what never left does not lead a third payload to the key in use', async ({ world }) => {
+  const tab = world.tab({ resends: true });
+  const refuse = { whenChanged: 'refuse' } as const;
+  const { outcome } = await world.end(tab, pay(tab.once(), refuse), answers(400, { code: 'bad_card' }));
+  const next = await pressOffline(tab, (page) => pay(page.once(), { ...refuse, body: CARD_B }));
+  const third = await world.end(next, pay(next.once(), { ...refuse, body: { ...CART, card: 'C' } }), answers(201));
+  expect(third.outcome).toMatchObject({ type: 'fresh' });
+  expect(third.outcome?.key).not.toBe(outcome?.key);
+});
+
 test.for([
   ['a call with a key of its own', {}, { key: 'mine-0001' }],
   ['an edit, where edits are refused', {}, { body: CARD_B, whenChanged: 'refuse' }],

@@ -11,18 +11,35 @@ import { NAME, newWorld, ONE, pay, rest, watched } from '../support/world.js';
 const key = ({ generation }: { generation: number }) => `order-42-${generation}`;
 const options = { namespace: 'ann', keep: { request: true } } as const;
 
-/** Declined, then charged under the next key; the browser has cleared what it stored, and this is the next page. */
-async function evicted() {
+/** Declined under `refused` keys, then charged under the next one; the browser has cleared what it stored, and this is the next page. */
+async function evicted(refused = 1) {
   const world = newWorld();
   const { tab, once } = world.open(options);
-  await world.end(tab, pay(once, { key }), idle(answers(402, { code: 'card_declined' })));
-  await world.end(tab, pay(once, { key }), idle(replays(402)));
+  for (let keys = 0; keys < refused; keys++) {
+    await world.end(tab, pay(once, { key }), idle(answers(402, { code: 'card_declined' })));
+    await world.end(tab, pay(once, { key }), idle(replays(402)));
+  }
   await world.end(tab, pay(once, { key }), answers(201));
-  expect([...world.server.charged]).toEqual(['order-42-1']);
+  expect([...world.server.charged]).toEqual([`order-42-${refused}`]);
   for (const { id } of world.records as { id: string }[]) world.medium.set(id, null);
   const next = tab.reload();
   return { world, tab: next, once: next.once(options) };
 }
+
+test('two keys were refused before the one that was charged: the next press goes on to that one, and charges nothing', async () => {
+  const { world, tab, once } = await evicted(2);
+  const end = await world.end(tab, pay(once, { key }), idle(replays(402)), idle(replays(402)), replays());
+  expect(end.outcome).toMatchObject({ type: 'replayed', effect: 'done', key: 'order-42-2' });
+});
+
+test('where the record of the first key is there, a kept refusal of the second one is the answer, and no third one is sent', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open(options);
+  await world.end(tab, pay(once, { key }), idle(answers(402, { code: 'card_declined' })));
+  await world.end(tab, pay(once, { key }), idle(replays(402)));
+  const end = await world.end(tab, pay(once, { key }), idle(lost()), idle(replays(402)));
+  expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none', key: 'order-42-1' } });
+});
 
 test.for<[string, () => string | Promise<string>]>([
   ['throws', () => Promise.reject(new Error('no key today'))],

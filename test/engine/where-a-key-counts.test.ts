@@ -74,6 +74,18 @@ test.for([
   expect(end.outcome).toMatchObject(sends ? { effect: 'done', key } : { reason: 'elsewhere', key });
 });
 
+test('the next generation of a key whose refusal one region keeps goes to another region, and is not sent back', async ({ world, tab, once }) => {
+  const there = ELSEWHERE['another region'];
+  const key = ({ generation }: { readonly generation: number }) => `order-1.${generation}`;
+  await world.end(tab, pay(once, { key }), answers(402, { code: 'card_declined' }));
+  const kept = answers(402, { code: 'card_declined' }, { 'idempotent-replayed': 'true' });
+  expect((await world.end(tab, pay(once, { key }), kept)).outcome).toMatchObject({ effect: 'none', key: 'order-1.0' });
+  await world.end(tab, pay(once, { ...ONE, ...there, key }), charged(lost()));
+  expect(await world.end(tab, pay(once, { key }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { reason: 'elsewhere', key: 'order-1.1' } });
+  expect((await world.end(tab, pay(once, { ...there, key }), replays())).outcome).toMatchObject({ effect: 'done', key: 'order-1.1' });
+  expect([...world.server.charged]).toEqual(['order-1.1']);
+});
+
 describe('two servers behind one origin, told apart by a `dialect` function: that keys count for an account at the one says nothing of the other', () => {
   const dialect = ({ url }: { url: string }) => (url.endsWith('/by-account') ? byAccount : generic());
   const url = 'https://shop.example/api/by-account';

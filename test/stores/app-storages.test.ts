@@ -108,6 +108,25 @@ test('two stores on one database are one, whichever object they were given', () 
   expect(named('a')).not.toBe(named('b'));
 });
 
+test('two MMKV instances of one id in two folders are kept apart by a prefix: each customer is charged', async () => {
+  const server = idempotentServer({ url: 'https://shop.example/pay' });
+  const customers = ['ann', 'bob'].map((prefix) => createOnce({ store: mmkvStore(mmkv(disk(), 'oncefetch'), { prefix }), fetch: server.fetch }));
+  await Promise.all(customers.map((once) => once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] })));
+  expect(server.effects).toHaveLength(2);
+});
+
+test('AsyncStorage that takes everything and keeps nothing: nobody is told that it is stored, and nothing is sent that must be', async () => {
+  const empty: AsyncStorageLike = { ...asyncStorage(disk(), 2), setItem: async () => {} };
+  const server = idempotentServer({ url: 'https://shop.example/pay' });
+  const pay = async (durability: 'required' | 'best-effort') => {
+    const once = createOnce({ store: asyncStorageStore(empty), fetch: server.fetch, durability });
+    return outcomeOf(await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', durability] }).catch((error: unknown) => error));
+  };
+  expect(await pay('required')).toMatchObject({ type: 'unsent', reason: 'store-write' });
+  expect(server.effects).toEqual([]);
+  expect(await pay('best-effort')).toMatchObject({ effect: 'done', storedIn: 'memory' });
+});
+
 test.each([2, 3] as const)(
   'AsyncStorage %i: a scan finds what is there, in whatever order it is given, and whatever is removed while it reads',
   async (version) => {

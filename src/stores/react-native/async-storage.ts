@@ -31,6 +31,7 @@ function checkLength(text: string): void {
 export function asyncStorageStore(AsyncStorage: AsyncStorageLike, { prefix = 'oncefetch' }: PairsOptions = {}): Store {
   mustHave(AsyncStorage, 'AsyncStorage', ['getItem', 'setItem', 'removeItem', 'getAllKeys']);
   const { dbName } = AsyncStorage as { dbName?: unknown };
+  let kept = false;
   const scope = `asyncstorage:${typeof dbName === 'string' ? dbName : numberOf(AsyncStorage)}/${prefix}`;
   return pairsStore('asyncstorage', scope, prefix, {
     get: (key) => AsyncStorage.getItem(key),
@@ -42,6 +43,9 @@ export function asyncStorageStore(AsyncStorage: AsyncStorageLike, { prefix = 'on
         if (next) {
           checkLength(next);
           await AsyncStorage.setItem(key, next);
+          // A mock or an adapter may take everything and keep nothing, which shows at the first write.
+          kept ||= (await AsyncStorage.getItem(key)) !== null;
+          if (!kept) throw new Error('it keeps nothing of what it takes');
         } else if (next === null) await AsyncStorage.removeItem(key);
       }),
   });

@@ -14,7 +14,8 @@ export interface MmkvLike {
 
 /**
  * A store in an MMKV instance. MMKV keeps its whole file in memory, so give the store an instance of its own. It reads and writes
- * synchronously, so nothing can come in between.
+ * synchronously, so nothing can come in between. Instances with one `id` count as one storage, also if their `path` differs: give each a
+ * `prefix` of its own then.
  *
  * @throws TypeError if it is no MMKV instance
  * @example

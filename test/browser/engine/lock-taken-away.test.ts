@@ -1,0 +1,82 @@
+/**
+ * Goal: a tab whose Web Lock the browser takes away in mid-attempt, as WebKit does to a page that enters the back-forward cache, meets a
+ * log-out, a log-in or `resume` in another tab: one effect, true words, and no lock that stays. Method: the lock is stolen while the
+ * answer is held.
+ */
+import { afterEach, expect } from 'vitest';
+import { clear, pending, resume } from '../../../src/entries/index.js';
+import { createOnce, SOON } from '../realm/lib.js';
+import { closeRealms, openFrame, type RealmError } from '../support/realms.js';
+import { type Shop, sends, test } from '../support/shop.js';
+
+afterEach(closeRealms);
+
+const locks = async () => ((await navigator.locks.query()).held ?? []).flatMap(({ name }) => name ?? []);
+
+/** A frame whose request is on its way, and whose lock was stolen. The namespace is what `localStorage` says. `told`: what its caller is told. */
+async function stolenFrom(shop: Shop, before: () => Promise<unknown> = async () => {}) {
+  localStorage.setItem('who', shop.namespace);
+  const frame = await openFrame();
+  await shop.hold();
+  const told = frame.run(async (lib, url) => {
+    const namespace = () => localStorage.getItem('who') ?? 'nobody';
+    const once = lib.createOnce({ ...lib.SOON, namespace, keep: { request: true } });
+    try {
+      const answer = await once.fetch(url, { method: 'POST', body: '{}', once: ['pay', 1] });
+      return { status: answer.status, outcome: lib.outcomeOf(answer) };
+    } catch (error) {
+      return { code: (error as RealmError).code ?? String(error), outcome: lib.outcomeOf(error) };
+    }
+  }, shop.url);
+  const [first] = await shop.arrived(1);
+  await before();
+  const [name = ''] = await locks();
+  await navigator.locks.request(name, { steal: true }, () => {});
+  return { told, name, key: first?.key };
+}
+
+const mine = ({ namespace }: Shop) => createOnce({ ...SOON, namespace, keep: { request: true } });
+
+test('another tab logs out: the answer goes to the caller, and the next press is told of the same effect', async ({ shop }) => {
+  const { told, name, key } = await stolenFrom(shop);
+  await expect.poll(locks).toContain(name);
+  const once = mine(shop);
+  expect((await clear(once)).kept).toMatchObject([{ name: ['pay', 1], key }]);
+  await shop.release();
+  expect(await told).toMatchObject({ status: 201, outcome: { type: 'fresh', key } });
+  await expect.poll(locks).toEqual([]);
+  expect(await pending(once)).toMatchObject([{ key, inFlight: false }]);
+  expect((await once.fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', 1] })).status).toBe(201);
+  await shop.oneEffect();
+});
+
+test('another person logs in: the next press of the same name is theirs, and does not wait for that lock', async ({ shop }) => {
+  const { told, name, key } = await stolenFrom(shop);
+  await expect.poll(locks).toContain(name);
+  localStorage.setItem('who', `${shop.namespace}-2`);
+  const theirs = createOnce({ ...SOON, namespace: `${shop.namespace}-2` }).fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', 1] });
+  await shop.arrived(2);
+  await shop.release();
+  expect([(await told).outcome, (await theirs).status]).toMatchObject([{ effect: 'done', key }, 201]);
+  await expect.poll(locks).toEqual([]);
+  expect((await shop.ledger()).effects).toHaveLength(2);
+});
+
+test('resume, which was waiting for that lock, gets it, and sends the same key', async ({ shop }) => {
+  const told: unknown[] = [];
+  let resuming: Promise<void> | undefined;
+  const { told: first, key } = await stolenFrom(shop, async () => {
+    resuming = (async () => {
+      for await (const { outcome } of resume(mine(shop))) told.push(outcome);
+    })();
+    await expect.poll(async () => (await navigator.locks.query()).pending?.length).toBe(1);
+  });
+  const arrivals = await shop.arrived(2);
+  expect(new Set(arrivals.map((one) => one.key))).toEqual(new Set([key]));
+  await shop.release();
+  expect((await first).outcome).toMatchObject({ effect: 'done', key });
+  await resuming;
+  expect(told).toMatchObject([{ effect: 'done', key }]);
+  await expect.poll(locks).toEqual([]);
+  expect(sends(await shop.oneEffect())).toHaveLength(2);
+});

@@ -1,0 +1,86 @@
+/**
+ * Goal: once `clear` has ended, nothing leaves of what `resume` and `run` of another client of the page were about, and what they tell
+ * is true. Method: an unrelated client clears while an answer is awaited, between two attempts, and while a key function is asked.
+ */
+import { describe, expect, vi } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import { clear, pending, run } from '../../src/entries/index.js';
+import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { NAME, ONE, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
+
+const ANN = { namespace: 'ann', keep: { request: true } } as const;
+
+/** A page of ann whose three payments are unsettled, with their requests stored. */
+async function unsettled(world: World): Promise<Tab> {
+  const { tab, once } = world.open(ANN);
+  for (const cart of [1, 2, 3]) await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart], body: { cart } }), charged(lost()));
+  return tab.reload();
+}
+
+describe('while resume is running', () => {
+  test.for<[string, Entry, string[]]>([
+    ['an answer is awaited: its caller gets it, and it is not stored', delayed(5 * SECOND, replays()), ['done', 'unknown', 'unknown']],
+    ['it waits for its next attempt', answers(503, '', { 'retry-after': '5' }), ['unknown', 'unknown', 'unknown']],
+  ])('%s, and nothing else leaves', async ([_, meets, effects], { world }) => {
+    const tab = await unsettled(world);
+    const [resuming, other] = [tab.once(ANN), tab.once({ namespace: 'ann' })];
+    world.server.plays(meets);
+    const told = resumed(resuming, { concurrency: 1 });
+    await rest();
+    expect(world.server.arrivals).toHaveLength(4);
+    const { kept } = await world.run(clear(other));
+    expect(kept.map(({ name, resumable }) => [name[1], resumable])).toEqual([
+      [1, false],
+      [2, false],
+      [3, false],
+    ]);
+    expect((await world.run(told)).map(({ outcome }) => outcome.effect)).toEqual(effects);
+    expect(world.server.arrivals).toHaveLength(4);
+    expect((world.records as OnceRecord[]).map(({ state, request }) => [state, request])).toEqual([1, 2, 3].map(() => ['pending', undefined]));
+  });
+});
+
+describe('while the key function of run is asked', () => {
+  const declined = (): Response => Response.json({ code: 'card_declined' }, { status: 402, headers: { 'idempotent-replayed': 'true' } });
+
+  test.for([0, 1])('for key %i: the function is not called with it', async (cleared, { world, tab }) => {
+    const [once, other] = [tab.once({ namespace: 'ann' }), tab.once({ namespace: 'ann' })];
+    // The server keeps its refusal of the first key, so the call goes on to the next one.
+    const effect = vi.fn(async (_: { readonly key: string }) => declined());
+    const key = async ({ generation }: { readonly generation: number }): Promise<string> => {
+      if (generation === cleared) await clear(other);
+      return `order-1.${generation}`;
+    };
+    const end = await world.end(tab, watched(run(once, NAME, effect, { key })));
+    expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'identity' });
+    expect(effect).toHaveBeenCalledTimes(cleared);
+  });
+});
+
+describe('while the function of run is between two calls', () => {
+  test.for(['ann logs out', 'bob logs in', 'bob was here'])('%s: it gets no key for the second one', async (what, { world, tab }) => {
+    let user = 'ann';
+    const [once, other] = [tab.once({ namespace: () => user }), tab.once({ namespace: 'ann' })];
+    const leave = async (): Promise<void> => {
+      if (what === 'ann logs out') await clear(other);
+      else user = 'bob';
+      // A screen looks at its user's operations.
+      await pending(once);
+      if (what === 'bob was here') user = 'ann';
+    };
+    const keys: string[] = [];
+    const pays = async ({ child }: { child(label: string): string }, between?: () => Promise<void>): Promise<string> => {
+      keys.push(child('charge'));
+      await between?.();
+      keys.push(child('fee'));
+      return 'paid';
+    };
+    const end = await world.end(tab, watched(run(once, NAME, (attempt) => pays(attempt, leave), { limits: { attempts: 1 } })) as Promise<never>);
+    expect(end.outcome).toMatchObject({ effect: 'unknown' });
+    expect(keys).toHaveLength(1);
+    user = 'ann';
+    expect(await world.run(run(once, NAME, (attempt) => pays(attempt)))).toBe('paid');
+    expect(new Set(keys).size).toBe(2);
+  });
+});

@@ -1,0 +1,48 @@
+/**
+ * Goal: a guest's name with one record in memory and another one in the store: `move` brings the one that is likelier to have had an
+ * effect, and says which one it leaves. Method: the first write of one page fails, and another page of the guest stores its own.
+ */
+import { expect } from 'vitest';
+import { move, subscribe } from '../../src/entries/index.js';
+import { answers, charged, type Entry, lost, replays } from '../support/server.js';
+import { type End, newWorld, ONE, pay, test } from '../support/world.js';
+
+const REFUSED = answers(400, { code: 'bad_card' });
+
+test.for<[string, Entry, Entry, 'memory' | 'disk']>([
+  ['a refused key in memory, and a payment in the store that may have charged', REFUSED, charged(lost()), 'disk'],
+  ['a payment in memory that may have charged, and a refused key in the store', charged(lost()), REFUSED, 'memory'],
+  ['two refused keys: that of this page', charged(REFUSED), REFUSED, 'memory'],
+  ['two payments that may have charged: that of this page', charged(lost()), lost(), 'memory'],
+])('%s', async ([_, inMemory, inStore, goes], { world }) => {
+  const [tab, other] = [world.tab({ resends: true }), world.tab({ resends: true })];
+  tab.faults.next('fail-before-commit');
+  const ends: Record<'memory' | 'disk', End> = {
+    memory: await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE), inMemory),
+    disk: await world.end(other, pay(other.once({ namespace: 'guest' }), ONE), inStore),
+  };
+  for (const [storedIn, { outcome }] of Object.entries(ends)) expect(outcome).toMatchObject({ storedIn });
+  const ann = tab.once({ namespace: 'ann' });
+  const left: string[] = [];
+  subscribe(ann, (event) => void (event.type === 'diagnostic' && event.code === 'move-conflict' && left.push(event.key)));
+  await world.run(move(ann, 'guest'));
+  expect(left).toEqual([ends[goes === 'memory' ? 'disk' : 'memory'].outcome?.key]);
+  expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: ends[goes].outcome?.key });
+});
+
+test("a guest's press in the middle of a move does not hide what was moved in memory", async () => {
+  for (let turns = 0; turns < 100; turns++) {
+    const world = newWorld();
+    const tab = world.tab();
+    const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
+    tab.faults.next('fail-before-commit');
+    const { outcome } = await world.end(tab, pay(guest, ONE), charged(lost()));
+    const moving = move(ann, 'guest');
+    for (let turn = 0; turn < turns; turn++) await undefined;
+    world.server.otherwise = charged(lost());
+    await world.end(tab, pay(guest, ONE));
+    await world.run(moving);
+    world.server.otherwise = replays();
+    expect((await world.end(tab, pay(ann))).outcome, `after ${turns} turns`).toMatchObject({ effect: 'done', key: outcome?.key });
+  }
+});
