@@ -26,7 +26,7 @@ export async function settleRecord(
   const done = ending.effect === 'done';
   // A key that is not random can be made again. The record knows its generation; without the record the first key would be made again, and the
   // server would answer a new operation with what the old one did. So keep it as long as the server remembers the key.
-  const keepMs = record.random || repeat === 'never' ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs);
+  const keepMs = record.random || (repeat === 'never' && !record.generation) ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs);
   // An unnamed operation answers only calls that already wait for it.
   const named = job.name.length > 0;
   const put = (kept: StoredAnswer | undefined): Promise<boolean> =>
