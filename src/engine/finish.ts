@@ -54,6 +54,9 @@ export async function settle(
 ): Promise<Finished> {
   const { job, record } = drive;
   const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, how, drive.start) } = how;
+  const isMore = earlier && job.settings.repeat !== 'never';
+  // A resume can't go on under a new key. So the operation stays open, or nothing would tell of the present payload any more.
+  if (isMore && job.resumeOnly) return halt(drive, { ending: unknown('mismatch'), ask: false }, {});
   const answer = earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
@@ -61,7 +64,7 @@ export async function settle(
   // After a log-out, the answer goes to the caller only.
   if (stored && ending.effect === 'done' && result && !earlier) remember(job, record, result);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
-  if (earlier && job.settings.repeat !== 'never' && !job.resumeOnly) return stored ? ANEW : tell(drive, unknown('store'), result);
+  if (isMore) return stored ? ANEW : tell(drive, unknown('store'), result);
   return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause, keyInUse });
 }
 
