@@ -81,7 +81,7 @@ export const nameless: Scenario = {
         hooks: random.chance(0.3),
         durability: random.pick(['required', 'best-effort'] as const),
       },
-      faults: { ...NETWORK, ...SERVER, ...LIFE, hookDelays: 0.2, killed: 0.005, ...(random.chance(0.5) && STORE) },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, hookDelays: 0.2, killed: 0.005, ...(random.chance(0.5) && { ...STORE, torn: 0.01 }) },
       workload: {
         ...PEOPLE,
         resume: 0,
