@@ -10,6 +10,10 @@ import type { Endpoint } from './requests.js';
 import { type ClientOptions, OWN_OPTIONS } from './scenario.js';
 import { personOf, type World } from './world.js';
 
+const ATTEMPT_MS = 30_000;
+/** The looks and writes between two attempts, each of which may take a store's whole time. */
+const STORE_MS = 40_000;
+
 type Said = { readonly state?: unknown; readonly status?: unknown } | undefined;
 
 /** What an app may know of its server; never more than is true of it. */
@@ -39,6 +43,29 @@ function after(waits: Promise<unknown> | undefined, answer: () => void): void {
   else answer();
 }
 
+/** The longest pause before the next attempt, and what stores and ports take at most in between. */
+const GOES_ON_MS = 15_000 + 20_000;
+
+/**
+ * A hook was asked. One that never answers (`hangs`) holds its call up no longer than an attempt may take: by then the call has ended, or a hook was
+ * asked again.
+ */
+function asks(world: World, context: Context, op: OpFacts | undefined, hangs: boolean): void {
+  if (!op) return;
+  const asked = (context.asked.get(op) ?? 0) + 1;
+  context.asked.set(op, asked);
+  if (!hangs) return;
+  const { client, other } = context;
+  const open = op.calls.filter(({ context: of, verb, told, dead }) => of === context.id && verb !== 'resume' && !told && !dead);
+  const since = world.time.now;
+  const attemptMs = other ? ATTEMPT_MS : (client.limits?.attemptMs ?? ATTEMPT_MS);
+  world.time.after(attemptMs + GOES_ON_MS + (world.options.faults.storeHangs ? STORE_MS : 0), () => {
+    const disturbed = context.dead || context.closed || context.frozen || context.thawedAt >= since;
+    if (disturbed || !open.length || context.asked.get(op) !== asked || open.some(({ told }) => told)) return;
+    world.books.violate('settles-when-calm', op, `a hook that hangs has held up call ${open[0]?.id} for ${world.time.now - since} ms`);
+  });
+}
+
 /**
  * The app asks its own server, which tells the truth to whom it concerns: to another one's session there is no such order.
  * Handed over as a Response, only a 2xx says anything.
@@ -51,7 +78,9 @@ export const reconcileIn =
       const random = faults.occasion(`${context.slot} reconcile`);
       const waits = context.callBack(random.of('back'), world.books.keys.get(key)?.op);
       if (faults.hits(random, 'reconcileThrows')) return reject(new Error('simulated: the status page is down'));
-      if (faults.hits(random, 'reconcileHangs')) return;
+      const hangs = faults.hits(random, 'reconcileHangs');
+      asks(world, context, world.books.keys.get(key)?.op, hangs);
+      if (hangs) return;
       const facts = world.books.keys.get(key);
       const mine = facts !== undefined && personOf(context.device.user) === facts.op.user;
       const byKey = context.client.reconciles === 'by-key';
@@ -85,9 +114,12 @@ const hookIn =
     context.port('hook', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} hook`);
-      const waits = context.callBack(random.of('back'), world.calls.get(headers.get('x-call') ?? '')?.op);
+      const op = world.calls.get(headers.get('x-call') ?? '')?.op;
+      const waits = context.callBack(random.of('back'), op);
+      const hangs = faults.hits(random, 'hookHangs');
+      asks(world, context, op, hangs);
       if (faults.hits(random, 'hookThrows')) return reject(new Error('simulated: no token'));
-      if (faults.hits(random, 'hookHangs')) return;
+      if (hangs) return;
       const askedAt = world.time.now;
       const tell = (): void => {
         context.hook = { askedAt, answeredAt: world.time.now };
@@ -122,8 +154,10 @@ export function keyFor(world: World, context: Context, op: OpFacts): OperationOp
       const { faults } = world;
       const random = faults.occasion(`${context.slot} key`);
       const waits = context.callBack(random.of('back'), op);
+      const hangs = faults.hits(random, 'keyHangs');
+      asks(world, context, op, hangs);
       if (faults.hits(random, 'keyThrows')) return reject(new Error('simulated: no key'));
-      if (faults.hits(random, 'keyHangs')) return;
+      if (hangs) return;
       if (faults.hits(random, 'keyDelays')) context.later(random.int(10, 20_000), () => resolve(derived(generation)));
       else after(waits, () => resolve(derived(generation)));
     });

@@ -36,6 +36,8 @@ export class Context {
   frozen = false;
   closed = false;
   thawedAt = 0;
+  /** How often its hooks were asked about each operation. */
+  readonly asked = new Map<OpFacts, number>();
   /** The last hook that it waited for. */
   hook = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY };
   /** What its app's hooks do with the client, now and then. */
