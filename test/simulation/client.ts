@@ -1,7 +1,9 @@
 /** How the app of a world has set up its client: hooks, keys, and a server of its own that it can ask. */
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { type Around, around } from '../../src/features/around.js';
 import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
+import { LATE_MS_MAX } from './checkers/claims.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
 import type { ServerOptions } from './families.js';
@@ -125,9 +127,24 @@ const hookIn =
         context.hook = { askedAt, answeredAt: world.time.now };
         resolve({ authorization: `attempt-${attempt}` });
       };
-      if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000), tell);
+      // Now and then longer than an attempt may take.
+      if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000) * (random.chance(0.1) ? 4 : 1), tell);
       else after(waits, tell);
     });
+
+/** As {@link hookIn}, around the attempt. It may throw, or hang, when it has the answer. */
+function aroundIn(world: World, context: Context): Around {
+  const before = hookIn(world, context);
+  return async (attempt, send) => {
+    const { askedAt, answeredAt } = context.hook;
+    const more = await before(attempt);
+    // Between two hooks that are quick, nobody looks at the record.
+    if (context.hook.askedAt - answeredAt < LATE_MS_MAX) context.hook = { ...context.hook, askedAt };
+    const response = await send(world.faults.occasion(`${context.slot} around`).chance(0.5) ? more : undefined);
+    await before(attempt);
+    return response;
+  };
+}
 
 export function clientOptions(world: World, context: Context): OnceOptions {
   const { client } = context;
@@ -137,6 +154,7 @@ export function clientOptions(world: World, context: Context): OnceOptions {
     namespace: () => context.device.user,
     ...(client.reconciles ? { reconcile: reconcileIn(world, context) } : {}),
     ...(client.hooks ? { headers: hookIn(world, context) } : {}),
+    ...(client.around ? { use: [around(aroundIn(world, context))] } : {}),
     ...(client.reads ? { verdict: verdictIn(world, context) } : {}),
   };
 }

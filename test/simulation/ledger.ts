@@ -167,7 +167,8 @@ export class Books implements Ledger {
     const old = before && this.keyOf(op, before.key, before.random);
     if (why === 'torn' || why === 'flipped') {
       // Calls without a name have a record each.
-      if (old && op.unnamed) Object.assign(old, { damaged: true, flippedAt: why === 'flipped' && before?.state === 'pending' ? this.now() : Number.POSITIVE_INFINITY });
+      if (old && op.unnamed)
+        Object.assign(old, { damaged: true, flippedAt: why === 'flipped' && before?.state === 'pending' ? this.now() : Number.POSITIVE_INFINITY });
       else op.damaged = true;
       return;
     }

@@ -49,7 +49,8 @@ export function afterLogOut(send: Send, ledger: Ledger): void {
 export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger): void {
   const { op } = key;
   if (!op.unnamed || !call || context.startsWith('process')) return;
-  const damaged = (one: KeyFacts): boolean => one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt - HOUR_MS;
+  const damaged = (one: KeyFacts): boolean =>
+    one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt - HOUR_MS;
   const other = [...op.keys.values()].find(damaged);
   if (other) ledger.violate(NAME, op, `${key.key} was sent beside ${other.key}, whose record is damaged`);
 }
