@@ -62,6 +62,8 @@ export interface Settle {
   readonly earlier?: boolean | undefined;
   /** Ask `reconcile` which payload took effect. */
   readonly ask?: boolean | undefined;
+  /** The answer has the replay marker, and nothing tells which payload it is about. */
+  readonly marked?: boolean | undefined;
 }
 
 export type Decision =
@@ -90,7 +92,7 @@ function done(marked: boolean, s: Situation): Decision {
   if (!marked && s.reused && !s.ambiguous) return settle(fresh(true, s.changed));
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
   if (marked && isOfEarlier(s)) return settle(replayed('server'), { earlier: true });
-  return settle(fresh(false, true), { ask: true });
+  return settle(fresh(false, true), { ask: true, marked });
 }
 
 /** Waits for another attempt while the limits allow it; otherwise ends the call, and claims nothing that is not certain. */

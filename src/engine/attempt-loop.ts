@@ -13,7 +13,7 @@ import { emit, named, publish, tellWait } from './observe.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
 import { Refusals } from './refusals.js';
 import type { Result } from './result.js';
-import { refusedPayloads } from './settle.js';
+import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
 import { wait } from './wait.js';
 
@@ -162,7 +162,7 @@ export class AttemptLoop implements Driver {
       deadline: job.deadline,
       ambiguous: this.ambiguous,
       // Until an attempt of this drive may have had the effect, a replay may be the answer to an earlier payload that was refused.
-      changed: start.changed || (!this.ambiguous && refusedPayloads(start.record).some((one) => one !== start.record.payloads.at(-1))),
+      changed: this.ambiguous ? start.changed : hasOthers(start),
       reused: start.reused,
       ...this.refusals.known,
       mayResend: this.#mayResend,

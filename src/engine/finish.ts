@@ -12,7 +12,7 @@ import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit } from './record-access.js';
 import { keyedOperationOf } from './registry.js';
 import type { Polled, Result } from './result.js';
-import { answerToStore, isOwn, payloadsOf, remember, settleRecord } from './settle.js';
+import { answerToStore, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 
 /** Carries out the decision that a drive stopped with. */
@@ -20,8 +20,9 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
   const { decision, ended } = stopped;
   const { parts } = drive.job.client;
   if (ended) {
-    // Another context ended the operation with another payload. With `if-changed`, the present one must still be sent.
-    if (drive.job.settings.repeat === 'if-changed' && !isOwn(drive.job, ended)) return ANEW;
+    // Another context ended the operation with another payload. If the name may stand for another effect, the present one must still be sent.
+    const { resumeOnly, fingerprint, settings } = drive.job;
+    if (settings.repeat !== 'never' && !resumeOnly && !ended.payloads.includes(fingerprint)) return ANEW;
     const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
     return tell(drive, ending, undefined, 'ERR_ONCE_ALREADY_SETTLED');
   }
@@ -49,10 +50,13 @@ export async function settle(
   drive: Driver,
   ending: Ending,
   result: Result | undefined,
-  how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
+  how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier' | 'marked'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
 ): Promise<Finished> {
   const { job, record } = drive;
-  const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, earlier, drive.start) } = how;
+  const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, how, drive.start) } = how;
+  const isMore = earlier && job.settings.repeat !== 'never';
+  // A resume can't go on under a new key. So the operation stays open, or nothing would tell of the present payload any more.
+  if (isMore && job.resumeOnly) return halt(drive, { ending: unknown('mismatch'), ask: false }, {});
   const answer = earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
@@ -60,7 +64,7 @@ export async function settle(
   // After a log-out, the answer goes to the caller only.
   if (stored && ending.effect === 'done' && result && !earlier) remember(job, record, result);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
-  if (earlier && job.settings.repeat !== 'never' && !job.resumeOnly) return stored ? ANEW : tell(drive, unknown('store'), result);
+  if (isMore) return stored ? ANEW : tell(drive, unknown('store'), result);
   return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause, keyInUse });
 }
 
@@ -144,20 +148,20 @@ async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Pr
 
 /**
  * Settles the operation when a poll finds that its work has ended; `undefined` while the work goes on. The 202 was `marked` as a
- * replay; it was the answer to an earlier payload (`ofEarlier`).
+ * replay; it may be (`changed`), or was (`ofEarlier`), the answer to an earlier payload.
  */
 export function settlePolled(
   drive: Driver,
   { state, result }: Polled,
-  { marked, ofEarlier }: { readonly marked: boolean; readonly ofEarlier: boolean },
+  { marked, changed, ofEarlier }: { readonly marked: boolean; readonly changed: boolean; readonly ofEarlier: boolean },
 ): Promise<Finished> | undefined {
-  const { changed, sentBefore, record } = drive.start;
+  const { sentBefore, record } = drive.start;
   // An earlier call stored the link, and the present payload was never sent: the work behind the link is that of an earlier payload.
   const earlier = ofEarlier || (changed && record.link !== undefined && !sentBefore);
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
   // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is no answer to this call.
   if (state === 'failed' && (earlier || drive.record.madeAgain)) return anew(drive, result);
-  if (state === 'done') return settle(drive, earlier || (marked && !changed) ? replayed('server') : fresh(!doubtful, changed), result, { earlier });
+  if (state === 'done') return settle(drive, earlier || (marked && !changed) ? replayed('server') : fresh(!doubtful, changed), result, { earlier, marked });
   return state === 'failed' ? settle(drive, rejected(), result, { sticky: true }) : undefined;
 }
 

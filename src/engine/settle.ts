@@ -1,5 +1,6 @@
 /** What is stored, and what is kept in memory, of an operation that has ended. */
 
+import type { Settle } from '../core/decide.js';
 import type { KeyedOperation } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { bare, type EndedRecord, type OnceRecord, type PendingRecord, type StoredAnswer, seal } from '../core/record.js';
@@ -25,7 +26,7 @@ export async function settleRecord(
   const done = ending.effect === 'done';
   // A key that is not random can be made again. The record knows its generation; without the record the first key would be made again, and the
   // server would answer a new operation with what the old one did. So keep it as long as the server remembers the key.
-  const keepMs = record.random || repeat === 'never' ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs);
+  const keepMs = record.random || (repeat === 'never' && !record.generation) ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs);
   // An unnamed operation answers only calls that already wait for it.
   const named = job.name.length > 0;
   const put = (kept: StoredAnswer | undefined): Promise<boolean> =>
@@ -76,17 +77,21 @@ export const isOwn = ({ resumeOnly, fingerprint }: OperationRun, { payloads }: O
 export const refusedPayloads = ({ key, refusedBefore, previous }: OnceRecord): readonly string[] =>
   (refusedBefore && previous?.key === key && previous.payloads) || [];
 
+/** Whether other payloads have gone out under this key, in the same operation or refused before it began. */
+export const hasOthers = ({ changed, record }: Pick<Start, 'changed' | 'record'>): boolean =>
+  changed || refusedPayloads(record).some((one) => one !== record.payloads.at(-1));
+
 /** The payload that took effect; all that may have, if nothing tells which one did. */
 export function payloadsOf(
   { payloads }: OnceRecord,
   ending: Ending,
-  earlier: boolean | undefined,
+  { earlier, marked }: Pick<Settle, 'earlier' | 'marked'>,
   start: Pick<Start, 'refusedOnly' | 'record'>,
 ): readonly string[] {
   if (ending.effect !== 'done') return payloads;
   const all = earlier || (ending.type === 'fresh' && ending.changed) ? [...new Set([...refusedPayloads(start.record), ...payloads])] : payloads;
   if (earlier) return all.filter((one) => one !== payloads.at(-1));
-  // Only the server's own answer tells which payload took effect. If all earlier ones were refused, it is the last one.
-  const sure = start.refusedOnly || (ending.type === 'fresh' ? ending.certain : ending.from === 'server');
+  // Only the server's own answer tells which payload took effect. If all earlier ones were refused, it is the last one, unless the answer is a replay.
+  const sure = (start.refusedOnly && !marked) || (ending.type === 'fresh' ? ending.certain : ending.from === 'server');
   return sure ? payloads.slice(-1) : all;
 }

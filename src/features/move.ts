@@ -10,7 +10,9 @@ import type { Client, OperationAddress } from '../engine/client.js';
 import { changed, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
 import { operationKeyOfRecord, PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
+import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
+import type { Changed, Store } from '../ports.js';
 
 /**
  * Moves a guest's unsettled operations, including their keys, into the present namespace. A key that stays in use after a refusal is
@@ -32,6 +34,7 @@ export async function move(once: Once, from: string): Promise<void> {
     // Of a name with two records, the one in memory comes first, because this page goes on with that one.
     for (const scanned of [scanPending(client, guest, undefined, undefined, true), scanInUse(client, guest)])
       await inGroups(scanned, (found) => moveOne(client, guest, to, found));
+    await moveDamaged(client, guest, to);
   } finally {
     // If the store fails in the middle, some records are moved already: other tabs look, too.
     changed(client);
@@ -58,19 +61,39 @@ async function inGroups(scanned: AsyncIterable<Found>, moves: (found: Found) => 
   await flush();
 }
 
-/** Refused operations whose keys stay in use: a copy that the platform sent unseen may have had an effect under such a key. */
-async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Found> {
+/** All that a namespace has in this state, also what is damaged. */
+async function* scanAll(client: Client, namespace: Namespace, state: OnceRecord['state']): AsyncGenerator<{ readonly stored: unknown; readonly store: Store }> {
   const ns = await digestOfNamespace(client, namespace);
   for (const store of [...storesOf(client)].reverse()) {
     let cursor: string | undefined;
     do {
-      const page = await timed(client, store.scan({ ns, state: 'retired', after: cursor, limit: PAGE }));
-      for (const stored of page.records) {
-        const record = readRecord(stored);
-        if (record && isOpen(record) && !isUnnamed(record.label)) yield { record, operationKey: operationKeyOfRecord(client, namespace, record), store };
-      }
+      const page = await timed(client, store.scan({ ns, state, after: cursor, limit: PAGE }));
+      for (const stored of page.records) yield { stored, store };
       cursor = page.next;
     } while (cursor !== undefined);
+  }
+}
+
+/** Refused operations whose keys stay in use: a copy that the platform sent unseen may have had an effect under such a key. */
+async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Found> {
+  for await (const { stored, store } of scanAll(client, namespace, 'retired')) {
+    const record = readRecord(stored);
+    if (record && isOpen(record) && !isUnnamed(record.label)) yield { record, operationKey: operationKeyOfRecord(client, namespace, record), store };
+  }
+}
+
+/** Brings damaged records as they are, where the name can still be read: each may have had an effect, so the user's call of that name must be refused, too. */
+async function moveDamaged(client: Client, from: Namespace, to: Namespace): Promise<void> {
+  for await (const { stored, store } of scanAll(client, from, 'pending')) {
+    const damaged = stored as OnceRecord;
+    const { id: old, label, key } = damaged;
+    if (readRecord(stored) || (!isUnnamed(label) && !Array.isArray(jsonOf(label)))) continue;
+    const { id, ns } = await idsOf(client, { namespace: to, label, id: isUnnamed(label) ? old : undefined });
+    const put = (there: unknown): Changed<boolean> =>
+      (id === old ? !readRecord(there) : givesWay(there, { ...damaged, ambiguous: true })) ? { next: { ...damaged, id, ns }, value: true } : { value: false };
+    if (!(await updateStored({ client, store, id }, put, 'strict')))
+      emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
+    else if (id !== old) await updateStored({ client, store, id: old }, (there) => ({ value: undefined, ...(!readRecord(there) && { next: null }) }));
   }
 }
 

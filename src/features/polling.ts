@@ -12,6 +12,7 @@ import { finish, settlePolled } from '../engine/finish.js';
 import type { Finished } from '../engine/in-flight.js';
 import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
+import { hasOthers } from '../engine/settle.js';
 import type { Stopped } from '../engine/stopped.js';
 import { hooked, merged } from '../http/headers-hook.js';
 import { httpPayload, resultOf } from '../http/http-payload.js';
@@ -37,10 +38,13 @@ function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload
 
 async function poll(drive: Driver, accepted: Result | undefined): Promise<Finished | undefined> {
   const marked = isMarked(drive, accepted);
+  const { start } = drive;
   // Nothing but this call's only attempt can have brought the present payload here.
-  const ofEarlier = marked && drive.facts.attempts === 1 && isOfEarlier(drive);
+  const first = marked && drive.facts.attempts === 1 && !start.sentBefore;
+  const changed = first ? hasOthers(start) : start.changed;
+  const ofEarlier = first && changed && isOfEarlier(drive);
   const end = await askAfter(drive, accepted, marked);
-  return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, ofEarlier }));
+  return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, changed, ofEarlier }));
 }
 
 /** Whether the 202 has the replay marker. */
@@ -51,9 +55,9 @@ function isMarked({ job }: Driver, accepted: Result | undefined): boolean {
 }
 
 /** Whether a 202 that is marked as a replay is the answer to an earlier payload, as a 200 would be (`decide`). */
-function isOfEarlier({ job: { client, settings }, start }: Driver): boolean {
+function isOfEarlier({ job: { client, settings } }: Driver): boolean {
   const resent = settings.repeat !== 'if-changed' && client.transport.mayResend({});
-  return start.changed && !start.sentBefore && !settings.dialect.answersMismatch && !resent;
+  return !settings.dialect.answersMismatch && !resent;
 }
 
 /** Polls until the work ends, the time for waiting is over, or the drive must stop; `undefined` if there is no link. */

@@ -11,7 +11,7 @@ import { finish, settle, tell } from '../engine/finish.js';
 import { ANEW, type Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
 import type { Proof, Result } from '../engine/result.js';
-import { isOwn, settleRecord } from '../engine/settle.js';
+import { settleRecord } from '../engine/settle.js';
 import { limit } from '../engine/wait.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import { resultOf } from '../http/http-payload.js';
@@ -36,9 +36,11 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   if (!proof) return undefined;
   // An earlier payload is done, but not the present one: that (a changed state, or the next effect of the name) must still be sent.
   const wasSent = drive.start.sentBefore || drive.facts.attempts > 0;
-  const isEarlier = !isOwn(job, record) && (reason === 'mismatch' || !wasSent || !record.payloads.includes(job.fingerprint));
+  const present = job.resumeOnly ? record.payloads.at(-1) : job.fingerprint;
+  const others = record.payloads.filter((one) => one !== present);
+  const isEarlier = others.length > 0 && (reason === 'mismatch' || !wasSent || others.length === record.payloads.length);
   if (proof !== 'none' && isEarlier && job.settings.repeat !== 'never')
-    return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: record.payloads.filter((one) => one !== job.fingerprint) });
+    return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: others });
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);

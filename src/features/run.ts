@@ -75,17 +75,20 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   return schema ? parseResult({ client, signal, deadline }, schema, value, outcome) : (value as T);
 }
 
-const running = (effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload => ({
-  origin: '',
-  endpoint: '',
-  answers: storedAnswers,
-  send: (a) => attempt(effect, verdict, a),
-});
+function running(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload {
+  /**
+   * Which keys the function has used in all attempts of this call, because what an earlier one did need not be done again: labels given to
+   * `child`, and '' for the key itself.
+   */
+  const labels = new Set<string>();
+  return { origin: '', endpoint: '', answers: storedAnswers, send: (a) => attempt(effect, verdict, a, labels) };
+}
 
 async function attempt(
   effect: (attempt: Attempt) => unknown,
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
   a: AttemptRequest,
+  labels: Set<string>,
 ): Promise<AttemptResult> {
   if (!a.leaves()) return { reading: NOT_SENT, reached: false };
   const { client, namespace } = a.job;
@@ -97,8 +100,6 @@ async function attempt(
     controller.abort();
   });
   const { key, number, resumed, ambiguous } = a;
-  /** Which keys the function has used: labels given to `child`, and '' for the key itself. */
-  const labels = new Set<string>();
   const session = sessionOf(client);
   const child = (label: string): string => {
     // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.

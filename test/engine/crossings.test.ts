@@ -99,7 +99,7 @@ describe('done, and nobody knows with which payload', () => {
 });
 
 describe('another context ends it with an earlier payload while this one waits for its next attempt', () => {
-  test.for(['never', 'if-changed'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat, { world }) => {
+  test.for(['never', 'if-changed', 'always'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat });
     // It is done and remembered here, but that could not be stored.
     world.server.plays(during(() => tab.faults.next('fail-before-commit'), charged(answers(201))));
@@ -108,11 +108,22 @@ describe('another context ends it with an earlier payload while this one waits f
     const ends = (record: OnceRecord): OnceRecord =>
       sealed({ ...record, state: 'settled', ending: replayed('server'), payloads: [first], revision: record.revision + 1 });
     world.server.plays(during(() => world.damage(ends), lost()));
-    if (repeat === 'if-changed') world.server.plays(charged(answers(201)));
+    if (repeat !== 'never') world.server.plays(charged(answers(201)));
     const end = await world.end(tab, pay(once, { body: CARD_B }));
     if (repeat === 'never') expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', response: undefined });
     else expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });
+
+  test.for(['if-changed', 'always'] as const)(
+    'or with one of the two: with repeat %s this one, which may be it, is not sent again',
+    async (repeat, { world }) => {
+      const { tab, once } = world.open({ repeat });
+      await world.end(tab, pay(once, ONE), lost());
+      const ends = (record: OnceRecord): OnceRecord => sealed({ ...record, state: 'settled', ending: fresh(false, true), revision: record.revision + 1 });
+      world.server.plays(during(() => world.damage(ends), charged(lost())));
+      expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+    },
+  );
 });
 
 test('another context ends it with an earlier payload while this one asks after its work: it is told that, and not as its own', async ({ world }) => {
@@ -342,4 +353,38 @@ test('a press that is given up before it began, after a log-in, says unknown: th
   await world.run(close(once));
   expect(await world.end(tab, pressed)).toMatchObject({ outcome: { effect: 'unknown', reason: 'aborted' } });
   expect(world.server.arrivals).toHaveLength(0);
+});
+
+describe('every attempt with the earlier payload was refused, one by what stands in front, and the server repeats the answer to a copy that the browser sent unseen', () => {
+  const REPLAYED = { 'idempotent-replayed': 'true' };
+
+  test.for([
+    ['at once', {}, [replays()]],
+    ['behind the link of a 202', { accepted: 'poll' }, [answers(202, '', { ...REPLAYED, location: '/jobs/1' }), idle(answers(200, { state: 'done' }))]],
+  ] as const)('%s: a later call with the corrected one is not given that answer as its own', async ([_, options, entries], { world }) => {
+    const { tab, once } = world.open(options, { resends: true });
+    await world.end(tab, pay(once), charged(answers(401)));
+    expect((await world.end(tab, pay(once, { body: CARD_B }), ...entries)).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
+    for (const body of [CART, CARD_B])
+      expect(await world.end(tab, pay(once, { body }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', response: undefined, outcome: { effect: 'done' } });
+  });
+});
+
+describe('polling, under a key that stays in use after a refusal: a 202 that is a replay at the first attempt is that of the refused payload', () => {
+  test.for([true, false])('its work is not told as that of the corrected one (browser: %s)', async (resends, { world }) => {
+    const { tab, once } = world.open({ accepted: 'poll' }, { resends });
+    await world.end(tab, pay(once), charged(answers(400, { code: 'bad_card' })));
+    world.server.plays(answers(202, '', { 'idempotent-replayed': 'true', location: '/jobs/1' }), idle(answers(200, { state: 'done' })));
+    const end = await world.end(tab, pay(once, { body: CARD_B }));
+    if (resends) expect(end.outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
+    else expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
+
+  test('where an earlier call has sent the corrected one, too, it may be its own, as with any answer', async ({ world }) => {
+    const { tab, once } = world.open({ accepted: 'poll', limits: { attempts: 1 } });
+    await world.end(tab, pay(once), answers(400, { code: 'bad_card' }));
+    await world.end(tab, pay(once, { body: CARD_B }), charged(lost()));
+    world.server.plays(answers(202, '', { 'idempotent-replayed': 'true', location: '/jobs/1' }), idle(answers(200, { state: 'done' })));
+    expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ type: 'replayed', from: 'server' });
+  });
 });

@@ -1,10 +1,10 @@
 /** Goal: what `move` leaves in the user's namespace is what may have had an effect, and it is at home there. */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clear, move } from '../../src/entries/index.js';
+import { clear, forget, move, type Once } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
-import { answers, charged, lost, replays, unreachable } from '../support/server.js';
-import { ONE, pay, rest, test } from '../support/world.js';
+import { answers, charged, type Entry, lost, replays, unreachable } from '../support/server.js';
+import { NAME, ONE, pay, rest, test, URL_, watched } from '../support/world.js';
 
 test("a user's press that never left does not keep out a guest's payment that may have charged", async ({ world }) => {
   const tab = world.tab({ resends: true });
@@ -67,4 +67,46 @@ describe('wherever the store fails in a move, the same call again comes to its e
         await world.end(tab, pay(ann, { body: { card: 'C' } }), replays());
         expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
       });
+});
+
+describe('a damaged record of the guest, who may have paid', () => {
+  const damaged = (record: OnceRecord) => ({ ...record, key: 'x' }) as OnceRecord;
+
+  test('the same press of the user is refused, as it was before the log-in, until it is thrown away', async ({ world, tab }) => {
+    const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
+    await world.end(tab, pay(guest, ONE), charged(lost()));
+    world.damage(damaged);
+    for (let moved = 0; moved < 2; moved++) await world.run(move(ann, 'guest'));
+    expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { effect: 'unknown', reason: 'record' } });
+    expect(world.records).toHaveLength(1);
+    await world.run(forget(ann, NAME, { evenIfUnknown: true }));
+    expect((await world.end(tab, pay(ann), answers(201))).status).toBe(201);
+  });
+
+  test('so is an equal call without a name', async ({ world, tab }) => {
+    const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
+    const post = (once: Once) => watched(once.fetch(URL_, { method: 'POST', body: 'x', once: ONE }));
+    const { outcome } = await world.end(tab, post(guest), charged(lost()));
+    const id = outcome?.key ?? '';
+    world.medium.set(id, damaged(world.medium.get(id) as OnceRecord));
+    await world.run(move(ann, 'guest'));
+    expect(await world.end(tab, post(ann))).toMatchObject({ code: 'ERR_ONCE_RECORD' });
+  });
+
+  test.for<[string, Entry, string | undefined, number]>([
+    ['that is done', answers(201), undefined, 2],
+    ['that may have been sent', charged(lost()), 'unknown', 2],
+    ['that was refused', answers(402, { code: 'declined' }), 'record', 1],
+  ])('takes no place of one of the user %s', async ([_, own, reason, records], { world, tab }) => {
+    const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
+    await world.end(tab, pay(ann, ONE), own);
+    const before = (world.records as OnceRecord[])[0]?.id;
+    await world.end(tab, pay(guest, ONE), charged(lost()));
+    const theirs = (world.records as OnceRecord[]).find(({ id }) => id !== before) as OnceRecord;
+    world.medium.set(theirs.id, damaged(theirs));
+    await world.run(move(ann, 'guest'));
+    const end = await world.end(tab, pay(ann), ...(reason === 'unknown' ? [replays()] : []));
+    expect(end.code).toBe(reason === 'record' ? 'ERR_ONCE_RECORD' : undefined);
+    expect(world.records).toHaveLength(records);
+  });
 });

@@ -4,9 +4,9 @@
  */
 import { describe, expect } from 'vitest';
 import { gocardless } from '../../src/entries/dialects.js';
-import { derived, type KeyStrategy } from '../../src/entries/index.js';
-import { answers, charged, lost } from '../support/server.js';
-import { MINUTE, ONE, pay, test } from '../support/world.js';
+import { derived, type KeyStrategy, pending, resumeOne } from '../../src/entries/index.js';
+import { answers, charged, lost, replays, textOf } from '../support/server.js';
+import { CART, MINUTE, NAME, ONE, pay, resumed, test, watched } from '../support/world.js';
 
 const KEYS: Readonly<Record<string, KeyStrategy>> = { 'a key function': ({ generation }) => `order-c1.${generation}`, derived };
 
@@ -61,4 +61,41 @@ test('in a browser, which may have sent a copy of the second one unseen, nothing
   const end = await world.end(tab, pay(once, { body: { amount: 20 } }), answers(409, ELSEWHERE));
   expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
   expect(new Set(world.server.keys).size).toBe(1);
+});
+
+describe('a resume of an edited form, where the server holds the earlier one', () => {
+  const EDITED = { ...CART, amount: 20 };
+  const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
+
+  test.for([
+    ['if-changed', 'its request is stored', true],
+    ['always', 'its request is stored', true],
+    ['if-changed', '`reconcile` says so', false],
+  ] as const)(
+    'with repeat %s its end (%s) is not told as that of the edited one, which stays open, and is sent by the next press',
+    async ([repeat, _, request], { world, tab }) => {
+      const options = { namespace: 'ann', keep: { request: true }, repeat } as const;
+      await world.end(tab, pay(tab.once({ ...options, keep: { request } }), ONE), charged(lost()));
+      await world.end(tab, pay(tab.once(options), { ...ONE, body: EDITED }), lost());
+      const next = tab.reload();
+      const once = next.once({ ...options, ...(!request && { reconcile: async () => 'done' as const }) });
+      const [first] = world.server.keys;
+      world.server.otherwise = async (arrival, server) => {
+        const isEdited = (await textOf(arrival)).includes('20');
+        return (arrival.key !== first ? answers(201) : isEdited ? MISMATCH : replays())(arrival, server);
+      };
+      expect((await world.run(resumed(once))).map(({ outcome }) => outcome)).toMatchObject([{ effect: 'unknown', reason: 'mismatch' }]);
+      expect(await world.run(pending(once))).toHaveLength(1);
+      expect((await world.end(next, pay(once, { body: EDITED }))).outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: true });
+    },
+  );
+
+  test('without repeat, the name is done', async ({ world, tab }) => {
+    const options = { namespace: 'ann', keep: { request: true } };
+    await world.end(tab, pay(tab.once(options), ONE), charged(lost()));
+    await world.end(tab, pay(tab.once(options), { ...ONE, body: EDITED }), lost());
+    const next = tab.reload();
+    const end = await world.end(next, watched(resumeOne(next.once(options), NAME)), MISMATCH, replays());
+    expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  });
 });

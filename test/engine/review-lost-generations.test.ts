@@ -6,7 +6,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Outcome, resumeOne, run } from '../../src/entries/index.js';
 import { answers, idle, lost, replays } from '../support/server.js';
-import { NAME, newWorld, ONE, pay, rest, watched } from '../support/world.js';
+import { HOUR, NAME, newWorld, ONE, pay, rest, watched } from '../support/world.js';
 
 const key = ({ generation }: { generation: number }) => `order-42-${generation}`;
 const options = { namespace: 'ann', keep: { request: true } } as const;
@@ -189,5 +189,24 @@ describe('behind a 202', () => {
       const end = closed ? await world.end(tab, pay(once, { key }), failed) : first;
       expect(end.outcome).toMatchObject({ effect: 'none', key: 'order-42-0' });
     }
+  });
+});
+
+describe('what is done is remembered for an hour only (`keep.forMs`), and a sweep comes after that', () => {
+  test('a server that marks no replay repeats its refusal of the first key to nobody: the key that was charged is not forgotten before the server forgets it', async () => {
+    const world = newWorld();
+    const { tab, once } = world.open({ ...declines, keep: { forMs: HOUR } });
+    await world.end(tab, pay(once, { key }), idle(answers(402)));
+    await world.end(tab, pay(once, { key }), answers(201));
+    await world.clock.advance(2 * HOUR);
+    // A first look at what is due, and a second one.
+    for (const other of ['a', 'b']) {
+      const { once: later } = world.open({ namespace: 'ann' });
+      await world.end(tab, pay(later, { operation: ['tip', other] }), answers(201));
+      await rest();
+      await world.clock.advance(2 * HOUR);
+    }
+    world.server.otherwise = (arrival, server) => idle(arrival.key === 'order-42-0' ? answers(402) : answers(201))(arrival, server);
+    expect((await world.end(tab, pay(once, { key }))).outcome).toMatchObject({ effect: 'done' });
   });
 });

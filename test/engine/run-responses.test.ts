@@ -6,6 +6,7 @@ import { createContext, runInContext } from 'node:vm';
 import { test as anyTest, describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { stripe } from '../../src/dialects/stripe.js';
+import { stripeVerdict } from '../../src/dialects/stripe-verdict.js';
 import { extend, type RunOptions, run as runOnce, type Verdict } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { NAME, newWorld, pay, watched } from '../support/world.js';
@@ -277,6 +278,24 @@ describe('a function that makes several calls, each under a key of its own', () 
   test('whose last one is turned away to the end (429): unknown', async ({ run }) => {
     const end = await run(chargesThen(new Response('slow down', { status: 429 }), []) as never);
     expect(end).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'unavailable' } });
+  });
+
+  test('of which a later attempt of the same call makes only the last one: its refusal does not say that nothing was charged', async () => {
+    const { world, once } = scene();
+    const keys: string[] = [];
+    let fees = 0;
+    const declined = Object.assign(new Error('declined'), { statusCode: 402, rawType: 'card_error', code: 'card_declined', headers: {} });
+    const press = () => {
+      let charge: string | undefined;
+      const effect = async ({ child }: { child(label: string): string }) => {
+        if (!charge) keys.push((charge = child('charge')));
+        child('fee');
+        throw fees++ ? declined : new TypeError('fetch failed');
+      };
+      return world.run(runOnce(once, NAME, effect, { verdict: stripeVerdict, limits: { attempts: 2 } }).catch((error: unknown) => error));
+    };
+    for (let pressed = 0; pressed < 2; pressed++) expect(await press()).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
+    expect(new Set(keys).size).toBe(1);
   });
 
   test('is refused where its verdict says so, and where there was one call only', async ({ run }) => {

@@ -1,7 +1,9 @@
 /** How the app of a world has set up its client: hooks, keys, and a server of its own that it can ask. */
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { type Around, around } from '../../src/features/around.js';
 import type { OnceOptions, OperationOptions } from '../../src/option-types.js';
+import { LATE_MS_MAX } from './checkers/claims.js';
 import type { Context } from './context.js';
 import type { OpFacts } from './facts.js';
 import type { ServerOptions } from './families.js';
@@ -9,6 +11,10 @@ import type { Random } from './random.js';
 import type { Endpoint } from './requests.js';
 import { type ClientOptions, OWN_OPTIONS } from './scenario.js';
 import { personOf, type World } from './world.js';
+
+const ATTEMPT_MS = 30_000;
+/** The looks and writes between two attempts, each of which may take a store's whole time. */
+const STORE_MS = 40_000;
 
 type Said = { readonly state?: unknown; readonly status?: unknown } | undefined;
 
@@ -39,6 +45,29 @@ function after(waits: Promise<unknown> | undefined, answer: () => void): void {
   else answer();
 }
 
+/** The longest pause before the next attempt, and what stores and ports take at most in between. */
+const GOES_ON_MS = 15_000 + 20_000;
+
+/**
+ * A hook was asked. One that never answers (`hangs`) holds its call up no longer than an attempt may take: by then the call has ended, or a hook was
+ * asked again.
+ */
+function asks(world: World, context: Context, op: OpFacts | undefined, hangs: boolean): void {
+  if (!op) return;
+  const asked = (context.asked.get(op) ?? 0) + 1;
+  context.asked.set(op, asked);
+  if (!hangs) return;
+  const { client, other } = context;
+  const open = op.calls.filter(({ context: of, verb, told, dead }) => of === context.id && verb !== 'resume' && !told && !dead);
+  const since = world.time.now;
+  const attemptMs = other ? ATTEMPT_MS : (client.limits?.attemptMs ?? ATTEMPT_MS);
+  world.time.after(attemptMs + GOES_ON_MS + (world.options.faults.storeHangs ? STORE_MS : 0), () => {
+    const disturbed = context.dead || context.closed || context.frozen || context.thawedAt >= since;
+    if (disturbed || !open.length || context.asked.get(op) !== asked || open.some(({ told }) => told)) return;
+    world.books.violate('settles-when-calm', op, `a hook that hangs has held up call ${open[0]?.id} for ${world.time.now - since} ms`);
+  });
+}
+
 /**
  * The app asks its own server, which tells the truth to whom it concerns: to another one's session there is no such order.
  * Handed over as a Response, only a 2xx says anything.
@@ -51,7 +80,9 @@ export const reconcileIn =
       const random = faults.occasion(`${context.slot} reconcile`);
       const waits = context.callBack(random.of('back'), world.books.keys.get(key)?.op);
       if (faults.hits(random, 'reconcileThrows')) return reject(new Error('simulated: the status page is down'));
-      if (faults.hits(random, 'reconcileHangs')) return;
+      const hangs = faults.hits(random, 'reconcileHangs');
+      asks(world, context, world.books.keys.get(key)?.op, hangs);
+      if (hangs) return;
       const facts = world.books.keys.get(key);
       const mine = facts !== undefined && personOf(context.device.user) === facts.op.user;
       const byKey = context.client.reconciles === 'by-key';
@@ -85,17 +116,35 @@ const hookIn =
     context.port('hook', (resolve, reject) => {
       const { faults } = world;
       const random = faults.occasion(`${context.slot} hook`);
-      const waits = context.callBack(random.of('back'), world.calls.get(headers.get('x-call') ?? '')?.op);
+      const op = world.calls.get(headers.get('x-call') ?? '')?.op;
+      const waits = context.callBack(random.of('back'), op);
+      const hangs = faults.hits(random, 'hookHangs');
+      asks(world, context, op, hangs);
       if (faults.hits(random, 'hookThrows')) return reject(new Error('simulated: no token'));
-      if (faults.hits(random, 'hookHangs')) return;
+      if (hangs) return;
       const askedAt = world.time.now;
       const tell = (): void => {
         context.hook = { askedAt, answeredAt: world.time.now };
         resolve({ authorization: `attempt-${attempt}` });
       };
-      if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000), tell);
+      // Now and then longer than an attempt may take.
+      if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000) * (random.chance(0.1) ? 4 : 1), tell);
       else after(waits, tell);
     });
+
+/** As {@link hookIn}, around the attempt. It may throw, or hang, when it has the answer. */
+function aroundIn(world: World, context: Context): Around {
+  const before = hookIn(world, context);
+  return async (attempt, send) => {
+    const { askedAt, answeredAt } = context.hook;
+    const more = await before(attempt);
+    // Between two hooks that are quick, nobody looks at the record.
+    if (context.hook.askedAt - answeredAt < LATE_MS_MAX) context.hook = { ...context.hook, askedAt };
+    const response = await send(world.faults.occasion(`${context.slot} around`).chance(0.5) ? more : undefined);
+    await before(attempt);
+    return response;
+  };
+}
 
 export function clientOptions(world: World, context: Context): OnceOptions {
   const { client } = context;
@@ -105,6 +154,7 @@ export function clientOptions(world: World, context: Context): OnceOptions {
     namespace: () => context.device.user,
     ...(client.reconciles ? { reconcile: reconcileIn(world, context) } : {}),
     ...(client.hooks ? { headers: hookIn(world, context) } : {}),
+    ...(client.around ? { use: [around(aroundIn(world, context))] } : {}),
     ...(client.reads ? { verdict: verdictIn(world, context) } : {}),
   };
 }
@@ -122,8 +172,10 @@ export function keyFor(world: World, context: Context, op: OpFacts): OperationOp
       const { faults } = world;
       const random = faults.occasion(`${context.slot} key`);
       const waits = context.callBack(random.of('back'), op);
+      const hangs = faults.hits(random, 'keyHangs');
+      asks(world, context, op, hangs);
       if (faults.hits(random, 'keyThrows')) return reject(new Error('simulated: no key'));
-      if (faults.hits(random, 'keyHangs')) return;
+      if (hangs) return;
       if (faults.hits(random, 'keyDelays')) context.later(random.int(10, 20_000), () => resolve(derived(generation)));
       else after(waits, () => resolve(derived(generation)));
     });

@@ -36,6 +36,8 @@ export class Context {
   frozen = false;
   closed = false;
   thawedAt = 0;
+  /** How often its hooks were asked about each operation. */
+  readonly asked = new Map<OpFacts, number>();
   /** The last hook that it waited for. */
   hook = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY };
   /** What its app's hooks do with the client, now and then. */
@@ -101,9 +103,10 @@ export class Context {
     };
     // Releases come and go with what they have no use for at the time.
     for (const [name, unused] of Object.entries(idle)) if (random.chance(0.3) && unused) lacks.push(name);
-    if (client.other) return { use: everything(), ...options };
+    const { use: own = [] } = options;
+    if (client.other) return { ...options, use: [...everything(), ...own] };
     const keep = { ...options.keep, ...(lacks.includes('requests') && { request: false }), ...(lacks.includes('answers') && { response: undefined }) };
-    return { use: everything().filter(({ name }) => !lacks.includes(name)), ...options, keep };
+    return { ...options, use: [...everything().filter(({ name }) => !lacks.includes(name)), ...own], keep };
   }
 
   /** Runs with this context's globals, of which oncefetch has two. Nothing asynchronous is ever looked up in them. */

@@ -135,8 +135,10 @@ export interface KeyFacts {
   settledAt: number;
   /** When it may be forgotten, as was said when it got its present state; a sweep's own notes do not change that. */
   forgetAt: number;
-  /** Half of its record was written. */
+  /** Half of its record was written, or a bit of it is another one. */
   damaged: boolean;
+  /** Since when that has been so, where whoever looks for its equals finds it. */
+  flippedAt: number;
   /** Power was lost and took the end of this key with it. */
   revived: boolean;
   /** When a later generation took up the same key, which is not random. */
@@ -226,7 +228,8 @@ export interface Commit {
   /** What the app has this context do by hand at this moment. */
   readonly byHand: readonly ByHand[];
   /** `moved`: what it was lies in another namespace, under the same key. */
-  readonly why: 'written' | 'moved' | 'torn' | 'evicted' | 'power-loss' | 'died';
+  /** `flipped`: damaged, and its name can still be read. */
+  readonly why: 'written' | 'moved' | 'torn' | 'flipped' | 'evicted' | 'power-loss' | 'died';
 }
 
 /** What a page shows of an operation once everything has come to rest. */

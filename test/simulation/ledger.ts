@@ -130,6 +130,7 @@ export class Books implements Ledger {
       settledAt: 0,
       forgetAt: Number.POSITIVE_INFINITY,
       damaged: false,
+      flippedAt: Number.POSITIVE_INFINITY,
       revived: false,
       forgotten: undefined,
       rebornAt: Number.POSITIVE_INFINITY,
@@ -164,16 +165,17 @@ export class Books implements Ledger {
     const { op, user, before, after, memory, why, byHand, context } = commit;
     if (why === 'moved') return;
     const old = before && this.keyOf(op, before.key, before.random);
-    if (why === 'torn') {
+    if (why === 'torn' || why === 'flipped') {
       // Calls without a name have a record each.
-      if (old && op.unnamed) old.damaged = true;
+      if (old && op.unnamed)
+        Object.assign(old, { damaged: true, flippedAt: why === 'flipped' && before?.state === 'pending' ? this.now() : Number.POSITIVE_INFINITY });
       else op.damaged = true;
       return;
     }
     const wasDamaged = op.damaged;
     // Nobody writes over what is damaged; an app that was asked throws it away.
     if (why === 'written') op.damaged = false;
-    if (why === 'written' && old) old.damaged = false;
+    if (why === 'written' && old) Object.assign(old, { damaged: false, flippedAt: Number.POSITIVE_INFINITY });
     // What a sweep notes in it, or a log-out leaves of it, ends it no second time.
     const isNote = before?.state === after?.state && before?.key === after?.key;
     if (old && before && !isNote && (!after || after.key !== before.key || after.state !== 'pending')) {

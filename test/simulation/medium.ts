@@ -1,5 +1,5 @@
 /** Where records lie, whoever reads them; and a store over it, with the faults that stores have. */
-import type { OnceRecord } from '../../src/core/record.js';
+import { type OnceRecord, readRecord } from '../../src/core/record.js';
 import type { Change, ScanPage, ScanQuery, Store, Stored } from '../../src/ports.js';
 import { isStored, pageOf } from '../../src/stores/base.js';
 import type { Context } from './context.js';
@@ -31,6 +31,11 @@ export class Medium {
   commit(id: string, next: unknown, by: string, strict: boolean): void {
     const before = this.records.get(id);
     this.#put(id, next);
+    // A damaged one is brought along as it is.
+    if (next !== null && !readRecord(next)) {
+      this.#torn.set(id, next);
+      return;
+    }
     // What is on the disk has everything before it on the disk, too.
     if (strict) this.#unflushed = [];
     else this.#unflushed.push({ id, before });
@@ -38,17 +43,19 @@ export class Medium {
     this.#torn.delete(id);
   }
 
-  /** Half of a record reached the disk. */
-  tear(id: string, next: Stored, by: string): void {
-    this.#put(id, JSON.stringify(next).slice(0, 40));
+  /** Half of a record reached the disk; or all of it, and a bit of it is another one, so that its name can still be read. */
+  tear(id: string, next: Stored, by: string, half: boolean): void {
+    const { revision } = next as unknown as OnceRecord;
+    this.#put(id, half ? JSON.stringify(next).slice(0, 40) : { ...next, revision: revision ^ 1 });
     this.#torn.set(id, next);
-    this.#tell(next, undefined, by, 'torn');
+    this.#tell(next, undefined, by, half ? 'torn' : 'flipped');
   }
 
   /** The user, the browser or the machine's owner removes everything. */
   evict(): void {
     for (const [id, before] of [...this.records]) {
       this.records.delete(id);
+      if (asRecord(before)) this.#torn.delete(id);
       this.#tell(before, undefined, 'browser', 'evicted');
     }
     this.#unflushed = [];
@@ -117,7 +124,7 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
     if (next !== null && medium.full) return 'quota';
     if (faults.hits(random, 'commitFails')) return 'the commit failed';
     const torn = next !== null && faults.hits(random, 'torn');
-    if (torn) medium.tear(id, next, context.id);
+    if (torn) medium.tear(id, next, context.id, random.chance(0.5));
     else medium.commit(id, next, context.id, strict);
     return torn || faults.hits(random, 'failAfterCommit') ? 'the commit was reported as failed' : undefined;
   };

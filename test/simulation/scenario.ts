@@ -21,6 +21,8 @@ export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[nu
   readonly reconciles?: boolean | 'by-key' | undefined;
   /** It signs every attempt in a `headers` hook. */
   readonly hooks?: boolean | undefined;
+  /** … and in a hook `around` it, which may fail when the answer is there. */
+  readonly around?: boolean | undefined;
   readonly followsRedirects?: boolean | undefined;
   /**
    * It uses a provider's SDK in `run`, not `fetch`, and gives what can be stored, the answer itself, or what can be stored nowhere.

@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import { childKey } from '../../src/core/derived.js';
 import type { Dialect } from '../../src/core/dialect.js';
-import type { OnceRecord } from '../../src/core/record.js';
+import { type OnceRecord, readRecord } from '../../src/core/record.js';
 import { checkers as all } from './checkers/index.js';
 import type { Context, ContextKind } from './context.js';
 import { BEGAN, Device } from './device.js';
@@ -167,8 +167,8 @@ export class World {
   /** What is stored under this button's name in the session of this device, unless it has ended and its time is over. */
   storedFor(device: Device, name: number): OnceRecord | undefined {
     const label = JSON.stringify(['pay', name]);
-    const found = [...device.medium.records.values()].map((one) => one as OnceRecord);
-    const stored = found.find((one) => one.label === label && USER_BY_NS.get(one.ns) === device.user);
+    const found = [...device.medium.records.values()].map(readRecord);
+    const stored = found.find((one) => one?.label === label && USER_BY_NS.get(one.ns) === device.user);
     return stored?.state === 'pending' || (stored && stored.forgetAt > this.storeNow(device)) ? stored : undefined;
   }
 

@@ -5,7 +5,8 @@ export const NAME = 'one-key';
 
 /** From the last look at the record to the wire, or to the hook. */
 export const LATE_MS_MAX = 50;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** `forget` and `settle` are refused while somebody drives the operation, and only a log-out and a log-in come over a lease. */
 export function endedByAnother({ op, before, after, context, byHand, why, memory, storeNow }: Commit, ledger: Ledger): void {
@@ -42,6 +43,16 @@ export function afterLogOut(send: Send, ledger: Ledger): void {
   const first = key.sends.filter((one) => one.call === send.call && one.attempt === 1).at(-1);
   if (first && !key.wasInMemory && first.at < key.clearedAt && wentOn(send, key.clearedAt, ledger.now()))
     ledger.violate(NAME, key.op, `${key.key} was sent ${ledger.now() - key.clearedAt} ms after a log-out by the call that had sent it before`);
+}
+
+/** Nobody sends the equal of a damaged one under another key until the server has forgotten its key; on a server, equal calls are different ones. */
+export function besideDamaged({ key, call, context, wall }: Send, ledger: Ledger): void {
+  const { op } = key;
+  if (!op.unnamed || !call || context.startsWith('process')) return;
+  const damaged = (one: KeyFacts): boolean =>
+    one !== key && one.user === key.user && one.flippedAt < Math.min(call.begunAt, key.bornAt) && wall < one.windowEndsAt - HOUR_MS;
+  const other = [...op.keys.values()].find(damaged);
+  if (other) ledger.violate(NAME, op, `${key.key} was sent beside ${other.key}, whose record is damaged`);
 }
 
 /** Who waited for another one's end of the very same is told it, and sends nothing of its own. */

@@ -1,6 +1,6 @@
 /** 3: one key per operation from begin to settle, whoever drives it. */
 import { type Checker, type Commit, type KeyFacts, type Ledger, type Send, wasSent } from '../facts.js';
-import { afterLogOut, afterWaiting, endedByAnother, NAME, wentOn } from './claims.js';
+import { afterLogOut, afterWaiting, besideDamaged, endedByAnother, NAME, wentOn } from './claims.js';
 import { withoutConsent } from './consent.js';
 import { inMemoryOnly } from './excuse.js';
 
@@ -33,6 +33,7 @@ function sent(send: Send, ledger: Ledger) {
   if (send.account !== key.user) ledger.violate(NAME, key.op, `${key.key} of ${key.user} was sent with the cookie of ${send.account}`);
   afterLogOut(send, ledger);
   afterWaiting(send, ledger);
+  besideDamaged(send, ledger);
   withoutConsent(send, ledger, NAME);
 }
 

@@ -23,6 +23,7 @@ export const fleet: Scenario = {
         accepted: polls ? 'poll' : undefined,
         reconciles: random.chance(0.5),
         hooks: random.chance(0.5),
+        around: random.of('around').chance(0.3),
         reads: !polls && random.chance(0.2),
         keep: { request: random.chance(0.5), response: random.pick(['memory', 'disk', false] as const) },
         whenBusy: random.pick(['join', 'reject'] as const),
@@ -50,6 +51,7 @@ export const callsBack: Scenario = {
     const client: ClientOptions = {
       keys: random.pick(['random', 'random', 'derived'] as const),
       hooks: true,
+      around: random.of('around').chance(0.3),
       reads: random.chance(0.3),
       reconciles: random.chance(0.6),
       whenBusy: random.pick(['join', 'reject'] as const),
@@ -81,7 +83,7 @@ export const nameless: Scenario = {
         hooks: random.chance(0.3),
         durability: random.pick(['required', 'best-effort'] as const),
       },
-      faults: { ...NETWORK, ...SERVER, ...LIFE, hookDelays: 0.2, killed: 0.005, ...(random.chance(0.5) && STORE) },
+      faults: { ...NETWORK, ...SERVER, ...LIFE, hookDelays: 0.2, killed: 0.005, ...(random.chance(0.5) && { ...STORE, torn: 0.01 }) },
       workload: {
         ...PEOPLE,
         resume: 0,

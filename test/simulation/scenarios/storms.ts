@@ -78,6 +78,7 @@ export const verbs: Scenario = {
       keep: { request: random.chance(0.5) },
       reconciles: random.chance(0.3),
       hooks: random.chance(0.5),
+      around: random.of('around').chance(0.3),
       repeat: random.pick(['never', 'never', 'if-changed', 'always'] as const),
     },
     faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.003, hookDelays: 0.2, hookThrows: 0.02, hookHangs: 0.01 },
