@@ -182,10 +182,9 @@ export class AttemptLoop implements Driver {
     // If another driver owns the record by now, `reconcile` is not asked.
     if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
     if (this.record.ambiguous) return look ? this.stillMine() : undefined;
-    // The record was stored clean, so it is marked ambiguous before its first attempt leaves.
+    // The record was stored clean, so mark it ambiguous before its first attempt leaves. Check again after that: the device may have slept meanwhile.
     const next = await commitMark(this.job, this.record);
     this.record = next ?? this.record;
-    // Once more, because the device may have slept while this was stored.
     return next ? this.halt() : this.#end('store');
   }
 
@@ -208,13 +207,12 @@ export class AttemptLoop implements Driver {
 
   /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
   async stillMine(again = true): Promise<Stopped | undefined> {
-    const { client } = this.job;
-    const askedAt = client.platform.clock.now();
+    const askedAt = this.job.client.platform.clock.now();
     try {
       // Renew the lease, which may have run out during a sleep: otherwise the app could `settle` between this look and the attempt.
       const stored = await (this.record.lease ? renew(this) : readStored(this.job));
       // If the device slept over the answer, that is outdated. Only one more look, because the store may be slow.
-      return again && sleptSince(client, askedAt) ? await this.stillMine(false) : takenOver(readRecord(stored), this.record);
+      return again && sleptSince(this.job.client, askedAt) ? await this.stillMine(false) : takenOver(readRecord(stored), this.record);
     } catch (cause) {
       return this.#end('store', cause);
     }
