@@ -15,7 +15,7 @@ import { Refusals } from './refusals.js';
 import type { Result } from './result.js';
 import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
-import { wait } from './wait.js';
+import { sleptSince, wait } from './wait.js';
 
 export class AttemptLoop implements Driver {
   readonly job: OperationRun;
@@ -177,17 +177,15 @@ export class AttemptLoop implements Driver {
   /** Called before each attempt: checks everything that may have changed since the last one. */
   async halt(): Promise<Stopped | undefined> {
     const stopped = this.mustStop();
-    const { client, settings, aheadMs } = this.job;
     // While the device slept, the lease may have run out, or somebody may have logged out: the record may no longer be ours.
-    const slept = Math.abs(client.platform.clock.now() + aheadMs - this.record.touchedAt) > settings.tuning.thawMs;
-    const look = this.#attempts > 0 || this.#waited || slept;
+    const look = this.#attempts > 0 || this.#waited || sleptSince(this.job.client, this.record.touchedAt - this.job.aheadMs);
     // If another driver owns the record by now, `reconcile` is not asked.
     if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
     if (this.record.ambiguous) return look ? this.stillMine() : undefined;
-    // The record was stored clean, so it is marked ambiguous before its first attempt leaves.
+    // The record was stored clean, so mark it ambiguous before its first attempt leaves. Check again after that: the device may have slept meanwhile.
     const next = await commitMark(this.job, this.record);
     this.record = next ?? this.record;
-    return next ? undefined : this.#end('store');
+    return next ? this.halt() : this.#end('store');
   }
 
   /** The checks that need no I/O; repeated right before the attempt leaves, because hooks and stores take time. */
@@ -208,11 +206,13 @@ export class AttemptLoop implements Driver {
   }
 
   /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
-  async stillMine(): Promise<Stopped | undefined> {
+  async stillMine(again = true): Promise<Stopped | undefined> {
+    const askedAt = this.job.client.platform.clock.now();
     try {
       // Renew the lease, which may have run out during a sleep: otherwise the app could `settle` between this look and the attempt.
       const stored = await (this.record.lease ? renew(this) : readStored(this.job));
-      return takenOver(readRecord(stored), this.record);
+      // If the device slept over the answer, that is outdated. Only one more look, because the store may be slow.
+      return again && sleptSince(this.job.client, askedAt) ? await this.stillMine(false) : takenOver(readRecord(stored), this.record);
     } catch (cause) {
       return this.#end('store', cause);
     }

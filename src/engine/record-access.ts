@@ -8,7 +8,7 @@ import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
 import { emit } from './observe.js';
-import { Late, within } from './wait.js';
+import { Late, sleptSince, within } from './wait.js';
 
 /** Where one record is, and the deadline of the call (ms since 1970) if there is one. */
 type Place = Pick<OperationRun, 'client' | 'operationKey' | 'id'> & { readonly deadline?: number | undefined };
@@ -114,12 +114,11 @@ export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> 
  * done. Rejects if the store can't be read.
  */
 export async function nothingSent(place: Place, absent = true): Promise<boolean | undefined> {
-  const { platform, settings } = place.client;
-  const askedAt = platform.clock.now();
+  const askedAt = place.client.platform.clock.now();
   await giveBack(place);
   const stored = await readStored(place);
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
-  if (Math.abs(platform.clock.now() - askedAt) > settings.tuning.thawMs) return false;
+  if (sleptSince(place.client, askedAt)) return false;
   if (stored === undefined) return absent;
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment.
   const record = readRecord(stored);

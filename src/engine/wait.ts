@@ -1,6 +1,6 @@
 /** Waits by the platform's clock; each can be cut short. */
 import type { Clock, Connectivity } from '../ports.js';
-import type { OperationRun } from './client.js';
+import type { Client, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 
 /** Calls `end` once: after `ms`, when a signal aborts (at once if one has already), or when `connectivity` wakes. The result cancels it. */
@@ -45,6 +45,9 @@ export function limit(
 
 /** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
 export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
+
+/** Whether so much time has passed since `at` (wall clock, ms), or the clock was set, that what was read then may be outdated: the device may have slept. */
+export const sleptSince = ({ platform, settings }: Client, at: number): boolean => Math.abs(platform.clock.now() - at) > settings.tuning.thawMs;
 
 /** The abort reason for a wait that is no longer needed. Without a reason the platform would create an error with a stack that nobody reads. */
 export const OVER = 'over';

@@ -3,6 +3,7 @@ import { type OperationName, typeOf } from '../core/name.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, Client, Parts } from '../engine/client.js';
 import { named } from '../engine/observe.js';
+import { sleptSince } from '../engine/wait.js';
 import { merged } from '../http/headers-hook.js';
 import { withKey } from '../http/http-payload.js';
 import type { ReplayableRequest } from '../http/request.js';
@@ -127,10 +128,10 @@ class Passage {
   }
 
   #leave(request: ReplayableRequest, init: RequestInit): Promise<Response> {
-    const { clock } = this.#client.platform;
-    const slow = Math.abs(clock.now() - this.#begun) > this.#client.settings.tuning.thawMs;
     // If a hook took long, another driver may have taken the record meanwhile.
-    return slow && this.#a.stillMine ? this.#a.stillMine().then((mine) => this.#call(request, init, mine)) : this.#call(request, init, true);
+    return sleptSince(this.#client, this.#begun) && this.#a.stillMine
+      ? this.#a.stillMine().then((mine) => this.#call(request, init, mine))
+      : this.#call(request, init, true);
   }
 
   async #call({ url, headers, body }: ReplayableRequest, init: RequestInit, mine: boolean): Promise<Response> {

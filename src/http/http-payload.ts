@@ -8,7 +8,7 @@ import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js
 import { emit } from '../engine/observe.js';
 import { keepRecentIn } from '../engine/registry.js';
 import type { Result } from '../engine/result.js';
-import { inTime } from '../engine/wait.js';
+import { inTime, sleptSince } from '../engine/wait.js';
 import { type ReplayableRequest, wireOf } from './request.js';
 import type { Answered } from './sending.js';
 import { answerOf, callTransport, replayResponse } from './transport.js';
@@ -70,8 +70,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     const last = first && settings.headers ? await client.parts.hooks?.headers(first, a) : first;
     // The request has no place for the record's key.
     if (!last) return { reading: NOT_A_VERDICT, reached: false };
-    const slow = Math.abs(clock.now() - asking) > settings.tuning.thawMs;
-    if (slow && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
+    if (sleptSince(client, asking) && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
     const sending = { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves };
     const left = await (client.parts.around ?? callTransport)(client, last, sending, a);
     if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };

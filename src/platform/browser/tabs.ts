@@ -23,7 +23,10 @@ function hear(): void {
   if (hearing) hearing.onmessage = lookAgain;
 }
 
-/** Closes the channel. An open one may keep a page out of the back-forward cache, so it is open only while the page is shown and has a screen that listens. */
+/**
+ * Closes the channel. An open one may keep a page out of the back-forward cache, so it is open only while the page is shown and has a screen
+ * that listens. A frozen page would begin to read the store at a message, and could not end that: writes of other tabs would wait for it.
+ */
 function hush(): void {
   hearing?.close();
   hearing = undefined;
@@ -50,7 +53,7 @@ export const tabs: Tabs = {
   listen(look) {
     if (!looks.size) {
       hear();
-      off = listening({ focus: lookAgain, pageshow: shown, pagehide: hush, visibilitychange: lookAgain });
+      off = listening({ focus: lookAgain, pageshow: shown, pagehide: hush, freeze: hush, resume: shown, visibilitychange: lookAgain });
     }
     const entry = (): void => look();
     looks.add(entry);
