@@ -55,6 +55,48 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(keys).toEqual([expect.any(String), keys[0]]);
   });
 
+  test('a payment over a pool that was given a connection back in the middle of a transaction: its record is not rolled back with that', async () => {
+    const keys: (string | null)[] = [];
+    const once = createOnce({
+      namespace: 'billing',
+      store: postgresStore(pool, { table: await newTable() }),
+      limits: { attempts: 1 },
+      fetch: async (_, init) => {
+        keys.push(new Headers(init?.headers).get('idempotency-key'));
+        throw new TypeError('the answer is lost');
+      },
+    });
+    const pay = () => once.fetch('https://bank.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
+    const forgetful = await pool.connect();
+    await forgetful.query('BEGIN');
+    forgetful.release();
+    expect(outcomeOf(await pay())?.effect).toBe('unknown');
+    await forgetful.query('ROLLBACK');
+    expect(outcomeOf(await pay())?.effect).toBe('unknown');
+    expect(keys).toEqual([expect.any(String), keys[0]]);
+  });
+
+  test.each(['awaited', 'not awaited'])(
+    'a pool of one whose connection is in a transaction, %s: nothing is told to be stored until that has ended',
+    async (how) => {
+      const one = new pg.Pool({ ...server.connection, max: 1 });
+      const table = await newTable();
+      const store = postgresStore(one, { table, timeoutMs: 300 });
+      const next: Stored = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 };
+      await store.read('warm');
+      const forgetful = await one.connect();
+      const begun = forgetful.query('BEGIN');
+      if (how === 'awaited') await begun;
+      forgetful.release();
+      const stored = store.update('a', () => ({ next, value: 'stored' }));
+      await expect(stored).rejects.toMatchObject({ reason: 'blocked', message: expect.stringMatching(/middle of a transaction/) });
+      await forgetful.query('ROLLBACK');
+      expect(await store.update('a', () => ({ next, value: 'stored' }))).toBe('stored');
+      expect(await postgresStore(pool, { table }).read('a')).toEqual(next);
+      await one.end();
+    },
+  );
+
   test.each(['ROLLBACK', 'COMMIT'])(
     'a statement that gets into a transaction which begins at that moment is stored by the time it is told so: %s',
     async (end) => {
