@@ -65,7 +65,7 @@ interface PgPool {
   readonly totalCount: number;
   readonly idleCount: number;
   readonly options: { readonly max?: number };
-  connect(): Promise<PgConnection>;
+  connect(got: (error: Error | undefined, connection: PgConnection | undefined) => void): void;
 }
 
 const ignore = (): void => {};
@@ -79,9 +79,7 @@ async function queryOfPool(pool: PgPool, config: object): ReturnType<PostgresCli
   const open: PgConnection[] = [];
   try {
     for (;;) {
-      const connection = await pool.connect();
-      // A query hears of a connection that breaks; without a listener, the event would end the process.
-      connection.on('error', ignore);
+      const connection = await connectionOf(pool);
       if (connection.getTransactionStatus?.() !== 'T') return await queryAndRelease(connection, config);
       open.push(connection);
       // Another one is asked for only where it need not be waited for.
@@ -92,6 +90,19 @@ async function queryOfPool(pool: PgPool, config: object): ReturnType<PostgresCli
     for (const connection of open) release(connection);
   }
 }
+
+/**
+ * A connection of the pool. What is asked on it hears when it breaks; the event must have a listener from the first moment on, or it would
+ * end the process. A promise of the pool's would come too late for an error in the same packet.
+ */
+const connectionOf = (pool: PgPool): Promise<PgConnection> =>
+  new Promise((resolve, reject) => {
+    pool.connect((error, connection) => {
+      connection?.on('error', ignore);
+      if (connection) resolve(connection);
+      else reject(error);
+    });
+  });
 
 async function queryAndRelease(connection: PgConnection, config: object): ReturnType<PostgresClient['query']> {
   let failed: unknown;

@@ -2,6 +2,7 @@
  * Goal: what a driver does with a statement or a connection of its own changes nothing of what is stored. Method: a real server; a client
  * of `pg` on which its owner has a transaction open; a client that converts parameters by the types in the statement, as postgres.js does.
  */
+import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
@@ -96,6 +97,52 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       await one.end();
     },
   );
+
+  test('a connection that breaks in the same packet with which it comes about ends no process', async () => {
+    const client = Object.assign(new EventEmitter(), { query: () => Promise.reject(new Error('terminated')), release: () => {} });
+    const broken = {
+      totalCount: 1,
+      idleCount: 0,
+      options: { max: 1 },
+      query: () => Promise.reject(new Error('not by this way')),
+      connect: (got: (error: undefined, connection: object) => void) => {
+        got(undefined, client);
+        // Without a listener, this throws where nobody can catch it.
+        client.emit('error', new Error('terminated'));
+      },
+    };
+    await expect(postgresStore(broken, { timeoutMs: 300 }).read('a')).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/terminated/) });
+    expect(client.listenerCount('error')).toBe(0);
+  });
+
+  test.each(['best-effort', 'required'] as const)('a record that row-level security hides is not passed over, durability %s', async (durability) => {
+    const table = await newTable();
+    await pool.query(`ALTER TABLE "${table}" ADD COLUMN tenant text DEFAULT current_setting('app.tenant', true);
+      ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+      CREATE POLICY own ON "${table}" USING (tenant = current_setting('app.tenant', true)) WITH CHECK (true);
+      CREATE ROLE "app ${table}" LOGIN; GRANT ALL ON "${table}" TO "app ${table}"`);
+    const own = new pg.Pool({ ...server.connection, user: `app ${table}`, max: 1 });
+    const keys: (string | null)[] = [];
+    const pay = () => {
+      const fetch = async (_: unknown, init?: RequestInit) => {
+        keys.push(new Headers(init?.headers).get('idempotency-key'));
+        throw new TypeError('the answer is lost');
+      };
+      const once = createOnce({ namespace: 'billing', durability, store: postgresStore(own, { table, timeoutMs: 500 }), limits: { attempts: 1 }, fetch });
+      return once.fetch('https://bank.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
+    };
+    for (const [tenant, code] of [
+      ['a', 'ERR_ONCE_UNKNOWN'],
+      ['b', 'ERR_ONCE_STORE'],
+    ] as const) {
+      await own.query(`SET app.tenant = '${tenant}'`);
+      const told = await pay();
+      expect(told).toMatchObject({ code });
+      expect(outcomeOf(told)?.effect).toBe('unknown');
+    }
+    expect(keys).toHaveLength(1);
+    await own.end();
+  });
 
   test.each(['ROLLBACK', 'COMMIT'])(
     'a statement that gets into a transaction which begins at that moment is stored by the time it is told so: %s',
