@@ -155,7 +155,9 @@ export class OptimisticUpdater {
       }
       seen = answer.seen;
       this.learn(id, seen);
-      asking.looked = heard = true;
+      // No look, if the server takes no new record although it says that there is none: it hides one, as by row-level security.
+      asking.looked = !mayStillCome(attempt, answer);
+      heard = true;
     }
     throw asking.blocked ?? new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
   }

@@ -90,6 +90,14 @@ describe('a guess is no look', () => {
     expect(saw).toEqual([undefined, 'could not be looked at']);
   });
 
+  test('and where the server says "absent" and takes no new record all the same, as where row-level security hides one', async () => {
+    const { server, guesses } = setup(100);
+    server.attempt = async ({ now }) => ({ done: false, now, seen: undefined });
+    const { saw, fault } = await raise(guesses);
+    expect(fault?.reason).toBe('timeout');
+    expect(saw.at(-1)).toBe('could not be looked at');
+  });
+
   test('a look stays one: the server said "absent", and the write after it failed', async ({ server, guesses }) => {
     server.put('n', { count: 1 });
     await raise(guesses);

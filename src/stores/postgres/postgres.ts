@@ -1,7 +1,4 @@
 /** Records in PostgreSQL: a store for many machines. */
-
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { readRecord } from '../../core/record.js';
 import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
@@ -12,7 +9,8 @@ import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
 import { batched, type Query, type Row, seenOf } from './batch.js';
-import { type PostgresClient, postgresFault, stateOf } from './fault.js';
+import { type PostgresClient, postgresFault } from './fault.js';
+import { queryOf } from './query.js';
 import { LOCK_MS_MAX, type PostgresTable, SCHEMA_VERSION, type Statements, statementsOf, tableOf } from './sql.js';
 
 export type { PostgresClient } from './fault.js';
@@ -100,62 +98,6 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       return sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error)));
     },
   };
-}
-
-/** SQLSTATEs for a statement name that the connection does not know, or has already, because a pooler uses another connection. Nothing was done. */
-const NAMES_GET_LOST = ['26000', '42P05'];
-
-/**
- * Gives the function that runs queries. With a single connection, it runs one at a time, because from pg 9 on a second one is refused.
- * A pool of pg gives up a connection that does not answer within `limitMs`.
- */
-function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Query {
-  const names = new Map<string, string>();
-  let prepares = prepare;
-  const named = (text: string): string => {
-    // The name is made from the text, because two stores on one connection may use two tables.
-    const name = names.get(text) ?? `oncefetch_${bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16)}`;
-    names.set(text, name);
-    return name;
-  };
-  // Only pg has this form, with a name and a time limit.
-  const asked = (text: string, values: unknown[]) =>
-    prepares || 'totalCount' in client
-      ? (client.query as unknown as (query: object) => ReturnType<PostgresClient['query']>).call(client, {
-          ...(prepares && { name: named(text) }),
-          text,
-          values,
-          query_timeout: limitMs,
-        })
-      : client.query(text, values);
-  const query: Query = async (text, ...values) => {
-    const { rows } = await asked(text, values).catch((error) => {
-      if (!NAMES_GET_LOST.includes(stateOf(error))) throw error;
-      prepares = false;
-      return asked(text, values);
-    });
-    return rows as readonly Row[];
-  };
-  if (!('processID' in client)) return query;
-  // What is written within a transaction of the app's is lost if the app rolls it back. The app may have begun one while our statement waited.
-  const outside = async (text: string, ...values: unknown[]): Promise<readonly Row[]> => {
-    if (inTransaction(client)) throw new StoreFault('blocked', 'the connection is in the middle of a transaction');
-    const found = await query(text, ...values);
-    if (inTransaction(client)) throw new StoreFault('io', 'a statement of the store got into a transaction on the same connection, and its end decides');
-    return found;
-  };
-  let last: Promise<unknown> = Promise.resolve();
-  return (text, ...values) => {
-    const mine = last.then(() => outside(text, ...values));
-    last = mine.catch(() => {});
-    return mine;
-  };
-}
-
-/** Whether a transaction is open on a single connection. Only `pg` from 8.21 on tells. */
-function inTransaction(client: PostgresClient): boolean {
-  const status = (client as { getTransactionStatus?(): string | null }).getTransactionStatus?.();
-  return status === 'T' || status === 'E';
 }
 
 async function send(rows: Query, sql: Statements, { id, expected, now, offMs, next, rev, text, durability }: Attempt): Promise<Answer> {

@@ -56,18 +56,23 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options, at);
   const { scope } = claims;
   let file: SqliteFile | undefined;
-  let inode: number | undefined;
+  // SQLite removes its log only when the last connection closes. Another copy of SQLite in this process does not see this connection.
+  const parts = at === undefined ? [] : path === undefined ? [at] : [at, `${at}-wal`];
+  const inodes = new Map<string, number>();
   let closed = false;
   let ended: Promise<void> | undefined;
   const open = (): SqliteFile => {
     // The store may be closed while a read waits for others.
     if (closed) throw new StoreFault('closed', `${scope} is closed`);
     file ??= database ? fileOf(scope, database) : openFile(scope, at ?? MEMORY, constructorOf(options));
-    const present = at === undefined ? undefined : inodeOf(at);
-    inode ??= present || undefined;
-    // An open file that was removed or replaced can still be written, but no other process finds what is in it.
-    if (inode !== undefined && present !== undefined && present !== inode)
-      throw new StoreFault('io', `${scope} was removed or replaced while it was open; restart this process to use what is there now`);
+    // What was removed or replaced while it was open can still be written, but no other process finds what is in it.
+    for (const part of parts) {
+      const present = inodeOf(part);
+      const known = inodes.get(part);
+      if (known === undefined && present) inodes.set(part, present);
+      if (known !== undefined && present !== undefined && present !== known)
+        throw new StoreFault('io', `sqlite:${part} was removed or replaced while it was open; restart this process to use what is there now`);
+    }
     return file;
   };
   const waiting: Waiting = { scope, busyTimeoutMs, file: open };

@@ -2,6 +2,7 @@
  * Goal: what a driver does with a statement or a connection of its own changes nothing of what is stored. Method: a real server; a client
  * of `pg` on which its owner has a transaction open; a client that converts parameters by the types in the statement, as postgres.js does.
  */
+import { EventEmitter } from 'node:events';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
@@ -53,6 +54,94 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(keys).toEqual([]);
     for (let press = 0; press < 2; press++) expect(outcomeOf(await pay())?.effect).toBe('unknown');
     expect(keys).toEqual([expect.any(String), keys[0]]);
+  });
+
+  test('a payment over a pool that was given a connection back in the middle of a transaction: its record is not rolled back with that', async () => {
+    const keys: (string | null)[] = [];
+    const once = createOnce({
+      namespace: 'billing',
+      store: postgresStore(pool, { table: await newTable() }),
+      limits: { attempts: 1 },
+      fetch: async (_, init) => {
+        keys.push(new Headers(init?.headers).get('idempotency-key'));
+        throw new TypeError('the answer is lost');
+      },
+    });
+    const pay = () => once.fetch('https://bank.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
+    const forgetful = await pool.connect();
+    await forgetful.query('BEGIN');
+    forgetful.release();
+    expect(outcomeOf(await pay())?.effect).toBe('unknown');
+    await forgetful.query('ROLLBACK');
+    expect(outcomeOf(await pay())?.effect).toBe('unknown');
+    expect(keys).toEqual([expect.any(String), keys[0]]);
+  });
+
+  test.each(['awaited', 'not awaited'])(
+    'a pool of one whose connection is in a transaction, %s: nothing is told to be stored until that has ended',
+    async (how) => {
+      const one = new pg.Pool({ ...server.connection, max: 1 });
+      const table = await newTable();
+      const store = postgresStore(one, { table, timeoutMs: 300 });
+      const next: Stored = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 };
+      await store.read('warm');
+      const forgetful = await one.connect();
+      const begun = forgetful.query('BEGIN');
+      if (how === 'awaited') await begun;
+      forgetful.release();
+      const stored = store.update('a', () => ({ next, value: 'stored' }));
+      await expect(stored).rejects.toMatchObject({ reason: 'blocked', message: expect.stringMatching(/middle of a transaction/) });
+      await forgetful.query('ROLLBACK');
+      expect(await store.update('a', () => ({ next, value: 'stored' }))).toBe('stored');
+      expect(await postgresStore(pool, { table }).read('a')).toEqual(next);
+      await one.end();
+    },
+  );
+
+  test('a connection that breaks in the same packet with which it comes about ends no process', async () => {
+    const client = Object.assign(new EventEmitter(), { query: () => Promise.reject(new Error('terminated')), release: () => {} });
+    const broken = {
+      totalCount: 1,
+      idleCount: 0,
+      options: { max: 1 },
+      query: () => Promise.reject(new Error('not by this way')),
+      connect: (got: (error: undefined, connection: object) => void) => {
+        got(undefined, client);
+        // Without a listener, this throws where nobody can catch it.
+        client.emit('error', new Error('terminated'));
+      },
+    };
+    await expect(postgresStore(broken, { timeoutMs: 300 }).read('a')).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/terminated/) });
+    expect(client.listenerCount('error')).toBe(0);
+  });
+
+  test.each(['best-effort', 'required'] as const)('a record that row-level security hides is not passed over, durability %s', async (durability) => {
+    const table = await newTable();
+    await pool.query(`ALTER TABLE "${table}" ADD COLUMN tenant text DEFAULT current_setting('app.tenant', true);
+      ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+      CREATE POLICY own ON "${table}" USING (tenant = current_setting('app.tenant', true)) WITH CHECK (true);
+      CREATE ROLE "app ${table}" LOGIN; GRANT ALL ON "${table}" TO "app ${table}"`);
+    const own = new pg.Pool({ ...server.connection, user: `app ${table}`, max: 1 });
+    const keys: (string | null)[] = [];
+    const pay = () => {
+      const fetch = async (_: unknown, init?: RequestInit) => {
+        keys.push(new Headers(init?.headers).get('idempotency-key'));
+        throw new TypeError('the answer is lost');
+      };
+      const once = createOnce({ namespace: 'billing', durability, store: postgresStore(own, { table, timeoutMs: 500 }), limits: { attempts: 1 }, fetch });
+      return once.fetch('https://bank.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
+    };
+    for (const [tenant, code] of [
+      ['a', 'ERR_ONCE_UNKNOWN'],
+      ['b', 'ERR_ONCE_STORE'],
+    ] as const) {
+      await own.query(`SET app.tenant = '${tenant}'`);
+      const told = await pay();
+      expect(told).toMatchObject({ code });
+      expect(outcomeOf(told)?.effect).toBe('unknown');
+    }
+    expect(keys).toHaveLength(1);
+    await own.end();
   });
 
   test.each(['ROLLBACK', 'COMMIT'])(

@@ -292,6 +292,15 @@ describe('gone', () => {
     }
   });
 
+  test('a file whose log is removed while it is open, as by another copy of SQLite in the process that closes it: io', async () => {
+    const path = await filled();
+    const store = storeOn({ path });
+    expect(await put(store, 'b')).toBe('stored');
+    rmSync(`${path}-wal`);
+    for (const [name, call] of everyCall(store))
+      await expect(call(), name).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/-wal was removed or replaced/) });
+  });
+
   test('a Node without SQLite: no store, so a chain goes on to the next one', async () => {
     vi.spyOn(process, 'getBuiltinModule').mockImplementation(((name: string) =>
       name === 'node:sqlite' ? undefined : { dirname: () => '', resolve: () => '', basename: () => '', join: () => '', realpathSync: () => '' }) as never);

@@ -1,0 +1,135 @@
+/** Runs queries over a client: a Pool or Client of `pg`, or what has their `query`. Nothing gets into a transaction of the app's. */
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { StoreFault } from '../fault.js';
+import type { Query, Row } from './batch.js';
+import { type PostgresClient, stateOf } from './fault.js';
+
+/** SQLSTATEs for a statement name that the connection does not know, or has already, because a pooler uses another connection. Nothing was done. */
+const NAMES_GET_LOST = ['26000', '42P05'];
+
+/**
+ * Gives the function that runs queries. With a single connection, it runs one at a time, because from pg 9 on a second one is refused.
+ * A pool of pg gives up a connection that does not answer within `limitMs`.
+ */
+export function queryOf(client: PostgresClient, prepare: boolean, limitMs: number): Query {
+  const names = new Map<string, string>();
+  let prepares = prepare;
+  const named = (text: string): string => {
+    // The name is made from the text, because two stores on one connection may use two tables.
+    const name = names.get(text) ?? `oncefetch_${bytesToHex(sha256(utf8ToBytes(text))).slice(0, 16)}`;
+    names.set(text, name);
+    return name;
+  };
+  // Only pg has this form, with a name and a time limit.
+  const asked = (text: string, values: unknown[]) => {
+    const isPool = 'totalCount' in client;
+    if (!prepares && !isPool) return client.query(text, values);
+    const config = { ...(prepares && { name: named(text) }), text, values, query_timeout: limitMs };
+    return isPool && 'connect' in client ? queryOfPool(client as unknown as PgPool, config) : (client as unknown as PgClient).query(config);
+  };
+  const query: Query = async (text, ...values) => {
+    const { rows } = await asked(text, values).catch((error) => {
+      if (!NAMES_GET_LOST.includes(stateOf(error))) throw error;
+      prepares = false;
+      return asked(text, values);
+    });
+    return rows as readonly Row[];
+  };
+  if (!('processID' in client)) return query;
+  // What is written within a transaction of the app's is lost if the app rolls it back.
+  const outside = async (text: string, ...values: unknown[]): Promise<readonly Row[]> => {
+    if (inTransaction(client)) throw new StoreFault('blocked', 'the connection is in the middle of a transaction');
+    return notWithin(client, await query(text, ...values));
+  };
+  let last: Promise<unknown> = Promise.resolve();
+  return (text, ...values) => {
+    const mine = last.then(() => outside(text, ...values));
+    last = mine.catch(() => {});
+    return mine;
+  };
+}
+
+/** The part of pg that a store uses of its own Pool and of the connections in it. */
+interface PgClient extends PostgresClient {
+  query(text: string, values?: unknown[]): ReturnType<PostgresClient['query']>;
+  query(config: object): ReturnType<PostgresClient['query']>;
+}
+interface PgConnection extends PgClient {
+  getTransactionStatus?(): string | null;
+  on(event: 'error', listener: () => void): unknown;
+  off(event: 'error', listener: () => void): unknown;
+  release(error?: unknown): void;
+}
+interface PgPool {
+  readonly totalCount: number;
+  readonly idleCount: number;
+  readonly options: { readonly max?: number };
+  connect(got: (error: Error | undefined, connection: PgConnection | undefined) => void): void;
+}
+
+const ignore = (): void => {};
+
+/**
+ * `pool.query`, but never on a connection that the app gave back in the middle of a transaction: whoever gets that connection next may
+ * roll back what the store writes. The transaction may still go on (`pool.query('BEGIN')` in a pool of one), so it is left alone. In an
+ * aborted one the statement fails by itself.
+ */
+async function queryOfPool(pool: PgPool, config: object): ReturnType<PostgresClient['query']> {
+  const open: PgConnection[] = [];
+  try {
+    for (;;) {
+      const connection = await connectionOf(pool);
+      if (connection.getTransactionStatus?.() !== 'T') return await queryAndRelease(connection, config);
+      open.push(connection);
+      // Another one is asked for only where it need not be waited for.
+      if (pool.idleCount === 0 && pool.totalCount >= (pool.options.max ?? 0))
+        throw new StoreFault('blocked', 'a connection was given back to the pool in the middle of a transaction');
+    }
+  } finally {
+    for (const connection of open) release(connection);
+  }
+}
+
+/**
+ * A connection of the pool. What is asked on it hears when it breaks; the event must have a listener from the first moment on, or it would
+ * end the process. A promise of the pool's would come too late for an error in the same packet.
+ */
+const connectionOf = (pool: PgPool): Promise<PgConnection> =>
+  new Promise((resolve, reject) => {
+    pool.connect((error, connection) => {
+      connection?.on('error', ignore);
+      if (connection) resolve(connection);
+      else reject(error);
+    });
+  });
+
+async function queryAndRelease(connection: PgConnection, config: object): ReturnType<PostgresClient['query']> {
+  let failed: unknown;
+  try {
+    return notWithin(connection, await connection.query(config));
+  } catch (error) {
+    failed = error;
+    throw error;
+  } finally {
+    // A connection on which something failed is not kept, as by `pool.query`.
+    release(connection, failed instanceof StoreFault ? undefined : failed);
+  }
+}
+
+function release(connection: PgConnection, failed?: unknown): void {
+  connection.release(failed);
+  connection.off('error', ignore);
+}
+
+/** Refuses what was found by a statement that got into a transaction: the app may have begun one while the statement waited. */
+function notWithin<T>(client: PostgresClient, found: T): T {
+  if (!inTransaction(client)) return found;
+  throw new StoreFault('io', 'a statement of the store got into a transaction on the same connection, and its end decides');
+}
+
+/** Whether a transaction is open on a connection. Only `pg` from 8.21 on tells. */
+function inTransaction(client: PostgresClient): boolean {
+  const status = (client as { getTransactionStatus?(): string | null }).getTransactionStatus?.();
+  return status === 'T' || status === 'E';
+}
