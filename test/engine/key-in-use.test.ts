@@ -193,6 +193,15 @@ describe('a log-out or a log-in while a call waits for the network drops no key 
         expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
       },
     );
+
+    test('forget of a press that never left is refused where the key in use can no longer be read', async ({ world }) => {
+      const tab = world.tab({ resends: true });
+      await world.end(tab, pay(tab.once()), REFUSED);
+      const next = await pressOffline(tab, (page) => pay(page.once(), { body: CARD_B }));
+      world.damage(({ previous, ...record }) => ({ ...record, previous: { ...previous, key: 'x' } }));
+      expect(await world.run(forget(next.once(), NAME).catch((error: unknown) => error))).toMatchObject({ code: 'ERR_ONCE_RECORD' });
+      expect(world.record()).toMatchObject({ state: 'pending' });
+    });
   });
 });
 
