@@ -196,7 +196,7 @@ describe('a log-out or a log-in while a call waits for the network drops no key 
 
     test('forget of a press that never left is refused where the key in use can no longer be read', async ({ world }) => {
       const tab = world.tab({ resends: true });
-      await world.end(tab, pay(tab.once()), REFUSED);
+      await world.end(tab, pay(tab.once()), answers(400, { code: 'bad_card' }));
       const next = await pressOffline(tab, (page) => pay(page.once(), { body: CARD_B }));
       world.damage(({ previous, ...record }) => ({ ...record, previous: { ...previous, key: 'x' } }));
       expect(await world.run(forget(next.once(), NAME).catch((error: unknown) => error))).toMatchObject({ code: 'ERR_ONCE_RECORD' });
