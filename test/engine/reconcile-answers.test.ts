@@ -140,6 +140,17 @@ describe("'done', where the form was edited and the edited one has never left", 
     },
   );
 
+  test.for(['if-changed', 'always'] as const)(
+    'but where it has left, and the server is at work: it is not sent again, repeat %s',
+    async (repeat, { world }) => {
+      const { tab, once } = world.open({ repeat, reconcile: done, limits: { inProgressMs: 1 } });
+      await world.end(tab, pay(once, ONE), lost());
+      const edited = await world.end(tab, pay(once, { body: EDITED }), charged(answers(409)));
+      expect(edited).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'reconcile' } });
+      expect(world.server.arrivals).toHaveLength(2);
+    },
+  );
+
   test('when its key runs out while it waits for its turn: it is sent under another key', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed', limits: { keyWindowMs: MINUTE, attemptMs: 5 * SECOND }, reconcile: done });
     await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '58' })));
