@@ -56,6 +56,12 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
+  test('and again by each call after that, until one of them is answered', async ({ world }) => {
+    const { tab, once } = open(world, ONE);
+    for (const answer of [charged(lost()), lost(), lost(), replays()]) await world.end(tab, post(once), answer);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
   test('one whose tab died is taken up after a reload; the oldest first', async ({ world }) => {
     const keys: unknown[] = [];
     for (let page = 0; page < 2; page++) {
