@@ -48,6 +48,16 @@ describe('a POST or PATCH without a name', () => {
     expect(world.server.charged.size).toBe(2);
   });
 
+  test('but it is, by the same tab, once its own tab has given up', async ({ world }) => {
+    const [one, two] = [open(world, ONE), open(world)];
+    world.server.plays(delayed(5 * SECOND, charged(lost())), answers(201));
+    const first = post(one.once);
+    await rest();
+    expect((await world.end(two.tab, post(two.once))).outcome).toMatchObject({ resumed: false });
+    const { outcome } = await world.end(one.tab, first);
+    expect((await world.end(two.tab, post(two.once), replays())).outcome).toMatchObject({ resumed: true, key: outcome?.key });
+  });
+
   test('one that ended unknown is taken up by the same call, key and all', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     const first = await world.end(tab, post(once), charged(lost()));
