@@ -3,7 +3,7 @@
  * the developer. Method: every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
  */
 import { describe, expect } from 'vitest';
-import { type Once, type OnceEvent, run, subscribe } from '../../src/entries/index.js';
+import { derived, type Once, type OnceEvent, run, subscribe } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
 import { MINUTE, NAME, newWorld, ONE, pay, resumed, SECOND, test, watched } from '../support/world.js';
 
@@ -124,6 +124,24 @@ describe('reconcile that gives', () => {
     });
   });
 });
+
+test.for([
+  ['another payload', undefined],
+  ['other bytes', () => 'equal'],
+] as const)(
+  "'none', where the server holds %s under a derived key: that key stays, because whoever sends those again may still be charged",
+  async ([_, fingerprint], { world }) => {
+    const options = { fingerprint, reconcile: async () => 'none' as const };
+    const { tab, once } = world.open(options);
+    await world.end(tab, pay(once, { ...ONE, key: derived }), lost());
+    const next = tab.reload();
+    const edited = { key: derived, body: { cart: 'c1', amount: 20 } };
+    const told = await world.end(next, pay(next.once(options), edited), answers(422, { title: 'Idempotency-Key is already used' }));
+    expect(told.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+    await world.end(next, pay(next.once(options), edited), answers(201));
+    expect(new Set(world.server.keys).size).toBe(1);
+  },
+);
 
 describe("'done', where the form was edited and the edited one has never left", () => {
   const EDITED = { cart: 'c1', amount: 20 };
