@@ -133,7 +133,8 @@ export async function callFetch(
   const method = methodOf(input, init);
   const idempotent = !needsKey(method);
   const nameOf = once === undefined ? own.nameOf : undefined;
-  const bare = once !== true && !handle && !own.operation && own.key === undefined;
+  const name = handle ?? (Array.isArray(once) ? once : (once as { operation?: OperationName } | undefined)?.operation);
+  const bare = once !== true && !name && own.key === undefined;
   if (idempotent && bare && !nameOf) return retried(own);
   let request: RequestInput;
   try {
@@ -147,7 +148,7 @@ export async function callFetch(
   if (client.closing.aborted) throw new TypeError('once: this client is closed');
   // Stops the retry of an earlier call without a key to the same URL, which would undo this call.
   client.registry.latest.delete(request.url);
-  const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
+  const given = name ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
   const settings = client.parts.hooks?.dialect(own, request) ?? own;
   if (given || once !== undefined) refuseHidden(request);
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.

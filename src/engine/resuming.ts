@@ -87,7 +87,6 @@ export async function resumeRecord(
   const settings = {
     ...client.settings,
     limits,
-    operation: name,
     onOutcome: (told: Outcome) => {
       // The operation that the customer agreed to is gone. Whoever withdrew it has been told.
       if (agreed && told.effect === 'unknown' && told.reason === 'record') return undefined;

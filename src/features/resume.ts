@@ -46,6 +46,5 @@ export async function resumeOne(once: Once, name: OperationName, options: { sign
   const client = clientOf(once, 'resumeOne');
   check(options, { signal: 'signal' }, 'resumeOne');
   const address = addressOf(client, name);
-  const settings = { ...client.settings, operation: address.name };
-  return operate({ client, settings, address, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
+  return operate({ client, settings: client.settings, address, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
 }
