@@ -1,6 +1,6 @@
 /** Makes clients: `createOnce` joins options, store, platform and engine. */
 import { needsKey } from './core/methods.js';
-import { type OperationName, typeOf } from './core/name.js';
+import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
 import { addressOf } from './engine/address.js';
 import { openChannel } from './engine/channel.js';
@@ -157,7 +157,7 @@ export async function callFetch(
     return operate({
       client,
       settings,
-      address: addressOf(client, given),
+      address: addressOf(client, encodeName(given)),
       read: () => readRequest(client, settings, request),
       signal: request.signal,
       request: request.request,

@@ -15,7 +15,7 @@ export type Namespace = Text<'namespace'>;
 /** The namespace as the store has it: a digest. Made by `digestOfNamespace`. */
 export type NamespaceDigest = Text<'digest of a namespace'>;
 
-/** The key of an operation in the tables of this realm. Made by `operationKeyOf`. */
+/** The key of an operation in the tables of this realm. Made by `addressOf`. */
 export type OperationKey = Text<'operation key'>;
 
 /** The key of what this realm keeps for one idempotency key of an operation: its answer, its payloads. Made by `keyedOperationOf`. */

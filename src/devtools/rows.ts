@@ -1,10 +1,10 @@
 /** The rows of the list: operations that are stored, that this page drives, or that it has heard of. */
 import type { OperationName, OperationState } from 'oncefetch';
 import type { Label, Namespace, OperationKey } from '../core/ids.js';
-import { decodeName, isUnnamed } from '../core/name.js';
+import { decodeName } from '../core/name.js';
 import type { OnceRecord } from '../core/record.js';
 import { leaseHolds } from '../core/retention.js';
-import { lockNameOf, operationKeyOf } from '../engine/address.js';
+import { addressOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import type { Stored, StoredIn } from './stored.js';
 import { type Step, type Timeline, trackOf } from './timeline.js';
@@ -54,7 +54,7 @@ function ownStatus(client: Client, id: OperationKey, state: OperationState | und
 }
 
 function isHeldElsewhere(client: Client, namespace: Namespace, record: OnceRecord, held: ReadonlySet<string>): boolean {
-  if (held.has(lockNameOf(client, { namespace, label: record.label, id: record.id }))) return true;
+  if (held.has(addressOf(client, record.label, namespace, record).lock)) return true;
   const { lease } = record;
   return leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner;
 }
@@ -80,7 +80,7 @@ export function rowsOf(client: Client, stored: Stored, timeline: Timeline): read
     const { label, key, state, touchedAt: at } = record;
     const busy = state === 'pending' && isHeldElsewhere(client, namespace, record, stored.held);
     const status = state === 'pending' ? (busy ? 'elsewhere' : 'unsettled') : ENDS[state](record);
-    add(operationKeyOf(client, namespace, label, isUnnamed(label) ? key : ''), label, { record, storedIn, key, status, at });
+    add(addressOf(client, label, namespace, record).operationKey, label, { record, storedIn, key, status, at });
   }
   for (const id of flights.keys()) {
     const [scope, of, label, key] = JSON.parse(id) as [string, string, Label, string];
@@ -92,7 +92,7 @@ export function rowsOf(client: Client, stored: Stored, timeline: Timeline): read
     if (tracks.has(track) || steps.every(({ is }) => is === 'diagnostic')) continue;
     const label = (track.startsWith('~') ? '~' : track) as Label;
     const { key } = steps.at(-1) as Step;
-    add(operationKeyOf(client, namespace, label, isUnnamed(label) ? key : ''), label, { record: undefined, storedIn: undefined, key, status: 'gone', at: 0 });
+    add(addressOf(client, label, namespace, { key }).operationKey, label, { record: undefined, storedIn: undefined, key, status: 'gone', at: 0 });
   }
   return [...rows.values()].sort((a, b) => b.at - a.at);
 }

@@ -7,8 +7,8 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
 import type { Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
-import { isSamePerson, lockNameOf } from './address.js';
-import type { Client, OperationAddress, OperationRun } from './client.js';
+import { isSamePerson } from './address.js';
+import type { Client, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
@@ -29,17 +29,16 @@ export interface Waited {
 const FREE = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
-export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
-  const { locks } = client.platform;
-  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
+export async function tryLock({ platform: { locks } }: Client, lock: string): Promise<(() => void) | undefined> {
+  return locks ? locks.acquire(lock, { wait: false }).catch(() => FREE) : FREE;
 }
 
 /**
  * The same with a time limit of its own, for callers without a deadline. If the lock manager does not answer, another context may hold
  * the lock: `undefined`.
  */
-export async function tryLockInTime(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
-  const asked = tryLock(client, address);
+export async function tryLockInTime(client: Client, lock: string): Promise<(() => void) | undefined> {
+  const asked = tryLock(client, lock);
   return timed(client, asked).catch(() => {
     // If the lock comes after all, release it.
     void asked.then((release) => release?.());
@@ -65,15 +64,15 @@ export async function takeLock(
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
-  const release = await awaitLock(client, job, ms, stop);
+  const release = await awaitLock(client, job.lock, ms, stop);
   return { release: release ?? FREE, waited: { ended }, elsewhere: !release };
 }
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
-export async function awaitLock(client: Client, address: Parameters<typeof lockNameOf>[1], ms: number, stop: Stop): Promise<(() => void) | undefined> {
+export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   const bound = new AbortController();
-  const asked = (locks as Locks).acquire(lockNameOf(client, address), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const asked = (locks as Locks).acquire(lock, { wait: true, signal: bound.signal }).catch(() => undefined);
   const release = await unlessLate(clock, ms, asked, [stop, client.closing]);
   if (release) return release;
   bound.abort();

@@ -122,7 +122,7 @@ async function fly(
   // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop } = flight;
   const here = { client, ...address, stop, deadline: startedAt + settings.limits.totalMs };
-  const lock = held ? Promise.resolve(held) : tryLock(client, address);
+  const lock = held ? Promise.resolve(held) : tryLock(client, address.lock);
   try {
     const asked = Promise.all([read, idsOf(client, address), lock]);
     const [request, ids, free] = await inTime(here, settings.limits.totalMs, asked, () => busyError(here));

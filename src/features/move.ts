@@ -4,12 +4,12 @@ import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { CLOCK_BACK_MS, leaseHolds, MOVED } from '../core/retention.js';
-import { digestOfNamespace, idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
+import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { changed, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
-import { operationKeyOfRecord, PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
+import { PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -66,7 +66,8 @@ async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<
       const page = await timed(client, store.scan({ ns, state: 'retired', after: cursor, limit: PAGE }));
       for (const stored of page.records) {
         const record = readRecord(stored);
-        if (record && isOpen(record) && !isUnnamed(record.label)) yield { record, operationKey: operationKeyOfRecord(client, namespace, record) };
+        if (record && isOpen(record) && !isUnnamed(record.label))
+          yield { record, operationKey: addressOf(client, record.label, namespace, record).operationKey };
       }
       cursor = page.next;
     } while (cursor !== undefined);
@@ -101,8 +102,8 @@ function withPayloadsOf(there: OnceRecord, { state, payloads, scheme }: OnceReco
 }
 
 /** Whether a call, in this context or in another one, drives the operation. */
-async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: OperationKey, namespace: Namespace): Promise<boolean> {
-  const release = await tryLockInTime(client, { name: [], namespace, operationKey, ...address });
+async function isDriven(client: Client, { lock, operationKey }: OperationAddress): Promise<boolean> {
+  const release = await tryLockInTime(client, lock);
   release?.();
   return !release || client.registry.flights.has(operationKey);
 }
@@ -131,18 +132,18 @@ function isPerAccount(client: Client, record: OnceRecord): boolean {
  */
 async function moveOne(client: Client, from: Namespace, to: Namespace, record: OnceRecord, operationKey: OperationKey): Promise<void> {
   const { key, label, id: old } = record;
-  const unnamed = isUnnamed(label);
-  const own = unnamed ? await idOfUnnamed(client, to, record) : undefined;
-  const { id, ns } = await idsOf(client, { namespace: to, label, id: own });
+  const own = isUnnamed(label) ? await idOfUnnamed(client, to, record) : undefined;
+  const address = addressOf(client, label, to, { key, id: own });
+  const { id, ns } = await idsOf(client, address);
   const { degraded } = client.registry;
-  const there = operationKeyOf(client, to, label, unnamed ? key : '');
+  const there = address.operationKey;
   const memory = degraded.get(operationKey);
   const store = memory ?? client.store;
   const update = <T>(
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  const driven = await isDriven(client, { label, id: old }, operationKey, from);
+  const driven = await isDriven(client, addressOf(client, label, from, record));
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
     // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`).

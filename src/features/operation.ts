@@ -145,7 +145,7 @@ class ObservedOperation implements Operation {
   /** The present address; `undefined` while nobody is logged in. */
   #placeNow(): OperationAddress | undefined {
     try {
-      return addressOf(this.#client, this.name);
+      return addressOf(this.#client, encodeName(this.name));
     } catch {
       return undefined;
     }
