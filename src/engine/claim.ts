@@ -86,23 +86,35 @@ const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => wor
 
 /** Begins: one durable update, before the first byte leaves. */
 export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {
-  const { client } = job;
+  const { client, settings, namespace } = job;
+  const { parts, platform } = client;
   await giveBack(job);
   const store = storeForOperation(job);
   const ready = store.ready && (await orStoreError(job, timed(client, store.ready(), job.deadline)));
-  if (job.settings.required && store.survives === 'context') {
+  if (settings.required && store.survives === 'context') {
     const error = new TypeError(wrong("durability 'required'", 'durability', store.kind));
     // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
-    throw client.platform.server ? error : storeError(job, error);
+    throw platform.server ? error : storeError(job, error);
   }
   if (wantsLease(job)) await nameOwner(client, ready ?? store);
-  // An unnamed operation is stored under its key, so no two contexts can race for it.
-  const random = job.settings.key === undefined && (store.atomic || !job.name.length);
+  const operation = named(job.name);
+  // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, contexts that race for a
+  // name must arrive at the same key, so it is derived.
+  const random = settings.key === undefined && (store.atomic || !operation);
+  const { shape = (uuid: string) => uuid } = settings.dialect;
   // A key strategy is asked only when a new key is needed. A pending operation keeps its key, whatever the strategy would say now.
-  let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
+  let generation = typeof settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
-    const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random);
-    const begun = await claim(job, waited, generation, key, random);
+    let key: unknown = settings.key;
+    if (random) key = operation ? shape(platform.randomness.uuid()) : job.id;
+    else if (key === undefined) {
+      if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
+      key = shape(parts.derive({ namespace, operation, generation }));
+    } else if (typeof key === 'function' && generation !== NO_KEY_YET) {
+      if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
+      key = await parts.hooks.key(job, generation);
+    }
+    const begun = await claim(job, waited, generation, generation === NO_KEY_YET ? NO_KEY : keyOf(job, key), random);
     if (begun.do !== 'rekey' || round > 3) return begun;
     generation = begun.generation;
   }
@@ -113,24 +125,6 @@ const wantsLease = (job: OperationRun): boolean => {
   const { locks, isolated } = job.client.platform;
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
 };
-
-/** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
-function keyFor(job: OperationRun, generation: number, random: boolean): IdempotencyKey | Promise<IdempotencyKey> {
-  const { client, settings, namespace } = job;
-  const { parts, platform } = client;
-  const operation = named(job.name);
-  const { shape = (uuid: string) => uuid } = settings.dialect;
-  let key: unknown = settings.key;
-  if (random) key = operation ? shape(platform.randomness.uuid()) : job.id;
-  else if (typeof key === 'function') {
-    if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
-    return parts.hooks.key(job, generation);
-  } else if (key === undefined) {
-    if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
-    key = shape(parts.derive({ namespace, operation, generation }));
-  }
-  return keyOf(job, key);
-}
 
 /** The key, if the dialect allows it. Throws a TypeError otherwise. */
 export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>, key: unknown): IdempotencyKey {
