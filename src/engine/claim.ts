@@ -102,21 +102,22 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
   // name must arrive at the same key, so it is derived.
   const random = settings.key === undefined && (store.atomic || !operation);
   const { shape = (uuid: string) => uuid } = settings.dialect;
+  const keyKind = random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived';
   // A key strategy is asked only when a new key is needed. A pending operation keeps its key, whatever the strategy would say now.
-  let generation = typeof settings.key === 'function' ? NO_KEY_YET : 0;
+  let keyGeneration = typeof settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
     let key: unknown = settings.key;
     if (random) key = operation ? shape(platform.randomness.uuid()) : job.id;
     else if (key === undefined) {
       if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
-      key = shape(parts.derive({ namespace, operation, generation }));
-    } else if (typeof key === 'function' && generation !== NO_KEY_YET) {
+      key = shape(parts.derive({ namespace, operation, generation: keyGeneration }));
+    } else if (typeof key === 'function' && keyGeneration !== NO_KEY_YET) {
       if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
-      key = await parts.hooks.key(job, generation);
+      key = await parts.hooks.key(job, keyGeneration);
     }
-    const begun = await claim(job, waited, generation, generation === NO_KEY_YET ? NO_KEY : keyOf(job, key), random);
+    const begun = await claim(job, waited, { key: keyGeneration === NO_KEY_YET ? NO_KEY : keyOf(job, key), keyGeneration, keyKind });
     if (begun.do !== 'rekey' || round > 3) return begun;
-    generation = begun.generation;
+    keyGeneration = begun.generation;
   }
 }
 
@@ -135,22 +136,20 @@ export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>,
 }
 
 /** One durable update, which decides what this call does with the record that it finds. */
-async function claim(job: OperationRun, waited: Waited | undefined, generation: number, key: IdempotencyKey, random: boolean): Promise<Begun> {
+async function claim(job: OperationRun, waited: Waited | undefined, made: Pick<Claimant, 'key' | 'keyGeneration' | 'keyKind'>): Promise<Begun> {
   const { client, settings, payload, resumeOnly } = job;
   const { dialect, limits } = settings;
   const { owner, platform } = client;
   const writable = settings.namespace !== undefined || platform.server;
   const c: Claimant = {
     ...job,
+    ...made,
     scheme: SCHEME,
     origin: payload?.origin ?? '',
     endpoint: payload?.endpoint ?? '',
     scope: dialect.scope ?? 'endpoint',
     carrier: dialect.carrier,
     dialect: dialect.name,
-    key,
-    keyGeneration: generation,
-    keyKind: random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived',
     seesRaces: typeof settings.key === 'function' && storeForOperation(job).atomic,
     repeat: settings.repeat,
     whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
@@ -171,7 +170,10 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     job.aheadMs = storeNow - now;
     // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
     // or moved: do not insert. On a server the user is not asked, because the store may run this in the async context of another call.
-    const late = stored === undefined && (job.name.length || !random) && (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
+    const late =
+      stored === undefined &&
+      (job.name.length || settings.key !== undefined) &&
+      (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
     const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
     begun = began.value;
     return began;
@@ -181,11 +183,11 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   } catch (cause) {
     const { degraded } = client.registry;
     // If the store is full, there may be room without the request.
-    const lighter = await client.parts.requests?.without(job, cause, key);
-    if (lighter) return claim(lighter, waited, generation, key, random);
+    const lighter = await client.parts.requests?.without(job, cause, made.key);
+    if (lighter) return claim(lighter, waited, made);
     if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
       throw storeError(job, cause);
-    return afterFailedInsert(job, begun, random, cause, () => updateStored(job, change));
+    return afterFailedInsert(job, begun, cause, () => updateStored(job, change));
   }
 }
 
@@ -195,7 +197,7 @@ const DEGRADED_MAX = 10_000;
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
 /** The write of a new record failed or timed out: what to do depends on what is stored now. */
-async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boolean, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
+async function afterFailedInsert(job: OperationRun, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, operationKey } = job;
   const stored = await orStoreError(job, readStored(job));
   const record = readRecord(stored);
@@ -203,7 +205,7 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   if (record && sameRecord(record, begun) && (await writeAgain(job, begun, record))) return begun;
   if (stored !== undefined) throw storeError(job, cause);
   if (job.settings.required) {
-    const gone = random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
+    const gone = begun.record.random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
     throw gone ? failure(job, unsent('store-write'), { cause }) : storeError(job, cause);
   }
   // A write that timed out may still be committed, and another context would find it.
