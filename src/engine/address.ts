@@ -63,9 +63,8 @@ export function isOperationOf({ store }: Client, namespace: Namespace, operation
 /** What tells an unnamed operation from its equals. */
 type Own = { readonly key: string; readonly id?: RecordId | undefined };
 
-/** The address of an operation, by default of the present user. `record`: its record, or what is to be in it. Throws a TypeError on an empty namespace. */
-export function addressOf(client: Client, label: Label, namespace = namespaceOf(client), record?: Own): OperationAddress {
-  const { scope } = client.store;
+/** The address of an operation. `record`: its record, or what is to be in it. */
+export function addressOf({ store: { scope } }: Client, label: Label, namespace: Namespace, record?: Own): OperationAddress {
   const own = isUnnamed(label) ? record : undefined;
   return {
     // Not the caller's array, which may have changed by the time a key strategy is asked.
