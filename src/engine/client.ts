@@ -87,7 +87,7 @@ export interface OperationAddress extends Named {
 
 /** The request of a call, once it has been read. */
 export interface PreparedCall {
-  /** Absent when the call only goes on with what is stored. */
+  /** Absent when the call only goes on with what is stored, and later if nothing is stored that can be sent. */
   readonly payload: Payload | undefined;
   readonly fingerprint: string;
   readonly raw: string;
@@ -114,21 +114,15 @@ export interface Call {
 }
 
 /** One call on its way to its outcome. */
-export interface OperationRun extends Omit<OperationAddress, 'id'> {
+export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<PreparedCall, 'key'> {
   readonly client: Client;
   readonly settings: Settings;
   readonly id: RecordId;
   readonly ns: NamespaceDigest;
-  /** Absent when there is nothing to send: a `resume` without a stored request. */
-  readonly payload: Payload | undefined;
-  readonly fingerprint: string;
-  readonly raw: string;
   /** Aborted when no caller is left. */
   readonly stop: Stop;
   readonly deadline: number;
   readonly resumeOnly: boolean;
-  readonly agreed?: number | undefined;
-  readonly found?: Found | undefined;
   /** Another context holds the lock and did not release it in time, so this call goes on without it. */
   readonly unlocked?: boolean | undefined;
   /** An earlier key of this call was used up without an effect for this call. */
