@@ -1,8 +1,8 @@
 /** Makes clients: `createOnce` joins options, store, platform and engine. */
 import { needsKey } from './core/methods.js';
-import { type OperationName, typeOf } from './core/name.js';
+import { encodeName, type OperationName, typeOf } from './core/name.js';
 import { defaultStore } from './default-store.js';
-import { addressOf } from './engine/address.js';
+import { addressOf, namespaceOf } from './engine/address.js';
 import { openChannel } from './engine/channel.js';
 import type { Client, Parts } from './engine/client.js';
 import { Closing } from './engine/closing.js';
@@ -133,7 +133,8 @@ export async function callFetch(
   const method = methodOf(input, init);
   const idempotent = !needsKey(method);
   const nameOf = once === undefined ? own.nameOf : undefined;
-  const bare = once !== true && !handle && !own.operation && own.key === undefined;
+  const name = handle ?? (Array.isArray(once) ? once : (once as { operation?: OperationName } | undefined)?.operation);
+  const bare = once !== true && !name && own.key === undefined;
   if (idempotent && bare && !nameOf) return retried(own);
   let request: RequestInput;
   try {
@@ -147,7 +148,7 @@ export async function callFetch(
   if (client.closing.aborted) throw new TypeError('once: this client is closed');
   // Stops the retry of an earlier call without a key to the same URL, which would undo this call.
   client.registry.latest.delete(request.url);
-  const given = handle ?? own.operation ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
+  const given = name ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
   const settings = client.parts.hooks?.dialect(own, request) ?? own;
   if (given || once !== undefined) refuseHidden(request);
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
@@ -156,7 +157,7 @@ export async function callFetch(
     return operate({
       client,
       settings,
-      address: addressOf(client, given),
+      address: addressOf(client, encodeName(given), namespaceOf(client)),
       read: () => readRequest(client, settings, request),
       signal: request.signal,
       request: request.request,

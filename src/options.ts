@@ -47,7 +47,7 @@ const META_BYTES_MAX = 1024;
 
 type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 
-export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'repeat' | 'whenBusy'> {
+export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'operation' | 'repeat' | 'whenBusy'> {
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenBusy: 'join' | 'reject';
   /** `response` is set only if the app gave it; the defaults are in `tuning`. */
@@ -162,14 +162,13 @@ export function withDialect(settings: Settings, request: { method: string; url: 
   return { ...settings, dialect, limits: settings.ownWindow ? settings.limits : limitsOf(settings.limits, { keyWindowMs: dialect.windowMs }) };
 }
 
-/** The settings of one call: `init` over the client's. */
+/** The settings of one call: `init`, if it is more than a name, over the client's. */
 export function callSettings(client: Settings, init: unknown): Settings {
-  if (init === undefined || typeof init === 'boolean') return client;
-  if (Array.isArray(init)) return { ...client, operation: init as OperationName };
+  if (init === undefined || typeof init === 'boolean' || Array.isArray(init)) return client;
   if (typeOf(init) !== 'object') throw new TypeError(`once: once must be an array or an object, got ${typeOf(init)}`);
   checkCallOptions(init as object);
-  const { keep, limits, ...rest } = init as OperationOptions;
-  if (rest.operation !== undefined) encodeName(rest.operation);
+  const { keep, limits, operation, ...rest } = init as OperationOptions;
+  if (operation !== undefined) encodeName(operation);
   const meta = rest.meta === undefined ? undefined : metaOf(rest.meta);
   return {
     ...merge(client, { ...rest, meta }),

@@ -15,7 +15,7 @@ export type Namespace = Text<'namespace'>;
 /** The namespace as the store has it: a digest. Made by `digestOfNamespace`. */
 export type NamespaceDigest = Text<'digest of a namespace'>;
 
-/** The key of an operation in the tables of this realm. Made by `operationKeyOf`. */
+/** The key of an operation in the tables of this realm. Made by `addressOf`. */
 export type OperationKey = Text<'operation key'>;
 
 /** The key of what this realm keeps for one idempotency key of an operation: its answer, its payloads. Made by `keyedOperationOf`. */
@@ -24,5 +24,5 @@ export type KeyedOperation = Text<'operation key and idempotency key'>;
 /** The id of an operation's record in the store. Made by `idsOf`, and for an unnamed operation by `idOfUnnamed`. */
 export type RecordId = Text<'record id'>;
 
-/** The key that goes to the server, checked against the dialect's pattern. Made by `keyFor`. */
+/** The key that goes to the server, checked against the dialect's pattern. Made by `beginRecord`. */
 export type IdempotencyKey = Text<'idempotency key'>;

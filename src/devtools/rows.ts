@@ -1,11 +1,10 @@
 /** The rows of the list: operations that are stored, that this page drives, or that it has heard of. */
 import type { OperationName, OperationState } from 'oncefetch';
 import type { Label, Namespace, OperationKey } from '../core/ids.js';
-import { decodeName, isUnnamed } from '../core/name.js';
 import type { OnceRecord } from '../core/record.js';
 import { leaseHolds } from '../core/retention.js';
-import { lockNameOf, operationKeyOf } from '../engine/address.js';
-import type { Client } from '../engine/client.js';
+import { addressOf } from '../engine/address.js';
+import type { Client, OperationAddress } from '../engine/client.js';
 import type { Stored, StoredIn } from './stored.js';
 import { type Step, type Timeline, trackOf } from './timeline.js';
 
@@ -53,12 +52,6 @@ function ownStatus(client: Client, id: OperationKey, state: OperationState | und
   return state.why === 'another-context' ? 'elsewhere' : 'waiting';
 }
 
-function isHeldElsewhere(client: Client, namespace: Namespace, record: OnceRecord, held: ReadonlySet<string>): boolean {
-  if (held.has(lockNameOf(client, { namespace, label: record.label, id: record.id }))) return true;
-  const { lease } = record;
-  return leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner;
-}
-
 /** The time of the last step; 0 if there is none. */
 const lastAt = (steps: readonly Step[]): number => steps.at(-1)?.at ?? 0;
 
@@ -68,8 +61,10 @@ export function rowsOf(client: Client, stored: Stored, timeline: Timeline): read
   const { lives, flights } = client.registry;
   const rows = new Map<string, Row>();
   const tracks = new Set<string>();
-  const add = (id: OperationKey, label: Label, rest: Pick<Row, 'key' | 'record' | 'storedIn'> & { status: Status; at: number }): void => {
-    const operation = decodeName(label);
+  const add = (
+    { operationKey: id, label, name: operation }: OperationAddress,
+    rest: Pick<Row, 'key' | 'record' | 'storedIn'> & { status: Status; at: number },
+  ): void => {
     const state = lives.get(id)?.state;
     const track = trackOf(label, rest.key);
     const at = Math.max(rest.at, lastAt(timeline.of(track)));
@@ -77,22 +72,23 @@ export function rowsOf(client: Client, stored: Stored, timeline: Timeline): read
     rows.set(id, { ...rest, id, operation, name: shownName(operation), track, state, at, status: ownStatus(client, id, state) ?? rest.status });
   };
   for (const { record, storedIn } of stored.found) {
-    const { label, key, state, touchedAt: at } = record;
-    const busy = state === 'pending' && isHeldElsewhere(client, namespace, record, stored.held);
+    const { label, key, state, lease, touchedAt: at } = record;
+    const address = addressOf(client, label, namespace, record);
+    const busy = stored.held.has(address.lock) || (leaseHolds(lease, client.platform.clock.now()) && lease.owner !== client.owner);
     const status = state === 'pending' ? (busy ? 'elsewhere' : 'unsettled') : ENDS[state](record);
-    add(operationKeyOf(client, namespace, label, isUnnamed(label) ? key : ''), label, { record, storedIn, key, status, at });
+    add(address, { record, storedIn, key, status, at });
   }
   for (const id of flights.keys()) {
     const [scope, of, label, key] = JSON.parse(id) as [string, string, Label, string];
     if (scope !== client.store.scope || of !== namespace || rows.has(id)) continue;
-    add(id, label, { record: undefined, storedIn: undefined, key, status: 'sending', at: client.platform.clock.now() });
+    add(addressOf(client, label, namespace, { key }), { record: undefined, storedIn: undefined, key, status: 'sending', at: client.platform.clock.now() });
   }
   for (const track of timeline.tracks) {
     const steps = timeline.of(track);
     if (tracks.has(track) || steps.every(({ is }) => is === 'diagnostic')) continue;
     const label = (track.startsWith('~') ? '~' : track) as Label;
     const { key } = steps.at(-1) as Step;
-    add(operationKeyOf(client, namespace, label, isUnnamed(label) ? key : ''), label, { record: undefined, storedIn: undefined, key, status: 'gone', at: 0 });
+    add(addressOf(client, label, namespace, { key }), { record: undefined, storedIn: undefined, key, status: 'gone', at: 0 });
   }
   return [...rows.values()].sort((a, b) => b.at - a.at);
 }

@@ -4,6 +4,7 @@ import type { Namespace } from '../core/ids.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { digestOfNamespace } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
+import { storedIn } from '../engine/record-access.js';
 import type { Store } from '../ports.js';
 import { faceOf } from './inside.js';
 
@@ -32,8 +33,6 @@ export interface Stored {
 
 export const NOTHING: Stored = { namespace: undefined, found: [], more: false, damaged: 0, held: new Set() };
 
-const placeOf = (store: Store): StoredIn => store.storedIn?.() ?? (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
-
 /** Reads one state of one store, page by page. */
 async function scan(store: Store, ns: string, state: OnceRecord['state']): Promise<{ found: Found[]; more: boolean; damaged: number }> {
   const found: Found[] = [];
@@ -43,7 +42,7 @@ async function scan(store: Store, ns: string, state: OnceRecord['state']): Promi
     const page = await store.scan({ ns, state, after, limit: PAGE });
     for (const stored of page.records) {
       const record = readRecord(stored);
-      if (record) found.push({ record, storedIn: placeOf(store) });
+      if (record) found.push({ record, storedIn: storedIn(store) });
       else damaged++;
     }
     after = page.next;

@@ -1,6 +1,6 @@
 /** Where an operation is found: its key in the tables of this realm, its ids in the store, the name of its lock. */
 import type { KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
-import { encodeName, isUnnamed, type OperationName, typeOf } from '../core/name.js';
+import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { guarded } from './observe.js';
@@ -54,32 +54,33 @@ export const isSamePerson = (client: Client, namespace: Namespace): boolean =>
  */
 export const sessionOf = ({ platform, session }: Client): number => (platform.server ? 0 : session.changes);
 
-/** `own` tells unnamed operations of one label apart. */
-export const operationKeyOf = ({ store }: Client, namespace: Namespace, label: Label, own = ''): OperationKey =>
-  JSON.stringify([store.scope, namespace, label, own]) as OperationKey;
-
 /** Whether this is the key of an operation in this client's store and this namespace. */
 export function isOperationOf({ store }: Client, namespace: Namespace, operationKey: OperationKey | KeyedOperation): boolean {
   const [scope, of] = JSON.parse(operationKey.split('\n')[0] as string) as unknown[];
   return scope === store.scope && of === namespace;
 }
 
-/** The address of a named operation: of the present user, or of the namespace `of`. Throws a TypeError on a wrong name or an empty namespace. */
-export function addressOf(client: Client, name: unknown, of?: Namespace): OperationAddress {
-  const label = encodeName(name);
-  const namespace = of ?? namespaceOf(client);
-  // The name is copied: the caller may have changed its array by the time a key strategy is asked.
-  return { name: [...(name as OperationName)], label, namespace, operationKey: operationKeyOf(client, namespace, label), id: undefined };
+/** What tells an unnamed operation from its equals. */
+type Own = { readonly key: string; readonly id?: RecordId | undefined };
+
+/** The address of an operation. `record`: its record, or what is to be in it. */
+export function addressOf({ store: { scope } }: Client, label: Label, namespace: Namespace, record?: Own): OperationAddress {
+  const own = isUnnamed(label) ? record : undefined;
+  return {
+    // Not the caller's array, which may have changed by the time a key strategy is asked.
+    name: decodeName(label),
+    label,
+    namespace,
+    operationKey: JSON.stringify([scope, namespace, label, own?.key ?? '']) as OperationKey,
+    id: own?.id,
+    // The store is part of it, so that operations in different stores do not wait for each other.
+    lock: `oncefetch:${JSON.stringify([scope, namespace, own?.id ?? label])}`,
+  };
 }
 
-/** The address of an unnamed operation, which is told from its equals by its key. */
-export const unnamedAddress = (client: Client, namespace: Namespace, label: Label, key: string, id = key as RecordId): OperationAddress => ({
-  name: [],
-  label,
-  namespace,
-  operationKey: operationKeyOf(client, namespace, label, key),
-  id,
-});
+/** The address of an unnamed operation that has no record yet. */
+export const unnamedAddress = (client: Client, namespace: Namespace, label: Label, key: string, id = key as RecordId): OperationAddress =>
+  addressOf(client, label, namespace, { key, id });
 
 /** Ids in the store are digests, so that the store does not show whose records it holds. */
 export async function idsOf(
@@ -106,7 +107,3 @@ export async function digestOfNamespace(client: Client, namespace: Namespace): P
 export async function idOfUnnamed({ platform: { digest } }: Client, namespace: Namespace, { key, random }: { readonly key: string; readonly random: boolean }) {
   return (random ? key : (await digest(JSON.stringify([namespace, '~', key]))).slice(0, 32)) as RecordId;
 }
-
-/** The name of the operation's lock. The store is part of it, so that operations in different stores do not wait for each other. */
-export const lockNameOf = ({ store }: Client, { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>): string =>
-  `oncefetch:${JSON.stringify([store.scope, namespace, isUnnamed(label) ? id : label])}`;

@@ -24,7 +24,7 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
   const hold = new InFlightOperation(client.registry, address.operationKey, client);
   hold.fingerprinted(undefined);
   try {
-    const release = await tryLockInTime(client, address);
+    const release = await tryLockInTime(client, address.lock);
     if (!release) throw busyError({ client, ...address });
     const { id, ns } = await idsOf(client, address);
     const place = { client, ...address, id };

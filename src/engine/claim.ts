@@ -7,8 +7,8 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
 import type { Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
-import { isSamePerson, lockNameOf } from './address.js';
-import type { Client, OperationAddress, OperationRun } from './client.js';
+import { isSamePerson } from './address.js';
+import type { Client, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
@@ -29,17 +29,16 @@ export interface Waited {
 const FREE = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
-export async function tryLock(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
-  const { locks } = client.platform;
-  return locks ? locks.acquire(lockNameOf(client, address), { wait: false }).catch(() => FREE) : FREE;
+export async function tryLock({ platform: { locks } }: Client, lock: string): Promise<(() => void) | undefined> {
+  return locks ? locks.acquire(lock, { wait: false }).catch(() => FREE) : FREE;
 }
 
 /**
  * The same with a time limit of its own, for callers without a deadline. If the lock manager does not answer, another context may hold
  * the lock: `undefined`.
  */
-export async function tryLockInTime(client: Client, address: OperationAddress): Promise<(() => void) | undefined> {
-  const asked = tryLock(client, address);
+export async function tryLockInTime(client: Client, lock: string): Promise<(() => void) | undefined> {
+  const asked = tryLock(client, lock);
   return timed(client, asked).catch(() => {
     // If the lock comes after all, release it.
     void asked.then((release) => release?.());
@@ -65,15 +64,15 @@ export async function takeLock(
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
-  const release = await awaitLock(client, job, ms, stop);
+  const release = await awaitLock(client, job.lock, ms, stop);
   return { release: release ?? FREE, waited: { ended }, elsewhere: !release };
 }
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
-export async function awaitLock(client: Client, address: Parameters<typeof lockNameOf>[1], ms: number, stop: Stop): Promise<(() => void) | undefined> {
+export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   const bound = new AbortController();
-  const asked = (locks as Locks).acquire(lockNameOf(client, address), { wait: true, signal: bound.signal }).catch(() => undefined);
+  const asked = (locks as Locks).acquire(lock, { wait: true, signal: bound.signal }).catch(() => undefined);
   const release = await unlessLate(clock, ms, asked, [stop, client.closing]);
   if (release) return release;
   bound.abort();
@@ -87,25 +86,38 @@ const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => wor
 
 /** Begins: one durable update, before the first byte leaves. */
 export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {
-  const { client } = job;
+  const { client, settings, namespace } = job;
+  const { parts, platform } = client;
   await giveBack(job);
   const store = storeForOperation(job);
   const ready = store.ready && (await orStoreError(job, timed(client, store.ready(), job.deadline)));
-  if (job.settings.required && store.survives === 'context') {
+  if (settings.required && store.survives === 'context') {
     const error = new TypeError(wrong("durability 'required'", 'durability', store.kind));
     // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
-    throw client.platform.server ? error : storeError(job, error);
+    throw platform.server ? error : storeError(job, error);
   }
   if (wantsLease(job)) await nameOwner(client, ready ?? store);
-  // An unnamed operation is stored under its key, so no two contexts can race for it.
-  const random = job.settings.key === undefined && (store.atomic || !job.name.length);
+  const operation = named(job.name);
+  // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, contexts that race for a
+  // name must arrive at the same key, so it is derived.
+  const random = settings.key === undefined && (store.atomic || !operation);
+  const { shape = (uuid: string) => uuid } = settings.dialect;
+  const keyKind = random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived';
   // A key strategy is asked only when a new key is needed. A pending operation keeps its key, whatever the strategy would say now.
-  let generation = typeof job.settings.key === 'function' ? NO_KEY_YET : 0;
+  let keyGeneration = typeof settings.key === 'function' ? NO_KEY_YET : 0;
   for (let round = 0; ; round++) {
-    const key = generation === NO_KEY_YET ? NO_KEY : await keyFor(job, generation, random);
-    const begun = await claim(job, waited, generation, key, random);
+    let key: unknown = settings.key;
+    if (random) key = operation ? shape(platform.randomness.uuid()) : job.id;
+    else if (key === undefined) {
+      if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
+      key = shape(parts.derive({ namespace, operation, generation: keyGeneration }));
+    } else if (typeof key === 'function' && keyGeneration !== NO_KEY_YET) {
+      if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
+      key = await parts.hooks.key(job, keyGeneration);
+    }
+    const begun = await claim(job, waited, { key: keyGeneration === NO_KEY_YET ? NO_KEY : keyOf(job, key), keyGeneration, keyKind });
     if (begun.do !== 'rekey' || round > 3) return begun;
-    generation = begun.generation;
+    keyGeneration = begun.generation;
   }
 }
 
@@ -114,24 +126,6 @@ const wantsLease = (job: OperationRun): boolean => {
   const { locks, isolated } = job.client.platform;
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
 };
-
-/** Makes the key. On a store that is not atomic, contexts that race must arrive at the same key, so it is derived. */
-function keyFor(job: OperationRun, generation: number, random: boolean): IdempotencyKey | Promise<IdempotencyKey> {
-  const { client, settings, namespace } = job;
-  const { parts, platform } = client;
-  const operation = named(job.name);
-  const { shape = (uuid: string) => uuid } = settings.dialect;
-  let key: unknown = settings.key;
-  if (random) key = operation ? shape(platform.randomness.uuid()) : job.id;
-  else if (typeof key === 'function') {
-    if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
-    return parts.hooks.key(job, generation);
-  } else if (key === undefined) {
-    if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
-    key = shape(parts.derive({ namespace, operation, generation }));
-  }
-  return keyOf(job, key);
-}
 
 /** The key, if the dialect allows it. Throws a TypeError otherwise. */
 export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>, key: unknown): IdempotencyKey {
@@ -142,22 +136,20 @@ export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>,
 }
 
 /** One durable update, which decides what this call does with the record that it finds. */
-async function claim(job: OperationRun, waited: Waited | undefined, generation: number, key: IdempotencyKey, random: boolean): Promise<Begun> {
+async function claim(job: OperationRun, waited: Waited | undefined, made: Pick<Claimant, 'key' | 'keyGeneration' | 'keyKind'>): Promise<Begun> {
   const { client, settings, payload, resumeOnly } = job;
   const { dialect, limits } = settings;
   const { owner, platform } = client;
   const writable = settings.namespace !== undefined || platform.server;
   const c: Claimant = {
     ...job,
+    ...made,
     scheme: SCHEME,
     origin: payload?.origin ?? '',
     endpoint: payload?.endpoint ?? '',
     scope: dialect.scope ?? 'endpoint',
     carrier: dialect.carrier,
     dialect: dialect.name,
-    key,
-    keyGeneration: generation,
-    keyKind: random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived',
     seesRaces: typeof settings.key === 'function' && storeForOperation(job).atomic,
     repeat: settings.repeat,
     whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
@@ -178,7 +170,10 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
     job.aheadMs = storeNow - now;
     // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
     // or moved: do not insert. On a server the user is not asked, because the store may run this in the async context of another call.
-    const late = stored === undefined && (job.name.length || !random) && (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
+    const late =
+      stored === undefined &&
+      (job.name.length || settings.key !== undefined) &&
+      (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
     const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
     begun = began.value;
     return began;
@@ -188,11 +183,11 @@ async function claim(job: OperationRun, waited: Waited | undefined, generation: 
   } catch (cause) {
     const { degraded } = client.registry;
     // If the store is full, there may be room without the request.
-    const lighter = await client.parts.requests?.without(job, cause, key);
-    if (lighter) return claim(lighter, waited, generation, key, random);
+    const lighter = await client.parts.requests?.without(job, cause, made.key);
+    if (lighter) return claim(lighter, waited, made);
     if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
       throw storeError(job, cause);
-    return afterFailedInsert(job, begun, random, cause, () => updateStored(job, change));
+    return afterFailedInsert(job, begun, cause, () => updateStored(job, change));
   }
 }
 
@@ -202,7 +197,7 @@ const DEGRADED_MAX = 10_000;
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
 /** The write of a new record failed or timed out: what to do depends on what is stored now. */
-async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boolean, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
+async function afterFailedInsert(job: OperationRun, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, operationKey } = job;
   const stored = await orStoreError(job, readStored(job));
   const record = readRecord(stored);
@@ -210,7 +205,7 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, random: boo
   if (record && sameRecord(record, begun) && (await writeAgain(job, begun, record))) return begun;
   if (stored !== undefined) throw storeError(job, cause);
   if (job.settings.required) {
-    const gone = random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
+    const gone = begun.record.random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
     throw gone ? failure(job, unsent('store-write'), { cause }) : storeError(job, cause);
   }
   // A write that timed out may still be committed, and another context would find it.

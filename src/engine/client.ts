@@ -4,7 +4,7 @@ import type { Found } from '../core/claimant.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
 import type { WaitReason } from '../core/event.js';
-import type { IdempotencyKey, KeyedOperation, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
+import type { IdempotencyKey, KeyedOperation, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Facts } from '../core/outcome.js';
 import type { OnceRecord, PendingRecord, Refusal } from '../core/record.js';
@@ -19,7 +19,7 @@ import type { Session, Sweeps } from './client-state.js';
 import type { Closing, Stop } from './closing.js';
 import type { Extensions } from './extensions.js';
 import type { Anew, Ended, Finished, InFlightTables } from './in-flight.js';
-import type { Listener, Log, ObservableState } from './observed.js';
+import type { Listener, Log, Named, ObservableState } from './observed.js';
 import type { Result } from './result.js';
 import type { Start, Stopped } from './stopped.js';
 
@@ -75,19 +75,19 @@ export interface Registry extends InFlightTables {
 }
 
 /** Where an operation is found: whose it is, its name, and its ids. */
-export interface OperationAddress {
-  readonly name: OperationName;
-  readonly label: Label;
+export interface OperationAddress extends Named {
   readonly namespace: Namespace;
   /** Its key in the tables of this realm. */
   readonly operationKey: OperationKey;
   /** Its id in the store, unless that is a digest of the name. */
   readonly id: RecordId | undefined;
+  /** The name of its lock. */
+  readonly lock: string;
 }
 
 /** The request of a call, once it has been read. */
 export interface PreparedCall {
-  /** Absent when the call only goes on with what is stored. */
+  /** Absent when the call only goes on with what is stored, and later if nothing is stored that can be sent. */
   readonly payload: Payload | undefined;
   readonly fingerprint: string;
   readonly raw: string;
@@ -114,21 +114,15 @@ export interface Call {
 }
 
 /** One call on its way to its outcome. */
-export interface OperationRun extends Omit<OperationAddress, 'id'> {
+export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<PreparedCall, 'key'> {
   readonly client: Client;
   readonly settings: Settings;
   readonly id: RecordId;
   readonly ns: NamespaceDigest;
-  /** Absent when there is nothing to send: a `resume` without a stored request. */
-  readonly payload: Payload | undefined;
-  readonly fingerprint: string;
-  readonly raw: string;
   /** Aborted when no caller is left. */
   readonly stop: Stop;
   readonly deadline: number;
   readonly resumeOnly: boolean;
-  readonly agreed?: number | undefined;
-  readonly found?: Found | undefined;
   /** Another context holds the lock and did not release it in time, so this call goes on without it. */
   readonly unlocked?: boolean | undefined;
   /** An earlier key of this call was used up without an effect for this call. */

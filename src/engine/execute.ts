@@ -1,4 +1,4 @@
-/** One call from lock to end: begin, drive, finish. If its key turns out to be used up without an effect, it starts again with a new one. */
+/** One call that holds its lock: begin, drive, finish. If its key turns out to be used up without an effect, it starts again with a new one. */
 
 import { type Begun, endedBefore, INSERTED } from '../core/begin.js';
 import type { UnknownReason } from '../core/codes.js';
@@ -10,11 +10,11 @@ import { OnceError } from '../errors.js';
 import { REASONS } from '../texts/full.js';
 import { idsOf, isSamePerson } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
-import { beginRecord, takeLock, type Waited } from './claim.js';
+import { beginRecord, type Waited } from './claim.js';
 import type { OperationAddress, OperationRun, Payload } from './client.js';
 import { codeOf, undriven } from './failure.js';
 import { finish } from './finish.js';
-import type { Anew, Ended, Finished } from './in-flight.js';
+import type { Ended, Finished } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
 import { changed, emit, guarded, pendingOf, publish, readAnew, rememberedOutcome } from './observe.js';
 import { nothingSent, storedIn, storeForOperation } from './record-access.js';
@@ -26,25 +26,6 @@ import { sweepNowAndThen } from './sweep.js';
 
 /** The most keys that one call tries. */
 const ROUNDS_MAX = 3;
-
-export async function execute(asked: OperationRun, free: (() => void) | undefined): Promise<Ended> {
-  const { release, waited, elsewhere } = await takeLock(asked, free);
-  const job = { ...asked, unlocked: elsewhere };
-  try {
-    if (job.stop.aborted || job.client.closing.aborted) return await leftBefore(job, elsewhere, waited !== undefined);
-    let again: Anew | undefined;
-    for (let round = 1; ; round++) {
-      const finished = await executeOnce({ ...job, again }, again ? undefined : waited);
-      if (!('anew' in finished)) return finished;
-      again = finished;
-      // The app chose this key, so it can't be replaced.
-      if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
-      if (round >= ROUNDS_MAX) return failed(undriven(job, unknown('unavailable')));
-    }
-  } finally {
-    release();
-  }
-}
 
 type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'deadline'>;
 
@@ -68,12 +49,12 @@ const failed = (outcome: Outcome, code = codeOf(outcome), says?: string, record?
   fail: (own) => new OnceError(code, own, { says }),
 });
 
-async function executeOnce(job: OperationRun, waited: Waited | undefined): Promise<Finished> {
+export async function execute(job: OperationRun, waited: Waited | undefined, round = 1): Promise<Ended> {
   const begun = await beginRecord(job, waited);
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
-    return executeOnce(job, waited ?? { ended: endedBefore(begun.record) });
+    return execute(job, waited ?? { ended: endedBefore(begun.record) }, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
@@ -100,23 +81,29 @@ async function executeOnce(job: OperationRun, waited: Waited | undefined): Promi
   const settings = asked && hooks ? guarded(client, () => hooks.dialect(job.settings, asked)) : job.settings;
   const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, payload ?? NOTHING, start);
   const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
-  if (begun.do !== 'drive') return end(begun.do);
+  let finished: Finished;
+  if (begun.do !== 'drive') finished = await end(begun.do);
   // Nothing can be sent, so only `reconcile` can say more.
-  if (!payload) return end('record');
+  else if (!payload) finished = await end('record');
   // The app's `dialect` function threw, so nothing can be sent.
-  if (!settings) return end('no-answer');
-  const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-  if (payload !== linked) keepRecent(kept, present, payload, 8);
-  keepRecent(payloads, keyed, kept, 32);
-  changed(client);
-  const finished = await holdingLease(drive, async () => {
-    const stopped = await drive.run();
-    const { ended } = stopped;
-    return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
-  });
-  // While the key stays in use, keep its payloads: the next call may have to send one again to learn how it ended.
-  if ('anew' in finished || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(keyed);
-  return finished;
+  else if (!settings) finished = await end('no-answer');
+  else {
+    const kept = payloads.get(keyed) ?? new Map<string, Payload>();
+    if (payload !== linked) keepRecent(kept, present, payload, 8);
+    keepRecent(payloads, keyed, kept, 32);
+    changed(client);
+    finished = await holdingLease(drive, async () => {
+      const stopped = await drive.run();
+      const { ended } = stopped;
+      return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
+    });
+    // While the key stays in use, keep its payloads: the next call may have to send one again to learn how it ended.
+    if ('anew' in finished || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(keyed);
+  }
+  if (!('anew' in finished)) return finished;
+  // The app chose this key, so it can't be replaced.
+  if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
+  return round < ROUNDS_MAX ? execute({ ...job, again: finished }, undefined, round + 1) : failed(undriven(job, unknown('unavailable')));
 }
 
 /** A placeholder where there is nothing to send; `send` is never called. */

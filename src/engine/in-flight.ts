@@ -48,6 +48,8 @@ interface Caller {
   readonly told: ((outcome: Outcome) => void) | undefined;
   /** The caller's outcome if it leaves before the end. */
   readonly left: Outcome;
+  /** Rejects the caller with this error when its own deadline comes first. */
+  readonly late?: Promise<Error> | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -123,15 +125,7 @@ export class InFlightOperation {
   }
 
   /** Waits for the end. If a caller aborts, the others go on waiting; when the last one has left, the drive stops. */
-  join(caller: {
-    readonly joined: boolean;
-    readonly signal: AbortSignal | undefined;
-    readonly request: Request | undefined;
-    readonly told: ((outcome: Outcome) => void) | undefined;
-    readonly left: Outcome;
-    /** Rejects the caller with this error when its own deadline comes first. */
-    readonly late?: Promise<Error> | undefined;
-  }): Promise<unknown> {
+  join(caller: Omit<Caller, 'resolve' | 'reject'>): Promise<unknown> {
     const { signal, late } = caller;
     return new Promise((resolve, reject) => {
       const go = (reason: unknown, said: Outcome | undefined): void => {

@@ -8,7 +8,7 @@ import { fingerprint, prepare, type ReplayableRequest, type RequestInput, Unrepl
 import type { Settings } from '../options.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
-import { tryLock } from './claim.js';
+import { takeLock, tryLock } from './claim.js';
 import type { Call, Client, OperationRun, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { conclude, execute, leftBefore, leftClean } from './execute.js';
@@ -122,7 +122,7 @@ async function fly(
   // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop } = flight;
   const here = { client, ...address, stop, deadline: startedAt + settings.limits.totalMs };
-  const lock = held ? Promise.resolve(held) : tryLock(client, address);
+  const lock = held ? Promise.resolve(held) : tryLock(client, address.lock);
   try {
     const asked = Promise.all([read, idsOf(client, address), lock]);
     const [request, ids, free] = await inTime(here, settings.limits.totalMs, asked, () => busyError(here));
@@ -130,7 +130,10 @@ async function fly(
     const { key, ...rest } = request;
     const own = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
-    const ended = await execute(job, free);
+    const { release, waited, elsewhere } = await takeLock(job, free);
+    const over = stop.aborted || client.closing.aborted;
+    const ends = over ? leftBefore(job, elsewhere, waited !== undefined) : execute({ ...job, unlocked: elsewhere }, waited);
+    const ended = await ends.finally(release);
     flight.ended = true;
     conclude(job, ended);
     flight.land(ended);

@@ -1,15 +1,14 @@
 /** Resumes stored operations, a few at a time. */
 import type { Namespace } from '../core/ids.js';
-import { decodeName, type OperationName } from '../core/name.js';
+import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import { isOnceError } from '../errors.js';
 import { isResponse } from '../http/foreign-response.js';
 import type { Settings } from '../options.js';
-import { isSamePerson } from './address.js';
-import type { Call, Client, OperationAddress, PreparedCall } from './client.js';
+import { addressOf, isSamePerson } from './address.js';
+import type { Call, Client, PreparedCall } from './client.js';
 import { abortReason } from './in-flight.js';
 import { NOTHING_TO_READ, operate } from './operate.js';
-import { operationKeyOfRecord } from './scan.js';
 import { pendingInTurns, type Waiting } from './turns.js';
 import { OVER } from './wait.js';
 
@@ -64,13 +63,6 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
   }
 }
 
-/** The address of a record's operation. */
-export function addressOfRecord(client: Client, namespace: Namespace, record: Waiting): OperationAddress {
-  const name = decodeName(record.label);
-  const operationKey = operationKeyOfRecord(client, namespace, record);
-  return { name, label: record.label, namespace, operationKey, id: name.length ? undefined : record.id };
-}
-
 /** What the call of a resumed operation may have in addition. */
 export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<Pick<Settings, 'limits'>>;
 
@@ -81,13 +73,12 @@ export async function resumeRecord(
   signal: AbortSignal | undefined,
   { held, agreed, limits = client.settings.limits }: Extra = {},
 ): Promise<Resumed | undefined> {
-  const address = addressOfRecord(client, namespace, record);
+  const address = addressOf(client, record.label, namespace, record);
   const { name } = address;
   let outcome: Outcome | undefined;
   const settings = {
     ...client.settings,
     limits,
-    operation: name,
     onOutcome: (told: Outcome) => {
       // The operation that the customer agreed to is gone. Whoever withdrew it has been told.
       if (agreed && told.effect === 'unknown' && told.reason === 'record') return undefined;

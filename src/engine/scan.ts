@@ -1,9 +1,9 @@
 /** Reads the pending records of a namespace, page by page. */
 import type { Namespace, OperationKey } from '../core/ids.js';
-import { isUnnamed, namePrefix, type OperationName } from '../core/name.js';
+import { namePrefix, type OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Store } from '../ports.js';
-import { digestOfNamespace, operationKeyOf } from './address.js';
+import { addressOf, digestOfNamespace } from './address.js';
 import type { Client } from './client.js';
 import { storeForOperation, timed } from './record-access.js';
 
@@ -18,10 +18,6 @@ export interface Scanned {
   /** Another tab's record in the store, while this context keeps a record of the same name in memory and goes on with that one. */
   readonly hidden: boolean;
 }
-
-/** The operation key of a record. The idempotency key is part of it for unnamed operations, which may have equal labels. */
-export const operationKeyOfRecord = (client: Client, namespace: Namespace, { label, key }: Pick<OnceRecord, 'label' | 'key'>): OperationKey =>
-  operationKeyOf(client, namespace, label, isUnnamed(label) ? key : '');
 
 /** Reads one page of pending records. `start`: what their labels begin with. */
 export type Pages = (start: string | undefined, after: string | undefined) => Promise<{ found: Scanned[]; next: string | undefined }>;
@@ -38,7 +34,7 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
     const found = records.flatMap((stored) => {
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
-      const operationKey = operationKeyOfRecord(client, namespace, record);
+      const { operationKey } = addressOf(client, record.label, namespace, record);
       // Compare scopes, not objects: each client has its own object for the same memory.
       const hidden = storeForOperation({ client, operationKey }).scope !== store.scope;
       return all || !hidden ? [{ record, operationKey, store, hidden }] : [];

@@ -4,13 +4,13 @@ import { check } from '../check.js';
 import { type Began, type Begun, begin } from '../core/begin.js';
 import type { Namespace } from '../core/ids.js';
 import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
-import { namespaceNow } from '../engine/address.js';
+import { addressOf, namespaceNow } from '../engine/address.js';
 import { awaitLock, tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationRun, Parts } from '../engine/client.js';
 import { changed } from '../engine/observe.js';
 import { readStored, updateStored } from '../engine/record-access.js';
 import { look } from '../engine/registry.js';
-import { addressOfRecord, type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
+import { type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
 import type { Waiting } from '../engine/turns.js';
 import { requestParts, toStore } from '../http/stored-request.js';
@@ -133,10 +133,10 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
 
 async function goOn(client: Client, namespace: Namespace, record: Waiting, { until }: Consent, stop: AbortSignal): Promise<Resumed | undefined> {
   const { limits } = client.settings;
-  const address = addressOfRecord(client, namespace, record);
+  const { lock } = addressOf(client, record.label, namespace, record);
   const leftMs = (): number => Math.min(limits.totalMs, until - client.platform.clock.now());
   // Where there is no lock manager, or it refuses, the lease decides. If another context holds the lock for longer than a call may take, this one sends nothing.
-  const held = (await tryLockInTime(client, address)) ?? (await awaitLock(client, address, leftMs(), stop));
+  const held = (await tryLockInTime(client, lock)) ?? (await awaitLock(client, lock, leftMs(), stop));
   try {
     const totalMs = leftMs();
     return held && totalMs > 0 ? await resumeRecord(client, namespace, record, stop, { held, agreed: until, limits: { ...limits, totalMs } }) : undefined;
@@ -147,7 +147,7 @@ async function goOn(client: Client, namespace: Namespace, record: Waiting, { unt
 
 /** Removes a consent whose time is over, and the request if it was stored only because of that. */
 async function takeBack(client: Client, namespace: Namespace, record: Waiting, over: Consent): Promise<undefined> {
-  const { operationKey } = addressOfRecord(client, namespace, record);
+  const { operationKey } = addressOf(client, record.label, namespace, record);
   await updateStored<undefined>({ client, operationKey, id: record.id }, (stored) => {
     const found = readRecord(stored);
     if (found?.state !== 'pending' || found.request?.consent?.until !== over.until) return { value: undefined };

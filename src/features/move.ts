@@ -4,12 +4,12 @@ import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { CLOCK_BACK_MS, leaseHolds, MOVED } from '../core/retention.js';
-import { digestOfNamespace, idOfUnnamed, idsOf, namespaceOf, operationKeyOf } from '../engine/address.js';
+import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { changed, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
-import { operationKeyOfRecord, PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
+import { PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
@@ -78,7 +78,8 @@ async function* scanAll(client: Client, namespace: Namespace, state: OnceRecord[
 async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<Found> {
   for await (const { stored, store } of scanAll(client, namespace, 'retired')) {
     const record = readRecord(stored);
-    if (record && isOpen(record) && !isUnnamed(record.label)) yield { record, operationKey: operationKeyOfRecord(client, namespace, record), store };
+    if (record && isOpen(record) && !isUnnamed(record.label))
+      yield { record, operationKey: addressOf(client, record.label, namespace, record).operationKey, store };
   }
 }
 
@@ -88,7 +89,7 @@ async function moveDamaged(client: Client, from: Namespace, to: Namespace): Prom
     const damaged = stored as OnceRecord;
     const { id: old, label, key } = damaged;
     if (readRecord(stored) || (!isUnnamed(label) && !Array.isArray(jsonOf(label)))) continue;
-    const { id, ns } = await idsOf(client, { namespace: to, label, id: isUnnamed(label) ? old : undefined });
+    const { id, ns } = await idsOf(client, addressOf(client, label, to, { key, id: isUnnamed(label) ? old : undefined }));
     const put = (there: unknown): Changed<boolean> =>
       (id === old ? !readRecord(there) : givesWay(there, { ...damaged, ambiguous: true })) ? { next: { ...damaged, id, ns }, value: true } : { value: false };
     if (!(await updateStored({ client, store, id }, put, 'strict')))
@@ -125,8 +126,8 @@ function withPayloadsOf(there: OnceRecord, { state, payloads, scheme }: OnceReco
 }
 
 /** Whether a call, in this context or in another one, drives the operation. */
-async function isDriven(client: Client, address: Pick<OperationAddress, 'label' | 'id'>, operationKey: OperationKey, namespace: Namespace): Promise<boolean> {
-  const release = await tryLockInTime(client, { name: [], namespace, operationKey, ...address });
+async function isDriven(client: Client, { lock, operationKey }: OperationAddress): Promise<boolean> {
+  const release = await tryLockInTime(client, lock);
   release?.();
   return !release || client.registry.flights.has(operationKey);
 }
@@ -155,17 +156,17 @@ function isPerAccount(client: Client, record: OnceRecord): boolean {
  */
 async function moveOne(client: Client, from: Namespace, to: Namespace, { record, operationKey, store }: Found): Promise<void> {
   const { key, label, id: old } = record;
-  const unnamed = isUnnamed(label);
-  const own = unnamed ? await idOfUnnamed(client, to, record) : undefined;
-  const { id, ns } = await idsOf(client, { namespace: to, label, id: own });
+  const own = isUnnamed(label) ? await idOfUnnamed(client, to, record) : undefined;
+  const address = addressOf(client, label, to, { key, id: own });
+  const { id, ns } = await idsOf(client, address);
   const { degraded } = client.registry;
-  const there = operationKeyOf(client, to, label, unnamed ? key : '');
+  const there = address.operationKey;
   const inMemory = store !== client.store;
   const update = <T>(
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  const driven = await isDriven(client, { label, id: old }, operationKey, from);
+  const driven = await isDriven(client, addressOf(client, label, from, record));
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
     // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`).

@@ -3,7 +3,7 @@
 import type { OperationKey } from '../core/ids.js';
 import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { readRecord } from '../core/record.js';
-import { addressOf, idsOf } from '../engine/address.js';
+import { addressOf, idsOf, namespaceOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { live, publish, stateOf, watch } from '../engine/observe.js';
 import type { OperationState } from '../engine/observed.js';
@@ -145,7 +145,7 @@ class ObservedOperation implements Operation {
   /** The present address; `undefined` while nobody is logged in. */
   #placeNow(): OperationAddress | undefined {
     try {
-      return addressOf(this.#client, this.name);
+      return addressOf(this.#client, encodeName(this.name), namespaceOf(this.#client));
     } catch {
       return undefined;
     }

@@ -2,7 +2,7 @@
 
 import { check } from '../check.js';
 import type { OperationName } from '../core/name.js';
-import { lockNameOf, namespaceNow } from '../engine/address.js';
+import { addressOf, namespaceNow } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
 import { pendingOf } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
@@ -50,7 +50,7 @@ async function listPending(client: Client, options: PendingOptions): Promise<rea
   let held: ReadonlySet<string> | undefined;
   for await (const { record, operationKey } of scanPending(client, namespace, options.prefix, options.after)) {
     held ??= await heldLocks(client);
-    const lock = lockNameOf(client, { namespace, label: record.label, id: record.id });
+    const { lock } = addressOf(client, record.label, namespace, record);
     // The lease is compared with this device's clock, which may differ from the store's. That is good enough for what is shown.
     const busy = client.registry.flights.has(operationKey) || held.has(lock) || heldElsewhere(client, record, client.platform.clock.now());
     found.push(pendingOf(client, operationKey, record, busy));

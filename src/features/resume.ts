@@ -1,7 +1,7 @@
 /** Resumes stored operations. */
 
 import { check } from '../check.js';
-import type { OperationName } from '../core/name.js';
+import { encodeName, type OperationName } from '../core/name.js';
 import { addressOf, namespaceOf } from '../engine/address.js';
 import { NOTHING_TO_READ, operate } from '../engine/operate.js';
 import { type Resumed, resumeAll } from '../engine/resuming.js';
@@ -45,7 +45,6 @@ export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<R
 export async function resumeOne(once: Once, name: OperationName, options: { signal?: AbortSignal | undefined } = {}): Promise<Response> {
   const client = clientOf(once, 'resumeOne');
   check(options, { signal: 'signal' }, 'resumeOne');
-  const address = addressOf(client, name);
-  const settings = { ...client.settings, operation: address.name };
-  return operate({ client, settings, address, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
+  const address = addressOf(client, encodeName(name), namespaceOf(client));
+  return operate({ client, settings: client.settings, address, read: NOTHING_TO_READ, signal: options.signal, request: undefined }) as Promise<Response>;
 }

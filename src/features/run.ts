@@ -2,11 +2,11 @@
 
 import { childKey } from '../core/derived.js';
 import type { Answer, Reading } from '../core/dialect.js';
-import { type OperationName, typeOf } from '../core/name.js';
+import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { type Outcome, unknown } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, OPEN, REFUSED, readAnswer, type Verdict } from '../core/verdict.js';
-import { addressOf, isSamePerson, sessionOf } from '../engine/address.js';
+import { addressOf, isSamePerson, namespaceOf, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../engine/client.js';
 import { failure } from '../engine/failure.js';
 import { abortReason } from '../engine/in-flight.js';
@@ -56,7 +56,7 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   const client = clientOf(once, 'run');
   if (typeof effect !== 'function') throw new TypeError(`once: run takes a function, got ${typeof effect}`);
   const { settings, verdict } = runSettings(client.settings, name, options);
-  const address = addressOf(client, name);
+  const address = addressOf(client, encodeName(name), namespaceOf(client));
   const { signal, result: schema } = options;
   if (signal?.aborted) throw abortReason(signal);
   if (client.closing.aborted) throw new TypeError('once: this client is closed');

@@ -1,10 +1,10 @@
 /** Settles an operation with what the app learned elsewhere. */
 import type { IdempotencyKey, NamespaceDigest, RecordId } from '../core/ids.js';
-import type { OperationName } from '../core/name.js';
+import { encodeName, type OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
-import { addressOf } from '../engine/address.js';
+import { addressOf, namespaceOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { busyError } from '../engine/failure.js';
@@ -23,7 +23,7 @@ import { clientOf, type Once } from '../once.js';
  */
 export async function settle(once: Once, name: OperationName, effect: 'done' | 'none'): Promise<void> {
   const client = clientOf(once, 'settle');
-  await settleByHand(client, addressOf(client, name), effect);
+  await settleByHand(client, addressOf(client, encodeName(name), namespaceOf(client)), effect);
 }
 
 function settleByHand(client: Client, address: OperationAddress, effect: 'done' | 'none'): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
-import { labelOfContent, type OperationName } from '../core/name.js';
+import { encodeName, labelOfContent } from '../core/name.js';
 import { unknown, unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
@@ -130,9 +130,8 @@ async function operateByContent(client: Client, settings: Settings, draft: Reque
   const call = placeless(client, settings, draft);
   const { namespace, startedAt } = call;
   const read = await readUnnamed(call, draft);
-  const name: OperationName = [`sha256:${read.fingerprint}`];
   // Another user may have logged in while the body was read.
-  const address = addressOf(client, name, namespace);
+  const address = addressOf(client, encodeName([`sha256:${read.fingerprint}`]), namespace);
   return operate({ client, settings, address, read: async () => read, signal: draft.signal, request: draft.request, startedAt });
 }
 
@@ -197,7 +196,7 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
     if (registry.flights.has(operationKey) || taken.has(operationKey)) continue;
     taken.add(operationKey);
     const leave = (): void => void taken.delete(operationKey);
-    const unlock = await tryLock(client, address);
+    const unlock = await tryLock(client, address.lock);
     try {
       if (unlock && !registry.flights.has(operationKey) && (await isPending(client, address, deadline))) return { address, unlock, leave };
     } catch (cause) {

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { childKey, derived } from '../../src/core/derived.js';
 import { decodeName, encodeName, namePrefix, type OperationName } from '../../src/core/name.js';
-import { idsOf, isOperationOf, lockNameOf, operationKeyOf } from '../../src/engine/address.js';
+import { addressOf, idsOf, isOperationOf } from '../../src/engine/address.js';
 import { keyedOperationOf } from '../../src/engine/registry.js';
 import { pending } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
@@ -136,9 +136,7 @@ describe('names', () => {
 describe('places', () => {
   const namespace = fc.constantFrom('', 'ann', 'bob', 'ann","', '["ann"]', 'ann:["a"]', ':', 'ann\n', '\ud800');
   const place = fc.record({ namespace, name: fc.oneof(name, fc.constantFrom(['a'], ['["a"]'], [':["a"]'])) });
-  const client = { store: { scope: 'memory' }, platform: { digest: (data: string) => data.padEnd(64, '.') } } as unknown as Parameters<
-    typeof operationKeyOf
-  >[0] &
+  const client = { store: { scope: 'memory' }, platform: { digest: (data: string) => data.padEnd(64, '.') } } as unknown as Parameters<typeof addressOf>[0] &
     Parameters<typeof idsOf>[0];
 
   test('of different namespaces or names share neither slot nor lock', () => {
@@ -147,14 +145,14 @@ describe('places', () => {
     for (const { namespace: own, name: operation } of fc.sample(place, { numRuns: 2000, seed })) {
       const label = encodeName(operation);
       const is = JSON.stringify([own, label]);
+      const { operationKey, lock } = addressOf(client, label, made(own));
       for (const [table, text] of [
-        [slots, operationKeyOf(client, made(own), label)],
-        [locks, lockNameOf(client, { namespace: made(own), label, id: undefined })],
+        [slots, operationKey],
+        [locks, lock],
       ] as const) {
         expect(table.get(text) ?? is, `seed ${seed}`).toBe(is);
         table.set(text, is);
       }
-      const operationKey = operationKeyOf(client, made(own), label);
       for (const text of [operationKey, keyedOperationOf(operationKey, made('key'))]) {
         expect(isOperationOf(client, made(own), text)).toBe(true);
         expect(isOperationOf(client, made(`${own}x`), text)).toBe(false);

@@ -5,7 +5,7 @@
 import type { IdempotencyKey, Label, Namespace, NamespaceDigest, OperationKey, RecordId } from '../../../src/core/ids.js';
 import { decodeName, encodeName, labelOfContent } from '../../../src/core/name.js';
 import type { OnceRecord } from '../../../src/core/record.js';
-import { digestOfNamespace, idsOf, isSamePerson, namespaceOf, operationKeyOf } from '../../../src/engine/address.js';
+import { addressOf, digestOfNamespace, idsOf, isSamePerson, namespaceOf } from '../../../src/engine/address.js';
 import type { Client } from '../../../src/engine/client.js';
 import { publish } from '../../../src/engine/observe.js';
 import { readStored, updateStored } from '../../../src/engine/record-access.js';
@@ -27,9 +27,9 @@ client.registry.flights.get('pay');
 
 const label: Label = encodeName(['pay', 1]);
 const namespace: Namespace = namespaceOf(client);
-const key: OperationKey = operationKeyOf(client, namespace, label, record.key);
+const key: OperationKey = addressOf(client, label, namespace, record).operationKey;
 // @ts-expect-error label and namespace are swapped
-void operationKeyOf(client, label, namespace);
+void addressOf(client, namespace, label);
 // @ts-expect-error the digest is not the namespace itself
 isSamePerson(client, record.ns);
 // @ts-expect-error a namespace is not what the store has
