@@ -129,8 +129,9 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
 
 /** Stores what the next call must know after a stop that settled nothing. */
 async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
-  const { job, record } = drive;
-  if (ending.type !== 'unknown') return;
+  const { job, record, start } = drive;
+  // A call that has only asked knows nothing new, also not how the last attempt of another context has ended.
+  if (ending.type !== 'unknown' || start.asks) return;
   const refusals = drive.refusals.toStore(ending.reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
   const retryAt = ending.reason === 'refused-after-ambiguity' || ending.reason === 'mismatch' ? undefined : ending.retryAt;
