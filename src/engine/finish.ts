@@ -49,7 +49,7 @@ export async function settle(
   drive: Driver,
   ending: Ending,
   result: Result | undefined,
-  how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
+  how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier'> & { readonly payloads?: readonly string[] | undefined; readonly cause?: unknown } = {},
 ): Promise<Finished> {
   const { job, record } = drive;
   const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, earlier, drive.start) } = how;
@@ -158,7 +158,9 @@ export function settlePolled(
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
   // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is no answer to this call.
   if (state === 'failed' && (earlier || drive.record.madeAgain)) return anew(drive, result);
-  if (state === 'done') return settle(drive, earlier || (marked && !changed) ? replayed('server') : fresh(!doubtful, changed), result, { earlier });
+  // The record of a link lists the payloads that were sent before it came.
+  const payloads = earlier && record.link ? record.payloads : undefined;
+  if (state === 'done') return settle(drive, earlier || (marked && !changed) ? replayed('server') : fresh(!doubtful, changed), result, { earlier, payloads });
   return state === 'failed' ? settle(drive, rejected(), result, { sticky: true }) : undefined;
 }
 
