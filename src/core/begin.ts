@@ -196,7 +196,8 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     revision: before.revision + 1,
     ambiguous: before.ambiguous || !c.clean,
     scheme: keeps ? before.scheme : c.scheme,
-    payloads: keeps ? before.payloads : [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX),
+    // Behind a link nothing is sent: the work there is polled first.
+    payloads: keeps || before.link ? before.payloads : [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX),
     // Until this drive has an answer, its attempts may have had an effect.
     refusedOnly: undefined,
     refusal: reopened(before),
@@ -218,7 +219,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   const how = {
     inserted: false,
     resumed: before.ambiguous,
-    changed: record.payloads.length > 1,
+    changed: !keeps || record.payloads.length > 1,
     sentBefore: before.ambiguous && (keeps || sent.includes(c.fingerprint)),
     otherBytes: same && !c.resumeOnly && before.raw !== c.raw,
     refusedOnly: before.refusedOnly === true,

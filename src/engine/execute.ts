@@ -74,7 +74,9 @@ export async function execute(job: OperationRun, waited: Waited | undefined, rou
   const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
-    begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { ...INSERTED, record, inserted: false, resumed: true, sentBefore: true };
+    begun.do === 'drive'
+      ? { ...begun, otherBytes: begun.otherBytes && !earlier }
+      : { ...INSERTED, record, inserted: false, resumed: true, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
   const asked = job.resumeOnly && payload?.prepared;
   const { hooks } = client.parts;

@@ -50,7 +50,7 @@ export async function settle(
   drive: Driver,
   ending: Ending,
   result: Result | undefined,
-  how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier' | 'marked'> & { readonly payloads?: readonly string[]; readonly cause?: unknown } = {},
+  how: Pick<Settle, 'sticky' | 'keyInUse' | 'earlier' | 'marked'> & { readonly payloads?: readonly string[] | undefined; readonly cause?: unknown } = {},
 ): Promise<Finished> {
   const { job, record } = drive;
   const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, how, drive.start) } = how;
@@ -133,8 +133,9 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
 
 /** Stores what the next call must know after a stop that settled nothing. */
 async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
-  const { job, record } = drive;
-  if (ending.type !== 'unknown') return;
+  const { job, record, start } = drive;
+  // A call that has only asked knows nothing new, also not how the last attempt of another context has ended.
+  if (ending.type !== 'unknown' || start.asks) return;
   const refusals = drive.refusals.toStore(ending.reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
   const retryAt = ending.reason === 'refused-after-ambiguity' || ending.reason === 'mismatch' ? undefined : ending.retryAt;
@@ -161,7 +162,10 @@ export function settlePolled(
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
   // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is no answer to this call.
   if (state === 'failed' && (earlier || drive.record.madeAgain)) return anew(drive, result);
-  if (state === 'done') return settle(drive, earlier || (marked && !changed) ? replayed('server') : fresh(!doubtful, changed), result, { earlier, marked });
+  // The record of a link lists the payloads that were sent before it came.
+  const payloads = earlier && record.link ? record.payloads : undefined;
+  const ending = earlier || (marked && !changed) ? replayed('server') : fresh(!doubtful, changed);
+  if (state === 'done') return settle(drive, ending, result, { earlier, marked, payloads });
   return state === 'failed' ? settle(drive, rejected(), result, { sticky: true }) : undefined;
 }
 

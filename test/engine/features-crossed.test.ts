@@ -7,8 +7,8 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { increase, repeatableRequests, stripe } from '../../src/entries/dialects.js';
 import { move, run as runOnce } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
-import { answers, charged, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, NAME, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import { type Arrival, answers, charged, during, idle, lost, replays, textOf } from '../support/server.js';
+import { CART, NAME, ONE, pay, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const EDITED = { ...CART, amount: 20 };
 const ACCEPTED = { location: '/jobs/1' };
@@ -93,6 +93,68 @@ describe("accepted: 'poll'", () => {
     expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
     expect(await end.response?.json()).toEqual({ of: EDITED.amount });
     expect(end.outcome?.key).not.toBe(before.outcome?.key);
+  });
+});
+
+describe("accepted: 'poll', and an edited form that is pressed again while the earlier payload's work goes on", () => {
+  const options = { namespace: 'ann', accepted: 'poll', limits: { inProgressMs: 5 * SECOND } } as const;
+  const running = idle(answers(202, { state: 'running' }));
+
+  /** The earlier payload's work goes on; the edited one was pressed, and could only wait for that. Gives the page of the next press. */
+  async function pressed(world: World, after: string, repeat: 'never' | 'if-changed') {
+    const { tab, once } = world.open({ ...options, repeat });
+    world.server.plays(charged(answers(202, '', ACCEPTED)));
+    world.server.otherwise = running;
+    await world.end(tab, pay(once));
+    const call = pay(once, { body: EDITED });
+    if (after === 'its page dies') await world.clock.advance(SECOND);
+    else expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress', attempts: 0 });
+    const next = after === 'in the same page' ? tab : tab.reload();
+    return { next, again: next === tab ? once : next.once({ ...options, repeat }) };
+  }
+
+  test.for(['in the same page', 'after a reload', 'its page dies'])(
+    '%s, with if-changed: the end of that work is not its own, and it is made',
+    async (after, { world }) => {
+      const { next, again } = await pressed(world, after, 'if-changed');
+      const sent = world.record()?.payloads;
+      // If the page died here, a press of the earlier payload must find that it is done.
+      const found = during(() => expect(world.record()?.previous).toMatchObject({ state: 'settled', payloads: sent }), answers(201, { of: EDITED.amount }));
+      world.server.plays(idle(answers(200, { state: 'completed', of: CART.amount })), found);
+      const end = await world.end(next, pay(again, { body: EDITED }));
+      expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+      expect(await textOf(world.server.arrivals.at(-1) as Arrival)).toBe(JSON.stringify(EDITED));
+      expect(world.server.charged.size).toBe(2);
+    },
+  );
+
+  test.for(['in the same page', 'after a reload', 'its page dies'])(
+    '%s: it is told that the earlier one is done, and gets no answer of it',
+    async (after, { world }) => {
+      const { next, again } = await pressed(world, after, 'never');
+      world.server.otherwise = idle(answers(200, { state: 'completed', of: CART.amount }));
+      for (const body of [EDITED, CART])
+        expect(await world.end(next, pay(again, { body }))).toMatchObject({
+          response: undefined,
+          code: 'ERR_ONCE_ALREADY_SETTLED',
+          outcome: { effect: 'done' },
+        });
+    },
+  );
+
+  test.for(['in the same page', 'after a reload', 'its page dies'])('%s, and the work fails: it goes on under a new key', async (after, { world }) => {
+    const { next, again } = await pressed(world, after, 'never');
+    world.server.charged.clear();
+    world.server.plays(idle(answers(200, { state: 'failed' })), answers(201));
+    expect(await world.end(next, pay(again, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('reconcile says that it is done: with if-changed, the edited one is made', async ({ world }) => {
+    const { next, again } = await pressed(world, 'in the same page', 'if-changed');
+    world.server.otherwise = (arrival, server) => (arrival.method === 'GET' ? running : answers(201))(arrival, server);
+    const end = await world.end(next, pay(again, { body: EDITED, reconcile: async () => 'done' }));
+    expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
   });
 });
 

@@ -1,0 +1,30 @@
+/**
+ * Goal: a call that may send nothing, and only asks `reconcile`, does not make a proof of a refusal that came before an attempt whose end
+ * nobody knows. Method: a press that was refused after a lost answer; two minutes later a press whose page dies while its copy is under
+ * way; then the call that only asks, and the same refusal once more.
+ */
+import { expect } from 'vitest';
+import { answers, hangs, lost } from '../support/server.js';
+import { MINUTE, ONE, type PayOptions, pay, rest, test } from '../support/world.js';
+
+const DECLINED = answers(402, { code: 'card_declined' });
+
+test.for<[string, PayOptions]>([
+  ['another address', { url: 'https://eu.shop.example/api/payments' }],
+  ['a key of its own', { key: 'mine-0001' }],
+  ['an edited form, where edits are refused', { body: { cart: 'c1', amount: 20 }, whenChanged: 'refuse' }],
+  ['a key window of its own, which is over', { limits: { keyWindowMs: MINUTE } }],
+])('%s: the copy may still charge, so nobody is told none', async ([_, asks], { world }) => {
+  const [page, other] = [world.open(ONE), world.open(ONE)];
+  await world.end(page.tab, pay(page.once), lost());
+  // In both pages time has really passed since.
+  for (const { tab, once } of [page, other])
+    expect((await world.end(tab, pay(once), DECLINED)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+  await world.clock.advance(3 * MINUTE);
+  world.server.plays(hangs());
+  void pay(page.once);
+  await rest();
+  page.tab.kill();
+  expect((await world.end(other.tab, pay(other.once, asks))).outcome).toMatchObject({ effect: 'unknown', attempts: 0 });
+  expect((await world.end(other.tab, pay(other.once), DECLINED)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+});
