@@ -155,8 +155,9 @@ export class OptimisticUpdater {
       }
       seen = answer.seen;
       this.learn(id, seen);
-      // No look, if the server takes no new record although it says that there is none: it hides one, as by row-level security.
-      asking.looked = !mayStillCome(attempt, answer);
+      // "Absent" is no look if the server took no new record all the same: it hides one, as by row-level security.
+      asking.hidden ||= mayStillCome(attempt, answer);
+      asking.looked = seen !== undefined || !asking.hidden;
       heard = true;
     }
     throw asking.blocked ?? new StoreFault('timeout', `others were faster with this record for ${this.#timeoutMs} ms`);
@@ -198,6 +199,8 @@ interface Asking {
   looked: boolean;
   /** A connection broke during one of its attempts, so a copy of that may be committed at any time, unseen. */
   broke: boolean;
+  /** Both guesses of an attempt were right, and yet nothing was done. */
+  hidden?: boolean;
   /** The fault of its last attempt, if the server refused it only for now. */
   blocked?: StoreFault | undefined;
 }
