@@ -20,6 +20,7 @@ export const fleet: Scenario = {
       server: { ...server, ...(guests && { anyAccount: random.chance(0.5) }) },
       client: {
         keys,
+        repeat: keys === 'random' ? random.of('repeat').pick(['never', 'never', 'if-changed', 'always'] as const) : undefined,
         accepted: polls ? 'poll' : undefined,
         reconciles: random.chance(0.5),
         hooks: random.chance(0.5),
