@@ -126,7 +126,7 @@ export class App {
     const init: RequestInit = {
       method,
       headers: { 'content-type': 'application/json', 'x-call': String(call.id) },
-      ...bodyOf(world.requests.body(op, payload), client.bodies),
+      ...bodyOf(world.requests.body(op, payload, client.picks ? call.id : undefined), client.bodies),
       ...(aborted ? { signal: aborted.signal } : {}),
       ...(context.kind === 'process' && !client.followsRedirects ? { redirect: 'manual' as const } : {}),
     };

@@ -155,6 +155,7 @@ export function clientOptions(world: World, context: Context): OnceOptions {
     ...(client.reconciles ? { reconcile: reconcileIn(world, context) } : {}),
     ...(client.hooks ? { headers: hookIn(world, context) } : {}),
     ...(client.around ? { use: [around(aroundIn(world, context))] } : {}),
+    ...(client.picks ? { fingerprint: ({ body }) => ({ ...(body as object), stamp: undefined }) } : {}),
     ...(client.reads ? { verdict: verdictIn(world, context) } : {}),
   };
 }

@@ -98,7 +98,7 @@ export class Context {
     const idle = {
       polling: options.accepted !== 'poll',
       reconciling: !options.reconcile,
-      hooks: !options.headers && !options.verdict && typeof options.dialect !== 'function' && client.keys !== 'derived',
+      hooks: !options.headers && !options.verdict && typeof options.dialect !== 'function' && !client.picks && client.keys !== 'derived',
       retrying: true,
     };
     // Releases come and go with what they have no use for at the time.

@@ -63,6 +63,8 @@ export interface Send {
   /** Put on the wire by this one call. */
   readonly copies: number;
   readonly endpoint: Endpoint;
+  /** What differs in its bytes, and does not count for its client. */
+  readonly stamp?: number | undefined;
   /** Which of the effects that its operation has it is about, where that has several. */
   readonly part?: string | undefined;
   /** Its client knows that keys are of no use there, and sent none: the key is that of its record. */

@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly keepsErrors: boolean;
   /** One key with another payload: a mismatch answer, or the first one's answer. */
   readonly mismatch: 422 | 400 | 'replays';
+  /** It compares bytes, also where an app says that a payload is the same. */
+  readonly comparesBytes?: boolean | undefined;
   readonly windowMs: number;
   readonly workMs: readonly [number, number];
   /** Share of payloads that are declined, always. */

@@ -54,7 +54,7 @@ export class Network {
         if (init.method === 'GET') return this.#ask(context, url, init.signal, { resolve: resolve as (answer: unknown) => void, reject });
         const headers = init.headers as Headers;
         const { requests } = this.#world;
-        const { op, payload, text } = requests.content(init.body);
+        const { op, payload, text, stamp } = requests.content(init.body);
         const endpoint = requests.at(url, init.method as string);
         const server = this.#world.serverAt(endpoint);
         const sent = endpoint.headers.map((name) => headers.get(name)).find((one) => one !== null);
@@ -89,6 +89,7 @@ export class Network {
           lateByTrueTime: server.forgets(context.device.user, key, endpoint),
           copies: fate.copies.length,
           endpoint,
+          stamp,
           part,
           keyless: sent === undefined,
           replays: speaks(context.client, endpoint)?.replays === true,

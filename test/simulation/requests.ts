@@ -27,6 +27,8 @@ export interface Content {
   readonly op: OpFacts;
   readonly payload: number;
   readonly text: string;
+  /** What differs from call to call, and does not count. */
+  readonly stamp?: number | undefined;
 }
 
 const decoder = new TextDecoder();
@@ -54,11 +56,11 @@ export class Requests {
     return found;
   }
 
-  body(op: OpFacts, payload: number): string {
+  body(op: OpFacts, payload: number, stamp?: number): string {
     const text = `${op.user} ${op.label}`;
-    const body = JSON.stringify({ op: text, payload });
+    const body = JSON.stringify({ op: text, payload, stamp });
     if (this.#contents.has(body)) return body;
-    this.#contents.set(body, { op, payload, text });
+    this.#contents.set(body, { op, payload, text, stamp });
     if (op.unnamed) this.#labels.set(`~${this.#fingerprint(body, payload)}`, op);
     if (op.byContent) this.#labels.set(JSON.stringify([`sha256:${this.#fingerprint(body, payload)}`]), op);
     return body;

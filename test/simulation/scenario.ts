@@ -41,6 +41,8 @@ export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[nu
   readonly other?: Partial<OnceOptions> | undefined;
   /** It reads the answers of its server in a `verdict` hook. */
   readonly reads?: boolean | undefined;
+  /** Its bodies bear the time, and its `fingerprint` picks what counts. */
+  readonly picks?: boolean | undefined;
   /** What bodies are. @default text */
   readonly bodies?: 'bytes' | 'stream' | undefined;
   /** Every other press comes with a consent for so long, ms; and whoever goes through all that is pending is a worker without a page. */

@@ -29,6 +29,7 @@ export interface Copy {
 
 interface Entry {
   readonly payload: number;
+  readonly stamp: number | undefined;
   readonly at: number;
   state: 'working' | 'done' | 'stuck';
   answer: Answer | undefined;
@@ -109,17 +110,27 @@ export class Server {
   }
 
   #behindFront(copy: Copy): void {
-    const { honours, mismatch, done = 'answer' } = this.options;
+    const { honours, mismatch, comparesBytes, done = 'answer' } = this.options;
     const { account, key, endpoint, part = '' } = copy.send;
     const id = honours ? this.#id(account, key.key + part, endpoint) : '';
     const found = honours ? this.#find(id, copy) : undefined;
     if (!honours) this.#work(copy, undefined, '');
-    else if (found && found.payload !== copy.payload && mismatch !== 'replays') copy.reply(MISMATCH[mismatch], 'kept');
+    else if (found && (found.payload !== copy.payload || (comparesBytes && found.stamp !== copy.send.stamp)) && mismatch !== 'replays')
+      copy.reply(MISMATCH[mismatch], 'kept');
     else if (found?.answer && found.layer === 'done' && done !== 'answer') copy.reply(isDone(done, key.key), 'done');
     else if (found?.answer) copy.reply(this.#replay(found.answer), found.layer);
     else if (found) this.#busy(found, copy);
     else {
-      const entry: Entry = { payload: copy.payload, at: this.#world.time.now, state: 'working', answer: undefined, layer: 'done', freeAt: 0, held: [] };
+      const entry: Entry = {
+        payload: copy.payload,
+        stamp: copy.send.stamp,
+        at: this.#world.time.now,
+        state: 'working',
+        answer: undefined,
+        layer: 'done',
+        freeAt: 0,
+        held: [],
+      };
       this.#entries.set(id, entry);
       if (this.options.accepts) this.#accept(copy, entry, id);
       else this.#work(copy, entry, id);

@@ -120,6 +120,7 @@ function anyOptions(random: Random): ClientOptions {
     whenBusy: random.pick(['join', 'join', 'reject'] as const),
     reconciles: random.chance(0.3),
     hooks: random.chance(0.2),
+    around: random.of('around').chance(0.2),
     reads: random.chance(0.2),
   };
 }
@@ -165,6 +166,7 @@ function anyApp(random: Random, way: Way): ClientOptions {
     runs: way === 'run' ? random.pick(['value', 'response', 'function'] as const) : undefined,
     byContent: way === 'by-content',
     unnamed: way === 'unnamed',
+    picks: way === 'fetch' && random.of('picks').chance(0.2),
     keys,
     repeat: named && keys === 'random' ? random.pick(['never', 'never', 'if-changed', 'always'] as const) : undefined,
     consentMs: way === 'fetch' && random.chance(0.2) ? random.pick([5000, 3_600_000]) : undefined,

@@ -20,6 +20,7 @@ export const fleet: Scenario = {
       server: { ...server, ...(guests && { anyAccount: random.chance(0.5) }) },
       client: {
         keys,
+        repeat: keys === 'random' ? random.of('repeat').pick(['never', 'never', 'if-changed', 'always'] as const) : undefined,
         accepted: polls ? 'poll' : undefined,
         reconciles: random.chance(0.5),
         hooks: random.chance(0.5),
@@ -93,4 +94,23 @@ export const nameless: Scenario = {
       },
     };
   },
+};
+
+export const picked: Scenario = {
+  name: 'picked',
+  says: 'bodies bear the time of the press, and the app picks what counts of them; forms are edited and edited back, servers compare bytes or do not',
+  options: (random) => ({
+    ...anyDevices(random),
+    server: { ...family(random), comparesBytes: random.chance(0.5) },
+    client: {
+      picks: true,
+      keys: random.pick(['random', 'random', 'derived'] as const),
+      reconciles: random.chance(0.3),
+      repeat: random.pick(['never', 'never', 'if-changed', 'always'] as const),
+      whenChanged: random.pick([undefined, undefined, 'refuse'] as const),
+      keep: { request: random.chance(0.5), response: random.pick(['memory', 'disk'] as const) },
+    },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.003 },
+    workload: { ...PEOPLE, gapMs: 5000, presses: 2.5, changed: 0.4, changedBack: 0.3, resumeAll: 0.1, settle: 0.05, logOut: 0.05 },
+  }),
 };
