@@ -6,7 +6,7 @@ import { type OnceRecord, readRecord, seal } from '../core/record.js';
 import { CLOCK_BACK_MS, leaseHolds, MOVED } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
-import type { Client, OperationAddress } from '../engine/client.js';
+import type { Client } from '../engine/client.js';
 import { changed, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
 import { PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
@@ -125,11 +125,17 @@ function withPayloadsOf(there: OnceRecord, { state, payloads, scheme }: OnceReco
   return { next: seal({ ...there, payloads: [...more, ...there.payloads] }) };
 }
 
-/** Whether a call, in this context or in another one, drives the operation. */
-async function isDriven(client: Client, { lock, operationKey }: OperationAddress): Promise<boolean> {
-  const release = await tryLockInTime(client, lock);
-  release?.();
-  return !release || client.registry.flights.has(operationKey);
+/** Moves one record. Holds its lock until then, so that no call begins to drive it meanwhile. */
+async function moveOne(client: Client, from: Namespace, to: Namespace, found: Found): Promise<void> {
+  const { record, operationKey } = found;
+  const release = await tryLockInTime(client, addressOf(client, record.label, from, record).lock);
+  try {
+    // A call, in this context or in another one, drives the operation.
+    const driven = !release || client.registry.flights.has(operationKey);
+    await moveRecord(client, from, to, found, driven);
+  } finally {
+    release?.();
+  }
 }
 
 /** The dialect that a client speaks for the record's request; `undefined` if the app's `dialect` function fails. */
@@ -154,7 +160,7 @@ function isPerAccount(client: Client, record: OnceRecord): boolean {
  * Moves one record to its id in the namespace `to`; that of an unnamed operation with a random key does not change. The record is
  * inserted there before it is removed here, so a crash in between leaves both, with the same key.
  */
-async function moveOne(client: Client, from: Namespace, to: Namespace, { record, operationKey, store }: Found): Promise<void> {
+async function moveRecord(client: Client, from: Namespace, to: Namespace, { record, operationKey, store }: Found, driven: boolean): Promise<void> {
   const { key, label, id: old } = record;
   const own = isUnnamed(label) ? await idOfUnnamed(client, to, record) : undefined;
   const address = addressOf(client, label, to, { key, id: own });
@@ -166,7 +172,6 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, { record,
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  const driven = await isDriven(client, addressOf(client, label, from, record));
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
     // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`).

@@ -1,10 +1,10 @@
 /** Goal: what `move` leaves in the user's namespace is what may have had an effect, and it is at home there. */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clear, forget, move, type Once } from '../../src/entries/index.js';
+import { clear, forget, move, type Once, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
-import { answers, charged, type Entry, lost, replays, unreachable } from '../support/server.js';
-import { NAME, ONE, pay, rest, test, URL_, watched } from '../support/world.js';
+import { answers, charged, delayed, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
+import { NAME, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 test("a user's press that never left does not keep out a guest's payment that may have charged", async ({ world }) => {
   const tab = world.tab({ resends: true });
@@ -110,3 +110,26 @@ describe('a damaged record of the guest, who may have paid', () => {
     expect(world.records).toHaveLength(records);
   });
 });
+
+test.for([
+  ['on its way to the store', 5],
+  ['on its way back', 6],
+] as const)(
+  "a tab that freezes in `move` %s: no guest's press begins meanwhile under the key that is ended by hand then",
+  async ([, at], { world, one, two }) => {
+    const guest = two.tab.once({ namespace: 'guest' });
+    const { outcome } = await world.end(two.tab, pay(guest, ONE), idle(lost()));
+    const ann = one.tab.once({ namespace: 'ann' });
+    one.tab.at(at, () => one.tab.freeze());
+    const moving = move(ann, 'guest');
+    await rest();
+    world.server.plays(delayed(SECOND, charged(answers(201))));
+    const press = pay(guest);
+    await rest();
+    one.tab.thaw();
+    await moving;
+    await settle(ann, NAME, 'none');
+    await world.end(two.tab, press);
+    expect([...world.server.charged]).not.toContain(outcome?.key);
+  },
+);

@@ -1,31 +1,36 @@
 /**
- * Goal: who slept between its look at the record and its attempt looks again, because what it saw is old. Method: two tabs without locks;
- * one freezes on its way back from the store, the other one ends the operation by hand and pays under another key.
+ * Goal: who slept between its look at the record and its attempt looks again, because what it saw is old. Method: two contexts without
+ * locks; one freezes on its way back from the store, the other one ends the operation by hand and pays under another key.
  */
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { settle } from '../../src/entries/index.js';
 import { answers, charged, idle, lost } from '../support/server.js';
 import { NAME, newWorld, pay, rest, SECOND, test, type World } from '../support/world.js';
 
-test.for([
-  ['that it is still its own', (world: World) => world.server.plays(idle(lost()))],
-  ['that its first attempt is stored as sent', (_: World, tab: ReturnType<World['tab']>) => tab.connect(false)],
-] as const)('a tab that freezes while the store tells it %s sends nothing under a key that was ended meanwhile', async ([, begins]) => {
-  const world = newWorld();
-  const [slow, quick] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
-  begins(world, slow.tab);
-  const first = pay(slow.once);
-  await rest();
-  // On its way back from the store.
-  slow.tab.at(2, () => slow.tab.freeze());
-  slow.tab.connect(true);
-  await world.clock.advance(20 * SECOND);
-  await world.run(settle(quick.once, NAME, 'none'));
-  world.server.plays(charged(answers(201)));
-  expect(await world.end(quick.tab, pay(quick.once))).toMatchObject({ outcome: { effect: 'done' } });
-  const sent = world.server.arrivals.length;
-  world.server.otherwise = charged(answers(201));
-  slow.tab.thaw();
-  expect(await world.end(slow.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
-  expect(world.server.arrivals).toHaveLength(sent);
+describe.each([
+  ['a tab without locks', { locks: false }],
+  ['a process', { server: true, locks: false }],
+] as const)('%s', (_, of) => {
+  test.for([
+    ['that it is still its own', (world: World) => world.server.plays(idle(lost()))],
+    ['that its first attempt is stored as sent', (_: World, tab: ReturnType<World['tab']>) => tab.connect(false)],
+  ] as const)('that freezes while the store tells it %s sends nothing under a key that was ended meanwhile', async ([, begins]) => {
+    const world = newWorld();
+    const [slow, quick] = [world.open({}, of), world.open({}, of)];
+    begins(world, slow.tab);
+    const first = pay(slow.once);
+    await rest();
+    // On its way back from the store.
+    slow.tab.at(2, () => slow.tab.freeze());
+    slow.tab.connect(true);
+    await world.clock.advance(20 * SECOND);
+    await world.run(settle(quick.once, NAME, 'none'));
+    world.server.plays(charged(answers(201)));
+    expect(await world.end(quick.tab, pay(quick.once))).toMatchObject({ outcome: { effect: 'done' } });
+    const sent = world.server.arrivals.length;
+    world.server.otherwise = charged(answers(201));
+    slow.tab.thaw();
+    expect(await world.end(slow.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
+    expect(world.server.arrivals).toHaveLength(sent);
+  });
 });
