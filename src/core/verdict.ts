@@ -153,10 +153,16 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
 /** Whether the answer is a page in HTML. A captive portal may leave the type out, or call its page plain text. */
 export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header('content-type') ?? '') || /^\s*<(!doctype html|html)\b/i.test(text);
 
-/** Whether this is not the server's answer to this request: after a redirect, an opaque answer, a login page where JSON was expected. */
+/**
+ * Whether this is not the server's answer to this request: after a redirect, an opaque answer, a login page where JSON was expected. Or its
+ * status says nothing: gRPC-web and Connect's streams tell of errors at the end of the body, which nobody reads here.
+ *
+ * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md
+ * @see https://connectrpc.com/docs/protocol#streaming-rpcs
+ */
 function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
-  const { status, type, redirected } = answer;
-  const page = status < 300 && asked.refusesHtml && isHtml(answer);
+  const { status, type, redirected, header } = answer;
+  const page = status < 300 && ((asked.refusesHtml && isHtml(answer)) || /^application\/(grpc|connect\+)/i.test(header('content-type') ?? ''));
   return status < 200 || /^opaque/.test(type) || redirected || page || status === 304 || (status > 299 && status < 400 && !marked);
 }
 

@@ -172,6 +172,8 @@ describe('no verdict', () => {
     ['a followed redirect that is marked', { status: 200, redirected: true, headers: { 'idempotent-replayed': 'true' } }],
     ['a marked 304', { status: 304, headers: { 'idempotent-replayed': 'true' } }],
     ['HTML where none was wanted', { status: 200, headers: { 'content-type': 'text/html' } }],
+    ['gRPC-web, whose errors are in the trailers', { status: 200, headers: { 'content-type': 'application/grpc-web+proto' } }],
+    ['a stream of Connect, whose errors are at its end', { status: 200, headers: { 'content-type': 'application/connect+json' } }],
     ['XHTML where none was wanted', { status: 200, headers: { 'content-type': 'application/xhtml+xml; charset=utf-8' } }],
   ])('%s', (_, given) => {
     expect(read(given)).toMatchObject({ kind: 'not-a-verdict', ambiguous: true });
