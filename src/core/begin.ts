@@ -188,6 +188,8 @@ const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal &&
 /** Goes on with a pending record under its own key. */
 function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
   const keeps = same || c.resumeOnly;
+  // Where there is a link, the work behind it is polled, and this payload is not sent.
+  const stays = keeps || before.link;
   const sent = payloadsFor(before, c);
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : storeNow);
   const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.windowMs);
@@ -195,15 +197,14 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     ...before,
     revision: before.revision + 1,
     ambiguous: before.ambiguous || !c.clean,
-    scheme: keeps ? before.scheme : c.scheme,
-    // Behind a link nothing is sent: the work there is polled first.
-    payloads: keeps || before.link ? before.payloads : [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX),
+    scheme: stays ? before.scheme : c.scheme,
+    payloads: stays ? before.payloads : [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX),
     // Until this drive has an answer, its attempts may have had an effect.
     refusedOnly: undefined,
     refusal: reopened(before),
     // The key of a clean record was never sent, so it goes where this call's server looks for it.
     ...(before.ambiguous || c.resumeOnly ? {} : placeOf(c)),
-    raw: keeps ? before.raw : c.raw,
+    raw: stays ? before.raw : c.raw,
     firstSentAt,
     windowEndsAt,
     touchedAt: storeNow,

@@ -25,8 +25,8 @@ interface RecordCore {
   /** How the fingerprints were made. A fingerprint of another scheme counts as another payload, never as absent. */
   readonly scheme: string;
   /**
-   * Fingerprints of every payload that may have gone out under this key; the last one is the present one. Of a settled record:
-   * the payload that took effect, or all that may have.
+   * Fingerprints of every payload that may have gone out under this key; the last one is the present one. One that waits for the work
+   * behind a link is not among them. Of a settled record: the payload that took effect, or all that may have.
    */
   readonly payloads: readonly string[];
   /** Digest of the present payload's bytes as sent. */
