@@ -1,10 +1,9 @@
 /** Counters that are raised in a store while something is done to its server, and what must be in them afterwards. */
 import { expect, vi } from 'vitest';
-import type { Store, Stored } from '../../src/ports.js';
+import type { Store } from '../../src/ports.js';
+import { countOf, record } from './stored.js';
 
 const COUNTERS = 24;
-const record = (id: string, count: number): Stored & { count: number } => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, count });
-const countOf = (found: unknown): number => (found as { count?: number } | undefined)?.count ?? 0;
 
 /**
  * Raises counters before, while and after `restart`: what resolved was counted once, what was rejected at most once. `mayLose`: the server may
@@ -17,7 +16,7 @@ export async function counts(store: Store, restart: () => Promise<unknown>, { ma
     while (phase !== 'over') {
       const began = phase;
       await store
-        .update(`c${n}`, (now) => ({ next: record(`c${n}`, countOf(now) + 1), value: 0 }))
+        .update(`c${n}`, (now) => ({ next: record(`c${n}`, { count: countOf(now) + 1 }), value: 0 }))
         .then(
           () => {
             mine.resolved++;

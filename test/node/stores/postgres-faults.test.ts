@@ -9,15 +9,10 @@ import { createOnce } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type PostgresClient, type PostgresStoreOptions, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { describeOn } from '../../support/describe-on.js';
+import { ignore, put, raise, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const ignore = () => {};
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
-  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
-const raise = (store: Store) =>
-  store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 const everyCall = (store: Store): (() => Promise<unknown>)[] => [
   () => put(store, record('x')),
   () => store.read('x'),

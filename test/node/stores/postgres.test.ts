@@ -8,20 +8,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
 import { seal } from '../../../src/core/record.js';
-import type { Store, Stored } from '../../../src/ports.js';
+import type { Stored } from '../../../src/ports.js';
 import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { ordered } from '../../../src/stores/text.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { describeOn } from '../../support/describe-on.js';
 import { made } from '../../support/made.js';
+import { put, raise, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
-  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
-const raise = (store: Store) =>
-  store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
   let server: PostgresServer;

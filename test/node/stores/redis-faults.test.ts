@@ -10,15 +10,9 @@ import type { Store, Stored } from '../../../src/ports.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 import { type Connected, redisClients } from '../../support/redis-clients.js';
+import { ignore, put, raise, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
-
-const ignore = () => {};
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
-  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
-const raise = (store: Store, id: string) =>
-  store.update(id, (now) => ({ next: record(id, { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 
 const faults = (name: keyof typeof redisClients) => () => {
   let server: RedisServer;
