@@ -129,15 +129,6 @@ describe('A14: another payload does not join', () => {
     expect(same?.outcome).toMatchObject({ effect: 'unknown', reason: 'busy', sent: 'maybe' });
   });
 
-  test('A14: the options of the first caller drive', async ({ world, tab, once }) => {
-    world.server.plays(lost());
-    const [first, second] = await world.all(tab, pay(once, ONE), pay(once, { limits: { attempts: 9 } }));
-    expect([first?.outcome, second?.outcome]).toMatchObject([
-      { attempts: 1, joined: false },
-      { attempts: 1, joined: true },
-    ]);
-  });
-
   test('A14: resume joins a call that is under way', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [, resumed] = await world.all(tab, pay(once), resumeOne(once, NAME));
