@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
-import { seal } from '../../../src/core/record.js';
 import type { Stored } from '../../../src/ports.js';
 import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { ordered } from '../../../src/stores/text.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { describeOn } from '../../support/describe-on.js';
 import { made } from '../../support/made.js';
+import { aRecord } from '../../support/record.js';
 import { put, raise, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
@@ -234,29 +234,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   describe('sweep', () => {
-    const settled = (id: string, more: object = {}): Stored =>
-      seal({
-        v: 1,
-        id: made(id),
-        ns: made('ns'),
-        label: made(`["${id}"]`),
-        state: 'settled',
-        forgetAt: 1000,
-        key: made('k'),
-        carrier: 'header:Idempotency-Key',
-        dialect: 'generic',
-        origin: '',
-        random: true,
-        generation: 0,
-        revision: 1,
-        ambiguous: true,
-        scheme: 's',
-        payloads: [],
-        raw: '',
-        createdAt: 0,
-        touchedAt: 0,
-        ...more,
-      });
+    const settled = (id: string, more: object = {}): Stored => aRecord({ id: made(id), label: made(`["${id}"]`), state: 'settled', forgetAt: 1000, ...more });
 
     test('removes what is over in short statements, and nothing that is pending, damaged, or not due', async () => {
       const { store, table } = await open();
