@@ -211,19 +211,6 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await world.end(tab, pay(once, { body: OTHER }), charged(answer))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });
   });
 
-  test.each(['none', 'unknown', 'done'] as const)(
-    "A15: whatever reconcile says then ('%s'), a 2xx in hand is done, and never sent again under another key",
-    async (said) => {
-      const { world, tab, once } = await edited(answers(201));
-      const end = await world.end(tab, pay(once, { body: OTHER, reconcile: async () => said }));
-      expect(end.outcome).toMatchObject({ effect: 'done' });
-      expect(world.record()).toMatchObject({ state: 'settled' });
-      const next = await world.end(tab, pay(once, { body: OTHER }));
-      expect(next.outcome).toMatchObject({ effect: 'done' });
-      expect(world.server.arrivals).toHaveLength(2);
-    },
-  );
-
   test('A15: a mismatch re-sends the earlier bytes once; done: that was it', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, charged(replays(201, { amount: 10 })));
     const end = await world.end(tab, pay(once, { body: OTHER }));
