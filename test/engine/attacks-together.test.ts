@@ -179,17 +179,6 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
   });
 
-  test('A15: the same over a reload of the page', async () => {
-    const { world, tab, once } = await edited(charged(lost()), replays());
-    await world.end(tab, pay(once, { ...ONE, body: OTHER }));
-    tab.kill();
-    const next = world.open();
-    expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({
-      status: 201,
-      outcome: { effect: 'done', certain: false, changed: true },
-    });
-  });
-
   test('A15: and a third payload, whose replay can be no other than an earlier one', async () => {
     const { world, tab, once } = await edited(charged(lost()), replays());
     await world.end(tab, pay(once, { ...ONE, body: OTHER }));
