@@ -18,13 +18,6 @@ const state = (page: Page): Promise<string | null> => page.locator('once-form').
 const check = (page: Page) => page.getByRole('button', { name: 'Check' });
 
 describe('with script', () => {
-  test('the answer is lost once: paid, one charge under the key that the server rendered', async ({ page, key }) => {
-    await playground.breakNetwork('lose-response', 1, 'default');
-    await pays(page);
-    expect(await state(page)).toBe('done');
-    expect(await ledger()).toEqual([{ amount: 4200, key }]);
-  });
-
   test('a double click and Enter: the button and the form are busy, one charge', async ({ page, key }) => {
     await playground.breakNetwork('delay', 1, 'default');
     await page.getByRole('button', { name: 'Pay' }).dblclick();
@@ -39,24 +32,6 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a declined card: its field says so and has the focus; the corrected form is charged once, under the next key', async ({ page }) => {
-    const first = await renderedKey(page);
-    await isDeclined(page, DECLINED);
-    const field = page.getByLabel('Card');
-    await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
-    await expect
-      .poll(() => field.evaluate((one) => document.getElementById(one.getAttribute('aria-describedby') ?? '')?.textContent))
-      .toMatch(/^Your card was declined/);
-    expect(await field.evaluate((one) => one === document.activeElement)).toBe(true);
-    const next = await renderedKey(page);
-    expect(next).not.toBe(first);
-    await card(page, '4242, is accepted');
-    await expect.poll(() => field.getAttribute('aria-invalid')).toBeNull();
-    expect(await page.locator('[data-error-for]').count()).toBe(0);
-    await pays(page);
-    expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
-  });
-
   test('no request arrives, a reload: the form still says so, and charges once under its key', async ({ page, key }) => {
     await isUnsure(page, 'lose-request');
     await page.reload();
@@ -64,26 +39,6 @@ describe('with script', () => {
     await playground.mendNetwork();
     await pays(page);
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
-  });
-
-  test('no answer arrives: Check finds the charge, and keeps the focus in the form', async ({ page }) => {
-    await isUnsure(page, 'lose-response');
-    await playground.mendNetwork();
-    await check(page).click();
-    await says(page, PAID);
-    expect(await check(page).isVisible()).toBe(false);
-    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('role'))).toBe('status');
-    expect(await ledger()).toHaveLength(1);
-  });
-
-  test('no answer arrives, and the form is edited: told that it was not sent again, one charge for what was sent first', async ({ page }) => {
-    await isUnsure(page, 'lose-response');
-    await playground.mendNetwork();
-    await page.getByLabel(/^Bags/).fill('3');
-    await pay(page);
-    await says(page, 'Paid before. It was not sent again.');
-    expect(await state(page)).toBe('already');
-    expect((await ledger()).map(({ amount }) => amount)).toEqual([4200]);
   });
 
   test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async ({ page }) => {
@@ -153,14 +108,6 @@ describe('with script', () => {
     expect(await page.getByRole('button', { name: 'Pay' }).isVisible()).toBe(false);
     expect(sent).toEqual([]);
     expect(await ledger()).toHaveLength(1);
-  });
-
-  test('the browser’s own validation comes first: nothing is sent', async ({ page }) => {
-    await page.getByLabel(/^Bags/).fill('');
-    await pay(page);
-    expect(await page.getByLabel(/^Bags/).evaluate((one: HTMLInputElement) => one.matches(':invalid'))).toBe(true);
-    expect(await state(page)).toBeNull();
-    expect(await ledger()).toEqual([]);
   });
 
   test('the application takes the outcome: nothing of it is shown, and the page goes where it says', async ({ page }) => {
@@ -237,20 +184,6 @@ describe('everybody can use it', () => {
 
 describe('without script', () => {
   test.override('page', () => open({ javaScriptEnabled: false }));
-
-  test('paid under the rendered key; a reload sends nothing', async ({ page, key }) => {
-    await pays(page);
-    await page.reload();
-    await says(page, PAID);
-    expect(await ledger()).toEqual([{ amount: 4200, key }]);
-  });
-
-  test('two copies of the form, both sent at once: one charge', async ({ page }) => {
-    const other = await second(page);
-    await Promise.all([pay(page), pay(other)]);
-    await Promise.all([says(page, PAID), says(other, PAID)]);
-    expect(await ledger()).toHaveLength(1);
-  });
 
   test('sent without script, its answer lost; then with script, from a page that was open: one payment under one key', async ({ page, key }) => {
     const scripted = await open({ storageState: await page.context().storageState() });

@@ -74,13 +74,6 @@ describe('a declined card', () => {
 });
 
 describe('an unknown outcome', () => {
-  test('then Check: paid, one charge', async () => {
-    await unsure();
-    await tab.choose('Nothing');
-    await tab.once.check();
-    await paidOnce();
-  });
-
   test('then Pay again: the same charge; with plain fetch another one', async () => {
     await unsure();
     await tab.plain.pay();

@@ -39,15 +39,6 @@ describe('a reload', () => {
     await tab.plain.verdict(/^Charged [23] times, .* told “paid”\.$/);
   });
 
-  test('before the charge is made, and a press of Pay instead of Check: one charge', async ({ tab }) => {
-    await playground.chargeSlowly();
-    await tab.once.pay();
-    await playground.charging('oncefetch');
-    await tab.reload();
-    await tab.once.pay();
-    await paidOnce(tab);
-  });
-
   test('over and over, each in the middle of the next attempt: one charge', async ({ tab }) => {
     await tab.choose('503 after charging', 'every request');
     await tab.once.pay();
@@ -122,16 +113,6 @@ describe('two tabs', () => {
 });
 
 describe('a SIGKILL to the server', () => {
-  test('while both lanes are being charged: one charge, and nobody is told a lie by oncefetch', async ({ tab }) => {
-    await playground.chargeSlowly();
-    await tab.button('Pay in both lanes').click();
-    await playground.charging('oncefetch');
-    await playground.shop.kill();
-    // How long a restart takes is the machine's to say, and so is whether the attempts last as long.
-    await tab.once.insist();
-    await paidOnce(tab);
-  });
-
   test('while two tabs pay and one of them reloads: one charge', async ({ first }) => {
     const second = await first.another();
     await playground.chargeSlowly();

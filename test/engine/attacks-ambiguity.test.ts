@@ -3,7 +3,6 @@
  * Method: the sequences that broke earlier drafts, played step by step against the real engine.
  */
 import { describe, expect } from 'vitest';
-import { pending } from '../../src/entries/index.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { answers, charged, cut, hangs, lost, replays, stalls, unreachable } from '../support/server.js';
 import { CART, NAME, pay, saying, test } from '../support/world.js';
@@ -25,9 +24,6 @@ const UNSURE = {
   'a 423 in progress': answers(423),
 } as const;
 
-/** What a refusal from in front of the key layer looks like. */
-const REFUSALS = [400, 401, 402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 416, 417, 418, 422, 424, 426, 428, 431, 451, 501, 505];
-
 describe('A1: after what may have charged, a refusal keeps the key', () => {
   test.for(Object.entries(UNSURE))('A1: %s, then a 401, keeps the key', async ([_, unsure], { world, tab, once }) => {
     const refused = await world.end(tab, pay(once), charged(unsure), answers(401));
@@ -36,12 +32,6 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
     const paid = await world.end(tab, pay(once), replays());
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'replayed', effect: 'done', key: refused.outcome?.key } });
     expect(new Set(world.server.keys).size).toBe(1);
-  });
-
-  test.for(REFUSALS)('A1: a 504, then a %i, keeps the key', async (status, { world, tab, once }) => {
-    const end = await world.end(tab, pay(once), charged(answers(504)), answers(status));
-    expect(end).toMatchObject({ status, outcome: { effect: 'unknown' } });
-    expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
   });
 
   test('A1: a 504, a reload, then a 401, keeps the key', async ({ world }) => {
@@ -65,15 +55,6 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
 });
 
 describe('A2: a refusal after ambiguity settles only when the server keeps it', () => {
-  test.for([400, 402, 404, 410, 417, 422])(
-    'A2: path A: a timeout that charged, then a %i from validation in front, keeps the key',
-    async (status, { world, tab, once }) => {
-      world.server.plays(charged(hangs()), answers(status, { error: 'cart is empty' }));
-      expect(await world.end(tab, pay(once))).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
-      expect(world.record()).toMatchObject({ state: 'pending' });
-    },
-  );
-
   test('A2: path B: a held first attempt, then a 402, sends the next card under the same key', async ({ world, tab, once }) => {
     const declined = await world.end(tab, pay(once), hangs(), answers(402, { error: 'declined' }));
     expect(declined).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
@@ -160,14 +141,6 @@ describe('A25: the ends that had no rule', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('A25: a 412 after ambiguity asks reconcile', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), answers(412));
-    const reconcile = async () => new Response('{"id":"ch_1"}', { status: 200 });
-    const end = await world.end(tab, pay(once, { reconcile }));
-    expect(end).toMatchObject({ status: 200, outcome: { type: 'replayed', effect: 'done', from: 'reconcile' } });
-    expect(await end.response?.json()).toEqual({ id: 'ch_1' });
-  });
-
   test('A25: a reconcile that throws or never answers leaves it unknown', async ({ world, tab, once }) => {
     const cause = new Error('order page is down');
     world.server.plays(charged(lost()), answers(401), answers(401));
@@ -178,20 +151,6 @@ describe('A25: the ends that had no rule', () => {
 
   test('A25: a fresh 2xx after ambiguity on a server without a marker is done, but not certain', async ({ world, tab, once }) => {
     expect((await world.end(tab, pay(once), charged(lost()), answers(201))).outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: false });
-  });
-
-  test('A25: unknown does not settle: it is pending, and the next call may still settle it', async ({ world, tab, once }) => {
-    const unknown = await world.end(tab, pay(once), charged(lost()), answers(401));
-    expect(await world.run(pending(once))).toMatchObject([{ name: NAME, key: unknown.outcome?.key, sent: 'maybe' }]);
-    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done' });
-    expect(await world.run(pending(once))).toEqual([]);
-  });
-
-  test('A25: an unknown outcome never comes as an ok response', async ({ world, tab, once }) => {
-    world.server.plays(charged(lost()), answers(200, { declined: true }));
-    const end = await world.end(tab, pay(once, { verdict: ({ json }) => ((json as { declined?: boolean }).declined ? 'rejected' : undefined) }));
-    expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
-    expect((end.error as { response: Response }).response.status).toBe(200);
   });
 
   test('A52: a body that never ends is cut by the timer, which covers the body', async ({ world, tab, once }) => {

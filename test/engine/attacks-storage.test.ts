@@ -305,19 +305,6 @@ describe('A22: stores without atomic update', () => {
     expect(world.server.keys).toHaveLength(1);
   });
 
-  test('A22: different names, namespaces and generations mint different keys', async ({ world }) => {
-    const keys: unknown[] = [];
-    for (const [namespace, operation] of [
-      ['a', ['x']],
-      ['b', ['x']],
-      ['a', ['y']],
-    ] as const) {
-      const { tab, once } = world.open({ namespace }, { claims });
-      keys.push((await world.end(tab, pay(once, { ...ONE, operation }), lost())).outcome?.key);
-    }
-    expect(new Set(keys).size).toBe(3);
-  });
-
   test('A22: clients without a store of their own share one memory per realm', async ({ world }) => {
     const tab = world.tab({ server: true });
     const [one, two] = [tab.once({ store: undefined }), tab.once({ store: undefined })];

@@ -129,15 +129,6 @@ describe('A14: another payload does not join', () => {
     expect(same?.outcome).toMatchObject({ effect: 'unknown', reason: 'busy', sent: 'maybe' });
   });
 
-  test('A14: the options of the first caller drive', async ({ world, tab, once }) => {
-    world.server.plays(lost());
-    const [first, second] = await world.all(tab, pay(once, ONE), pay(once, { limits: { attempts: 9 } }));
-    expect([first?.outcome, second?.outcome]).toMatchObject([
-      { attempts: 1, joined: false },
-      { attempts: 1, joined: true },
-    ]);
-  });
-
   test('A14: resume joins a call that is under way', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [, resumed] = await world.all(tab, pay(once), resumeOne(once, NAME));
@@ -188,17 +179,6 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
   });
 
-  test('A15: the same over a reload of the page', async () => {
-    const { world, tab, once } = await edited(charged(lost()), replays());
-    await world.end(tab, pay(once, { ...ONE, body: OTHER }));
-    tab.kill();
-    const next = world.open();
-    expect(await world.end(next.tab, pay(next.once, { body: OTHER }))).toMatchObject({
-      status: 201,
-      outcome: { effect: 'done', certain: false, changed: true },
-    });
-  });
-
   test('A15: and a third payload, whose replay can be no other than an earlier one', async () => {
     const { world, tab, once } = await edited(charged(lost()), replays());
     await world.end(tab, pay(once, { ...ONE, body: OTHER }));
@@ -219,19 +199,6 @@ describe('A15: an edited form after an unknown outcome', () => {
     await world.end(tab, pay(once, ONE), lost());
     expect(await world.end(tab, pay(once, { body: OTHER }), charged(answer))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });
   });
-
-  test.each(['none', 'unknown', 'done'] as const)(
-    "A15: whatever reconcile says then ('%s'), a 2xx in hand is done, and never sent again under another key",
-    async (said) => {
-      const { world, tab, once } = await edited(answers(201));
-      const end = await world.end(tab, pay(once, { body: OTHER, reconcile: async () => said }));
-      expect(end.outcome).toMatchObject({ effect: 'done' });
-      expect(world.record()).toMatchObject({ state: 'settled' });
-      const next = await world.end(tab, pay(once, { body: OTHER }));
-      expect(next.outcome).toMatchObject({ effect: 'done' });
-      expect(world.server.arrivals).toHaveLength(2);
-    },
-  );
 
   test('A15: a mismatch re-sends the earlier bytes once; done: that was it', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, charged(replays(201, { amount: 10 })));

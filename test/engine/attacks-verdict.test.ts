@@ -5,36 +5,17 @@
 import { describe, expect } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
-import { answers, charged, delayed, during, type Entry, idle, lost, replays, stalls, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, ONE, pay, SECOND, saying, test, URL_, watched } from '../support/world.js';
+import { answers, charged, during, type Entry, idle, lost, replays, stalls, textOf } from '../support/server.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, URL_, watched } from '../support/world.js';
 
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
 describe('A16: a plain 409', () => {
-  test.for([
-    ['code', { code: 'email_taken' }],
-    ['error', { error: 'email_taken' }],
-    ['error.code', { error: { code: 'email_taken', message: 'taken' } }],
-    ['errors[].code', { errors: [{ code: 'email_taken' }] }],
-    ['problem type', { type: 'https://shop.example/problems/version-conflict', title: 'Version conflict', status: 409 }],
-    ['name', { name: 'VERSION_CONFLICT' }],
-  ] as const)('A16: with an application code of its own in %s is refused at once, and the form stays usable', async ([_, body], { world, tab, once }) => {
-    world.server.plays(answers(409, body), answers(201));
+  // Which bodies have one: `test/core/words.test.ts`.
+  test('A16: with an application code of its own is refused at once, and the form stays usable', async ({ world, tab, once }) => {
+    world.server.plays(answers(409, { code: 'email_taken' }), answers(201));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 409, outcome: { type: 'rejected', effect: 'none', attempts: 1 }, ms: 0 });
     expect(await world.end(tab, pay(once, { body: { email: 'other@example.com' } }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
-  });
-
-  test.for<[string, Entry]>([
-    ['without a body', answers(409)],
-    ['in HTML', answers(409, '<h1>Conflict</h1>', HTML)],
-    ['with JSON without a code', answers(409, { message: 'Conflict' })],
-    ['with a problem that has no type of its own', answers(409, { type: 'about:blank', title: 'Conflict', status: 409 })],
-    ['with Retry-After', answers(409, { code: 'email_taken' }, { 'retry-after': '1' })],
-    ['with the title of the IETF draft', answers(409, { type: 'https://x.example/i', title: 'A request is outstanding for this Idempotency-Key' })],
-    ['that is a 423', answers(423)],
-  ])('A16: %s is work in progress: it waits and asks again with the same key', async ([_, answer], { world, tab, once }) => {
-    expect(await world.end(tab, pay(once), charged(answer), replays())).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
-    expect(new Set(world.server.keys).size).toBe(1);
   });
 
   test('A16: that names the key in its body is work in progress', async ({ world, tab, once }) => {
@@ -83,34 +64,6 @@ describe('A17: what is no verdict', () => {
 });
 
 describe('A18: the order of the rows', () => {
-  test("A18: a server's word to come back or not does not count on a 2xx", async () => {
-    for (const word of ['true', 'false']) {
-      const world = newWorld();
-      const { tab, once } = world.open();
-      world.server.plays(answers(200, { ok: true }, { 'x-should-retry': word, 'transient-error': word }));
-      expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { type: 'fresh' } });
-    }
-  });
-
-  test("A18: work in progress stands before the server's word", async ({ world, tab, once }) => {
-    world.server.plays(answers(409, { error: { code: 'idempotency_key_in_use' } }, { 'stripe-should-retry': 'false' }), replays());
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 201 });
-  });
-
-  test('A18: a mismatch that comes as a 409 is not waited for', async ({ world }) => {
-    const { tab, once } = world.open(ONE);
-    const mismatch = answers(409, { name: 'invalid_idempotent_request', message: 'Same idempotency key used with a different request payload.' });
-    await world.end(tab, pay(once), charged(lost()));
-    expect(await world.end(tab, pay(once, { body: { ...CART, amount: 12 } }), mismatch, replays())).toMatchObject({
-      code: 'ERR_ONCE_ALREADY_SETTLED',
-      outcome: { attempts: 2 },
-    });
-  });
-
-  test('A18: a replayed 202 under the default is the answer, replayed', async ({ world, tab, once }) => {
-    expect(await world.end(tab, pay(once), charged(lost()), replays(202))).toMatchObject({ status: 202, outcome: { type: 'replayed' } });
-  });
-
   test("A18: a replayed 202 under 'poll' is work that goes on", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(charged(lost()), answers(202, '', { location: '/jobs/1', 'idempotent-replayed': 'true' }), answers(200, { status: 'paid' }));
@@ -177,13 +130,6 @@ describe('A19: a 202', () => {
     expect(edited.outcome).toMatchObject({ type: 'fresh', effect: 'done', certain, changed: true });
   });
 
-  test('A19: a login page behind its link is no end of the work', async ({ world }) => {
-    const { tab, once } = world.open({ accepted: 'poll' });
-    world.server.plays(idle(ACCEPTED), answers(200, '<h1>Sign in</h1>', { 'content-type': 'text/html' }), charged(answers(200, { status: 'paid' })));
-    expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { type: 'fresh', certain: true } });
-    expect(world.server.arrivals).toHaveLength(3);
-  });
-
   test('A19: a link that an earlier payload left behind is not that of the next one', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true }, limits: { inProgressMs: 0 } });
     await world.end(tab, pay(once), ACCEPTED, answers(202));
@@ -214,16 +160,6 @@ describe('A39: streams and large bodies', () => {
     expect(new TextDecoder().decode(value)).toBe('{"id":');
   });
 
-  test('A39: a body past the limit settles at its headers, announced or not, and is whole', async () => {
-    for (const headers of [{ 'content-length': '5000' }, {}] as Record<string, string>[]) {
-      const world = newWorld();
-      const { tab, once } = world.open({ limits: { bodyBytes: 1000 } });
-      const end = await world.end(tab, pay(once), answers(200, 'x'.repeat(5000), headers));
-      expect(end).toMatchObject({ status: 200, outcome: { type: 'fresh' } });
-      expect(await end.response?.text()).toHaveLength(5000);
-    }
-  });
-
   test('A39: a Blob is sent as it is, on every attempt, however large', async ({ world }) => {
     const { tab, once } = world.open({ limits: { bodyBytes: 10 } });
     const body = new Blob(['x'.repeat(5000)], { type: 'application/octet-stream' });
@@ -252,18 +188,6 @@ describe('A39: streams and large bodies', () => {
 });
 
 describe('A40: in progress for ever', () => {
-  const BUSY = answers(409, '', { 'retry-after': '20' });
-
-  test('A40: a spent budget of waiting is unknown, and asks reconcile', async ({ world, tab, once }) => {
-    world.server.plays(BUSY, BUSY, BUSY);
-    const asked: unknown[] = [];
-    const reconcile = saying(asked, 'unknown' as const);
-    const begun = world.clock.now();
-    expect(await world.end(tab, pay(once, { reconcile }))).toMatchObject({ status: 409, outcome: { effect: 'unknown', reason: 'in-progress' } });
-    expect(asked).toMatchObject([{ reason: 'in-progress', response: { status: 409 } }]);
-    expect(world.clock.now() - begun).toBeLessThanOrEqual(MINUTE);
-  });
-
   test('A40: a call within a minute of that makes one attempt, on another page too; a later one has a budget again', async ({ world, tab, once }) => {
     world.server.otherwise = answers(409);
     await world.end(tab, pay(once, { limits: { inProgressMs: 5 * SECOND } }));
@@ -282,8 +206,4 @@ describe('A40: in progress for ever', () => {
     world.server.plays(...Array<Entry>(8).fill(answers(409, '', { 'retry-after': '1' })), replays());
     expect(await world.end(tab, pay(once, ONE))).toMatchObject({ status: 201, outcome: { attempts: 9 } });
   });
-});
-
-test('A46: one attempt is one call of the transport', async ({ world, tab, once }) => {
-  expect((await world.end(tab, pay(once), delayed(SECOND, answers(201)))).outcome).toMatchObject({ attempts: 1 });
 });

@@ -222,7 +222,7 @@ describe('reconcile', () => {
     expect(asked).toMatchObject([{ reason: 'done-elsewhere' }]);
   });
 
-  test('is asked whose a 2xx is, and only an answer changes that it is done', async () => {
+  test('A15: is asked whose a 2xx is, and only an answer changes that it is done; it is never sent again under another key', async () => {
     for (const said of ['none', 'unknown', 'done', Response.json({ id: 'ch_1' })] as const) {
       const { asked, reconcile } = asking(said);
       const world = newWorld();
@@ -231,6 +231,8 @@ describe('reconcile', () => {
       const { outcome } = await world.end(tab, pay(once, { body: OTHER }), answers(201));
       expect(asked).toMatchObject([{ reason: 'mismatch' }]);
       expect(outcome).toMatchObject(typeof said === 'object' ? { type: 'replayed', from: 'reconcile' } : { type: 'fresh', certain: false, changed: true });
+      expect((await world.end(tab, pay(once, { body: OTHER }))).outcome).toMatchObject({ effect: 'done' });
+      expect(world.server.arrivals).toHaveLength(2);
     }
   });
 

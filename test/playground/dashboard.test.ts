@@ -1,7 +1,7 @@
 /**
- * Goal: an operator who imports docs/grafana.json sees what happened: no query is wrong, and none stays empty. Method: the services,
- * with copies that are killed and a provider that loses answers; a real Prometheus scrapes every process, and is asked each query
- * of the dashboard as Grafana would ask it. The traces of the same run are read as they arrive by OTLP.
+ * Goal: the services charge each order once, and an operator who imports docs/grafana.json sees what happened: no query is wrong, and
+ * none stays empty. Method: the services, with copies that are killed and a provider that loses answers; a real Prometheus scrapes every
+ * process, and is asked each query of the dashboard as Grafana would ask it. The traces of the same run are read as they arrive by OTLP.
  *
  * Left out, because the run cannot have them: the conflicts `mismatch` (no name comes with another payload here) and `claim-lost`
  * (a copy that lost its claim was killed, and counts no more).
@@ -16,6 +16,7 @@ import { withoutPrometheus } from '../../scripts/start-prometheus.ts';
 import { describeOn } from '../support/describe-on.js';
 
 const root = join(import.meta.dirname, '../..');
+const ORDERS = 120;
 const run = (script: string, ...flags: readonly string[]) =>
   new Promise<{ code: number; said: string }>((resolve) => {
     const child = execFile(process.execPath, [join(root, script), ...flags], { cwd: root, env: { ...process.env, STORE: 'sqlite' } }, (_, stdout, stderr) =>
@@ -30,12 +31,17 @@ describeOn(withoutPrometheus)('what Prometheus has of a run of the services', ()
     expect(await run('scripts/build.mjs', '--if-stale')).toMatchObject({ code: 0 });
     const folder = mkdtempSync(join(tmpdir(), 'oncefetch-dashboard-'));
     const file = join(folder, 'answers.json');
-    const played = await run('playground/services/play.ts', '--orders', '120', '--kills', '8', '--kill-every', '400', '--spans', '--answers', file);
+    const played = await run('playground/services/play.ts', '--orders', String(ORDERS), '--kills', '8', '--kill-every', '400', '--spans', '--answers', file);
     expect(played.code, played.said).toBe(0);
     said = played.said;
     answers = JSON.parse(readFileSync(file, 'utf8')) as Answers;
     rmSync(folder, { recursive: true, force: true });
   }, 240_000);
+
+  test('one charge and one receipt for each order, whichever copy is killed when', () => {
+    expect(said).toContain(`charges ${ORDERS}, charged twice 0, not charged 0`);
+    expect(said).toContain(`receipts ${ORDERS}, twice 0, missing 0`);
+  });
 
   const seriesOf = (title: string) =>
     answers.answers.filter(({ panel }) => dashboard.panels.some((one) => one.id === panel && one.title === title)).flatMap(({ series }) => series);

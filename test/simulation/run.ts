@@ -72,8 +72,6 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
     nativeSignals();
     process.off('unhandledRejection', unhandled);
   }
-  const said = plan ? undefined : scenario.comesTo?.(world);
-  if (said !== undefined) world.books.violate('scenario', undefined, said);
   return report(scenario, seed, world, actions);
 }
 

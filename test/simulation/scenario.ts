@@ -9,7 +9,6 @@ import type { Fate } from './network.js';
 import type { Action, Workload } from './plan.js';
 import type { Random } from './random.js';
 import type { Endpoint } from './requests.js';
-import type { World } from './world.js';
 
 /** What a client is set up with as it is. */
 export const OWN_OPTIONS = ['limits', 'whenChanged', 'whenBusy', 'durability', 'keep', 'retry', 'dialect', 'accepted', 'repeat'] as const;
@@ -75,6 +74,4 @@ export interface Scenario {
   /** What it is about, in one sentence. */
   readonly says: string;
   readonly options: (random: Random, seed: number) => WorldOptions;
-  /** What a deterministic sequence must have come to, besides breaking nothing; the complaint if it has not. */
-  readonly comesTo?: ((world: World) => string | undefined) | undefined;
 }

@@ -9,7 +9,6 @@ import { longRun, scenarioNamed } from './long-run.js';
 import { printFailure, type Totals } from './print.js';
 import { type Report, run } from './run.js';
 import type { Scenario } from './scenario.js';
-import { sequences } from './scenarios/index.js';
 import { killedAt } from './scenarios/killed-at.js';
 import seeds from './seeds.json' with { type: 'json' };
 import { shrink } from './shrink.js';
@@ -53,12 +52,6 @@ test('a seed without a scenario is asked for one, and plays none in its place', 
 
 describe('seeds that once broke something', slow, () => {
   test.each(seeds)('$scenario $seed: $why', async ({ scenario, seed }) => void (await holds(scenarioNamed(scenario), seed)));
-});
-
-describe('sequences that broke earlier drafts of the design', slow, () => {
-  test.each(sequences.map((scenario) => [`${scenario.name}: ${scenario.says}`, scenario] as const))('%s', async (_, scenario) => {
-    for (let seed = 1; seed <= 3; seed++) await holds(scenario, seed);
-  });
 });
 
 describe('a context that dies at any await', slow, () => {

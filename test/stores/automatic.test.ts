@@ -1,11 +1,12 @@
-/** Goal: the chain takes the first store that is there, once, and never another in its place. Method: stubs that say what they are told to. */
-import { expect, test } from 'vitest';
+/** Goal: the chain takes the first store that is there, once, and never another in its place. Method: stubs that say what they are told to; the contract. */
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/ports.js';
 import { firstAvailable } from '../../src/stores/browser/first-available.js';
 import { StoreFault } from '../../src/stores/fault.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { type MemoryMedium, memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { put, record } from '../../src/testing/contract/bench.js';
 import { faultyStore } from '../../src/testing/faulty-store.js';
+import { storeContract } from '../../src/testing/store-contract.js';
 
 /** A store that answers `available()` with these, one after the other. */
 function stub(kind: string, ...answers: (boolean | Error)[]): Store & { asked: number; closed: number } {
@@ -121,4 +122,20 @@ test('hands on value, durability and what a change throws', async () => {
     }),
   ).rejects.toBe(busy);
   expect(asked).toEqual([{ durability: 'relaxed' }, undefined]);
+});
+
+describe('keeps the contract of the store that it chose', () => {
+  const media = new Map<string, MemoryMedium>();
+  const mediumOf = (name: string): MemoryMedium => media.get(name) ?? (media.set(name, memoryMedium(name)).get(name) as MemoryMedium);
+  const report = storeContract({
+    name: 'automatic',
+    test,
+    open: async (medium) => {
+      const store = firstAvailable([{ ...stub('a', false), scope: medium }, memoryStore({ medium: mediumOf(medium) })]);
+      await store.ready();
+      return store;
+    },
+    plant: (medium, id, value) => mediumOf(medium).set(id, value),
+  });
+  afterAll(() => expect(report.left.map(({ because }) => because)).toEqual(['no `work` was given']));
 });

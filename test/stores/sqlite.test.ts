@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import type { Stored } from '../../src/ports.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 import { ordered } from '../../src/stores/text.js';
 import { storeContract } from '../../src/testing/store-contract.js';
+import { record } from '../support/stored.js';
 
 // A strict commit waits for the disk, which others may keep busy.
 vi.setConfig({ testTimeout: 60_000 });
@@ -23,7 +23,6 @@ afterAll(() => {
 });
 
 const file = (name: string): string => join(folder, `${name}.db`);
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
 
 /** Every SQL text that was run, in order. */
 const ran: string[] = [];

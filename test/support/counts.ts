@@ -1,10 +1,9 @@
-/** Counters that are raised in a store while something is done to its server, and what must be in them afterwards. */
+/** What is stored while something is done to the server of a store, and what must be there afterwards. */
 import { expect, vi } from 'vitest';
-import type { Store, Stored } from '../../src/ports.js';
+import type { Store } from '../../src/ports.js';
+import { countOf, put, raise, record } from './stored.js';
 
 const COUNTERS = 24;
-const record = (id: string, count: number): Stored & { count: number } => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, count });
-const countOf = (found: unknown): number => (found as { count?: number } | undefined)?.count ?? 0;
 
 /**
  * Raises counters before, while and after `restart`: what resolved was counted once, what was rejected at most once. `mayLose`: the server may
@@ -17,7 +16,7 @@ export async function counts(store: Store, restart: () => Promise<unknown>, { ma
     while (phase !== 'over') {
       const began = phase;
       await store
-        .update(`c${n}`, (now) => ({ next: record(`c${n}`, countOf(now) + 1), value: 0 }))
+        .update(`c${n}`, (now) => ({ next: record(`c${n}`, { count: countOf(now) + 1 }), value: 0 }))
         .then(
           () => {
             mine.resolved++;
@@ -38,4 +37,53 @@ export async function counts(store: Store, restart: () => Promise<unknown>, { ma
     if (!mayLose) expect(count).toBeGreaterThanOrEqual(resolved);
     expect(count).toBeLessThanOrEqual(resolved + rejected);
   }
+}
+
+/**
+ * Raises one counter through all `stores` while `cut` breaks their connections, again and again: what resolved took effect once, what was
+ * rejected at most once.
+ */
+export async function countsWhileCut(stores: readonly Store[], updates: number, cut: () => Promise<unknown>, pauseMs: (n: number) => number): Promise<void> {
+  const [store] = stores as readonly [Store];
+  await put(store, 'n');
+  let [resolved, rejected] = [0, 0];
+  let cutting = true;
+  const cuts = (async () => {
+    for (let n = 0; cutting; n++) {
+      await cut();
+      // At least one gets through between two cuts, however busy the machine is.
+      const before = resolved;
+      do await new Promise((done) => setTimeout(done, pauseMs(n)));
+      while (cutting && resolved === before);
+    }
+  })();
+  const write = async (one: Store): Promise<void> => {
+    for (let n = 0; n < updates / stores.length; n++) {
+      await raise(one).then(
+        () => resolved++,
+        () => rejected++,
+      );
+    }
+  };
+  await Promise.all(stores.map(write));
+  cutting = false;
+  await cuts;
+  const count = countOf(await vi.waitFor(() => store.read('n'), { timeout: 20_000 }));
+  expect(resolved).toBeGreaterThan(20);
+  expect(count).toBeGreaterThanOrEqual(resolved);
+  expect(count).toBeLessThanOrEqual(resolved + rejected);
+}
+
+/** Stores one record after the other until `kill` ends that; the ids of those that were acknowledged, and what it ended with. */
+export async function storesUntilKilled(store: Store, kill: () => unknown): Promise<{ readonly stored: readonly string[]; readonly fault: unknown }> {
+  const stored: string[] = [];
+  const writing = (async () => {
+    for (let n = 0; ; n++) {
+      await put(store, `k${n}`);
+      stored.push(`k${n}`);
+    }
+  })().catch((fault: unknown) => fault);
+  await vi.waitFor(() => expect(stored.length).toBeGreaterThan(50), { timeout: 20_000 });
+  await kill();
+  return { fault: await writing, stored };
 }

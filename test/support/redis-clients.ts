@@ -2,13 +2,12 @@
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
 import type { RedisClient } from '../../src/stores/redis/redis.js';
+import { ignore } from './stored.js';
 
 export interface Connected {
   readonly client: RedisClient;
   close(): void;
 }
-
-const ignore = () => {};
 
 /** `againMs`: how soon it connects again; else as the client does by itself. */
 export const redisClients: Readonly<Record<'node-redis' | 'ioredis', (port: number, againMs?: number) => Promise<Connected>>> = {

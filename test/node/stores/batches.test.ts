@@ -7,20 +7,16 @@ import { Redis } from 'ioredis';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
-import type { Store, Stored } from '../../../src/ports.js';
+import type { Store } from '../../../src/ports.js';
 import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
+import { countOf, put, raise, record, remove } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const MANY = 64;
 const ids = Array.from({ length: MANY }, (_, n) => `r${n}`);
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const countOf = (found: unknown): number => (found as { count?: number } | undefined)?.count ?? 0;
-const put = (store: Store, id: string, more: object = {}) => store.update(id, () => ({ next: record(id, more), value: 'stored' }));
-const raise = (store: Store, id: string) => store.update(id, (now) => ({ next: record(id, { count: countOf(now) + 1 }), value: 'raised' }));
-const remove = (store: Store, id: string) => store.update(id, () => ({ next: null, value: 'removed' }));
 const ends = async (calls: readonly Promise<unknown>[]): Promise<readonly unknown[]> =>
   (await Promise.allSettled(calls)).map((end) => (end.status === 'fulfilled' ? end.value : end.reason.reason));
 const all = (value: string) => ids.map(() => value);
@@ -71,7 +67,7 @@ function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
     await spoil('r7');
     const expected = ids.map((id) => (id === 'r7' ? spoilt : 'stored'));
     expect(await ends(ids.map((id) => put(store, id)))).toEqual(expected);
-    expect(await ends(ids.map((id) => put(store, id, { state: 'settled' })))).toEqual(expected);
+    expect(await ends(ids.map((id) => put(store, record(id, { state: 'settled' }))))).toEqual(expected);
     for (const id of ids.filter((id) => id !== 'r7')) expect(await store.read(id)).toEqual(record(id, { state: 'settled' }));
   });
 

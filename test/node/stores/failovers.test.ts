@@ -9,16 +9,13 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type SentinelGroup, startFailoverCluster, startSentinelGroup } from '../../../scripts/start-failover.ts';
 import { freePort, withoutRedis } from '../../../scripts/start-services.ts';
 import { createOnce, derived, outcomeOf } from '../../../src/entries/node.js';
-import type { Store, Stored } from '../../../src/ports.js';
+import type { Store } from '../../../src/ports.js';
 import { type RedisClient, type RedisStoreOptions, redisStore } from '../../../src/stores/redis/redis.js';
 import { counts } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
+import { ignore, put, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000 });
-
-const ignore = () => {};
-const record = (id: string): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000 });
-const put = (store: Store, id: string) => store.update(id, () => ({ next: record(id), value: 'stored' }));
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -135,7 +132,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     await writing;
     await group.takenOver();
     const after = await storeOn(group);
-    expect(await Promise.all(stored.map((id) => after.read(id)))).toEqual(stored.map(record));
+    expect(await Promise.all(stored.map((id) => after.read(id)))).toEqual(stored.map((id) => record(id)));
     // Now there is no replica, and a strict update says so.
     const refused = { reason: 'timeout', message: expect.stringContaining('only 0 of 1 replicas') };
     await vi.waitFor(() => expect(put(store, 'alone')).rejects.toMatchObject(refused), { timeout: 40_000 });

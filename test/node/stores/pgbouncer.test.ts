@@ -5,18 +5,14 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPgBouncer, startPostgres, withoutPgBouncer } from '../../../scripts/start-services.ts';
-import type { Store, Stored } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { counts } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
+import { countOf, raise } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const countOf = (found: unknown): number => (found as { count?: number } | undefined)?.count ?? 0;
-const raise = (store: Store, id: string, durability: 'strict' | 'relaxed' = 'strict') =>
-  store.update(id, (now) => ({ next: record(id, { count: countOf(now) + 1 }), value: 0 }), { durability });
 const ids = Array.from({ length: 64 }, (_, n) => `r${n}`);
 
 describeOn(withoutPgBouncer)('PgBouncer in transaction mode', () => {

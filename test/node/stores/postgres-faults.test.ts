@@ -8,16 +8,12 @@ import { type PostgresServer, startPostgres, withoutPostgres } from '../../../sc
 import { createOnce } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { type PostgresClient, type PostgresStoreOptions, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
+import { countsWhileCut, storesUntilKilled } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
+import { ignore, put, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const ignore = () => {};
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
-  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
-const raise = (store: Store) =>
-  store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 const everyCall = (store: Store): (() => Promise<unknown>)[] => [
   () => put(store, record('x')),
   () => store.read('x'),
@@ -100,48 +96,15 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     async (writers) => {
       const { store, table } = await open({}, { timeoutMs: 5000 });
       const stores = [store, ...Array.from({ length: writers - 1 }, () => postgresStore(poolOf(), { table }))];
-      await put(store, record('n'));
-      let [resolved, rejected] = [0, 0];
-      let cutting = true;
-      const cuts = (async () => {
-        while (cutting) {
-          await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%${table}%'`);
-          // At least one gets through between two cuts, however busy the machine is.
-          const before = resolved;
-          do await new Promise((done) => setTimeout(done, 15));
-          while (cutting && resolved === before);
-        }
-      })();
-      const write = async (one: Store): Promise<void> => {
-        for (let n = 0; n < 100 / writers; n++) {
-          await raise(one).then(
-            () => resolved++,
-            () => rejected++,
-          );
-        }
-      };
-      await Promise.all(stores.map(write));
-      cutting = false;
-      await cuts;
-      const { count = 0 } = (await store.read('n')) as { count?: number };
-      expect(resolved).toBeGreaterThan(20);
-      expect(count).toBeGreaterThanOrEqual(resolved);
-      expect(count).toBeLessThanOrEqual(resolved + rejected);
+      const cut = () => admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND query LIKE '%${table}%'`);
+      await countsWhileCut(stores, 100, cut, () => 15);
     },
   );
 
   test('A34: a server that crashes in mid-update: what was acknowledged strictly is there when it is back', async () => {
     const { store } = await open();
-    const stored: string[] = [];
-    const writing = (async () => {
-      for (let n = 0; ; n++) {
-        await put(store, record(`k${n}`));
-        stored.push(`k${n}`);
-      }
-    })().catch((fault) => fault);
-    await vi.waitFor(() => expect(stored.length).toBeGreaterThan(50), { timeout: 10_000 });
-    server.kill();
-    expect((await writing).reason).toMatch(/io|timeout|blocked/);
+    const { stored, fault } = await storesUntilKilled(store, () => server.kill());
+    expect(fault).toMatchObject({ reason: expect.stringMatching(/io|timeout|blocked/) });
     await expect(store.read('k0')).rejects.toMatchObject({ reason: expect.stringMatching(/io|timeout|blocked/) });
     server.start();
     for (const id of stored) expect(await store.read(id), id).toEqual(record(id));

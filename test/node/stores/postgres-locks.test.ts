@@ -5,15 +5,13 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
-import type { Store, Stored } from '../../../src/ports.js';
+import type { Store } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { describeOn } from '../../support/describe-on.js';
+import { raise, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const record = (id: string, count: number): Stored & { count: number } => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, count });
-const raise = (store: Store, id: string) =>
-  store.update(id, (now) => ({ next: record(id, ((now as { count?: number } | undefined)?.count ?? 0) + 1), value: 0 }));
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
@@ -64,7 +62,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await waiting(2);
     await release();
     await raised;
-    expect(await store.read('n')).toEqual(record('n', 2));
+    expect(await store.read('n')).toEqual(record('n', { count: 2 }));
   });
 
   test('nor where others change the record before the second look: then it says that it can not be told', async () => {
@@ -82,11 +80,11 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     for (let n = 0; n < 4; n++) await raise(others, 'm');
     const end = await raised;
     const stored = await store.read('m');
-    if (end === 'resolved') expect(stored).toEqual(record('m', 6));
+    if (end === 'resolved') expect(stored).toEqual(record('m', { count: 6 }));
     else {
       expect(end).toMatchObject({ reason: 'io', message: expect.stringContaining('can not be told') });
       // The others may have come before both copies, which change nothing then.
-      expect([record('m', 5), record('m', 6)]).toContainEqual(stored);
+      expect([record('m', { count: 5 }), record('m', { count: 6 })]).toContainEqual(stored);
     }
   });
 

@@ -7,21 +7,16 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
-import { seal } from '../../../src/core/record.js';
-import type { Store, Stored } from '../../../src/ports.js';
+import type { Stored } from '../../../src/ports.js';
 import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { ordered } from '../../../src/stores/text.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { describeOn } from '../../support/describe-on.js';
 import { made } from '../../support/made.js';
+import { aRecord } from '../../support/record.js';
+import { put, raise, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
-  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
-const raise = (store: Store) =>
-  store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
   let server: PostgresServer;
@@ -239,29 +234,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   describe('sweep', () => {
-    const settled = (id: string, more: object = {}): Stored =>
-      seal({
-        v: 1,
-        id: made(id),
-        ns: made('ns'),
-        label: made(`["${id}"]`),
-        state: 'settled',
-        forgetAt: 1000,
-        key: made('k'),
-        carrier: 'header:Idempotency-Key',
-        dialect: 'generic',
-        origin: '',
-        random: true,
-        generation: 0,
-        revision: 1,
-        ambiguous: true,
-        scheme: 's',
-        payloads: [],
-        raw: '',
-        createdAt: 0,
-        touchedAt: 0,
-        ...more,
-      });
+    const settled = (id: string, more: object = {}): Stored => aRecord({ id: made(id), label: made(`["${id}"]`), state: 'settled', forgetAt: 1000, ...more });
 
     test('removes what is over in short statements, and nothing that is pending, damaged, or not due', async () => {
       const { store, table } = await open();

@@ -8,17 +8,15 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { freePort, type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import { createOnce, outcomeOf } from '../../../src/entries/index.js';
-import type { Store, Stored } from '../../../src/ports.js';
+import type { Store } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 import { type Connected, redisClients } from '../../support/redis-clients.js';
+import { ignore, put, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const ignore = () => {};
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored) => store.update(next.id, () => ({ next, value: 'stored' }), { durability: 'strict' });
 /** Each at a record of its own: whoever waits for an update from here of the same record may wait until its own time is over, and has heard nothing. */
 const everyLook = (store: Store): (() => Promise<unknown>)[] => [
   () => store.read('x'),

@@ -8,17 +8,12 @@ import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/sta
 import { createOnce, type Outcome, run } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
+import { countsWhileCut, storesUntilKilled } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
 import { type Connected, redisClients } from '../../support/redis-clients.js';
+import { ignore, put, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
-
-const ignore = () => {};
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, next: Stored, durability: 'strict' | 'relaxed' = 'strict') =>
-  store.update(next.id, () => ({ next, value: 'stored' }), { durability });
-const raise = (store: Store, id: string) =>
-  store.update(id, (now) => ({ next: record(id, { count: ((now as { count?: number } | undefined)?.count ?? 0) + 1 }), value: 0 }));
 
 const faults = (name: keyof typeof redisClients) => () => {
   let server: RedisServer;
@@ -75,49 +70,14 @@ const faults = (name: keyof typeof redisClients) => () => {
     async (writers) => {
       const prefix = `cut-${name}-${writers}`;
       const stores = await Promise.all(Array.from({ length: writers }, () => storeOn({ prefix, timeoutMs: 5000 }).then(({ store }) => store)));
-      const [store] = stores as [Store];
-      await put(store, record('n'));
-      let [resolved, rejected] = [0, 0];
-      let cutting = true;
-      const cuts = (async () => {
-        for (let n = 0; cutting; n++) {
-          await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
-          // At least one gets through between two cuts, however busy the machine is.
-          const before = resolved;
-          do await new Promise((done) => setTimeout(done, 3 + (n % 7)));
-          while (cutting && resolved === before);
-        }
-      })();
-      const write = async (one: Store): Promise<void> => {
-        for (let n = 0; n < 120 / writers; n++) {
-          await raise(one, 'n').then(
-            () => resolved++,
-            () => rejected++,
-          );
-        }
-      };
-      await Promise.all(stores.map(write));
-      cutting = false;
-      await cuts;
-      const { count } = await vi.waitFor(async () => (await store.read('n')) as { count: number }, { timeout: 20_000 });
-      expect(resolved).toBeGreaterThan(20);
-      expect(count).toBeGreaterThanOrEqual(resolved);
-      expect(count).toBeLessThanOrEqual(resolved + rejected);
+      const cut = () => admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await countsWhileCut(stores, 120, cut, (n) => 3 + (n % 7));
     },
   );
 
   test('a server killed in mid-update: what was acknowledged is there when it is back', async () => {
     const { store } = await storeOn();
-    const stored: string[] = [];
-    const writing = (async () => {
-      for (let n = 0; ; n++) {
-        await put(store, record(`k${n}`));
-        stored.push(`k${n}`);
-      }
-    })().catch(ignore);
-    await expect.poll(() => stored.length).toBeGreaterThan(50);
-    await server.kill();
-    await writing;
+    const { stored } = await storesUntilKilled(store, () => server.kill());
     await server.start();
     for (const id of stored) await expect.poll(() => store.read(id).catch(String), { message: id }).toEqual(record(id));
   });

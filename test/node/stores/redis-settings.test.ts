@@ -6,15 +6,11 @@ import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type RedisServer, startRedis, startRedisCluster, withoutRedis } from '../../../scripts/start-services.ts';
-import type { Store, Stored } from '../../../src/ports.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
+import { ignore, put, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
-
-const ignore = () => {};
-const record = (id: string): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000 });
-const put = (store: Store, id: string) => store.update(id, () => ({ next: record(id), value: 'stored' }));
 
 describeOn(withoutRedis)('a server', () => {
   let server: RedisServer;

@@ -9,17 +9,16 @@ import pg from 'pg';
 import { createClient, createClientPool } from 'redis';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
-import type { Store, Stored } from '../../../src/ports.js';
+import type { Store } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 import { redisClients } from '../../support/redis-clients.js';
+import { put, record } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TIMEOUT_MS = 1000;
-const record = (id: string): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000 });
-const put = (store: Store, id: string) => store.update(id, () => ({ next: record(id), value: 'stored' }));
 
 interface Proxy {
   readonly port: number;

@@ -13,6 +13,7 @@ import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { memoryStore } from '../../../src/stores/memory.js';
 import { type SqliteStoreOptions, sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { script } from '../../support/child.js';
+import { put, record } from '../../support/stored.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-faults-'));
 chmodSync(folder, 0o755);
@@ -31,8 +32,6 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((store) => store.close()));
 });
 
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, id: string, more: object = {}) => store.update(id, () => ({ next: record(id, more), value: 'stored' }));
 const everyCall = (store: Store): (readonly [string, () => Promise<unknown>])[] => [
   ['update', () => put(store, 'x')],
   ['read', () => store.read('x')],
@@ -160,7 +159,7 @@ describe('full', () => {
     const store = storeOn({ database });
     await put(store, 'a');
     database.exec('PRAGMA max_page_count = 20');
-    const results = await Promise.allSettled([put(store, 'b'), put(store, 'big', { body: 'x'.repeat(200_000) }), put(store, 'c')]);
+    const results = await Promise.allSettled([put(store, 'b'), put(store, record('big', { body: 'x'.repeat(200_000) })), put(store, 'c')]);
     expect(results.map((result) => (result.status === 'fulfilled' ? result.value : result.reason.reason))).toEqual(['stored', 'quota', 'stored']);
     expect([await store.read('a'), await store.read('big'), await store.read('c')]).toEqual([record('a'), undefined, record('c')]);
     database.close();
@@ -170,7 +169,7 @@ describe('full', () => {
 describe('read-only', () => {
   test('what JSON cannot say is refused, and those that asked in the same turn are stored', async () => {
     const store = storeOn({ path: fresh() });
-    const ends = await Promise.allSettled([put(store, 'a'), put(store, 'b', { count: 1n }), put(store, 'c')]);
+    const ends = await Promise.allSettled([put(store, 'a'), put(store, record('b', { count: 1n })), put(store, 'c')]);
     expect(ends).toMatchObject([{ value: 'stored' }, { reason: { name: 'TypeError' } }, { value: 'stored' }]);
     expect(await Promise.all(['a', 'b', 'c'].map((id) => store.read(id)))).toEqual([record('a'), undefined, record('c')]);
   });

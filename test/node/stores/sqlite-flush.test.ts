@@ -10,10 +10,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createOnce, outcomeOf } from '../../../src/entries/index.js';
-import type { Store, Stored } from '../../../src/ports.js';
+import type { Store } from '../../../src/ports.js';
 import { canFlush } from '../../../src/stores/sqlite/flush.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { describeOn } from '../../support/describe-on.js';
+import { put, record } from '../../support/stored.js';
 
 const fs = createRequire(import.meta.url)('node:fs') as typeof import('node:fs');
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-flush-'));
@@ -31,9 +32,6 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });
-const put = (store: Store, id: string, durability: 'strict' | 'relaxed' = 'strict') =>
-  store.update(id, () => ({ next: record(id), value: 'stored' }), { durability });
 const turn = (ms = 0) => new Promise((done) => setTimeout(done, ms));
 
 /** What is in the database without its log. */

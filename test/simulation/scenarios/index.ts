@@ -1,8 +1,6 @@
 import type { Scenario } from '../scenario.js';
 import * as answers from './answers.js';
 import * as apps from './apps.js';
-import { attacks } from './attacks.js';
-import { moreAttacks } from './attacks-more.js';
 import * as crossings from './crossings.js';
 import { killedAt } from './killed-at.js';
 import * as months from './months.js';
@@ -14,6 +12,4 @@ import * as storms from './storms.js';
 export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, months].flatMap((group): readonly Scenario[] =>
   Object.values(group),
 );
-/** Deterministic, but for the milliseconds of ports and backoff. */
-export const sequences: readonly Scenario[] = [...attacks, ...moreAttacks];
-export const scenarios: readonly Scenario[] = [...drawn, ...sequences, ...killedAt];
+export const scenarios: readonly Scenario[] = [...drawn, ...killedAt];

@@ -1,11 +1,28 @@
 /** A context that dies at its n-th await, for every n: the seed is n. Then the button is pressed again, and again. */
 import { GENERIC } from '../../../src/dialects/generic.js';
+import { answer } from '../answers.js';
 import type { ContextKind } from '../context.js';
 import { FAMILIES, type ServerOptions } from '../families.js';
+import type { Fate, ScriptedCopy } from '../network.js';
+import type { Action, Deed } from '../plan.js';
 import type { Scenario } from '../scenario.js';
-import { fate, MINUTE, press } from './sequence.js';
 
-const scenario = (name: string, kind: ContextKind, sends: readonly (typeof fate)['fine'][], server: Partial<ServerOptions> = {}): Scenario => ({
+const MINUTE = 60_000;
+
+const wire = (end: Fate['end'], copy: Partial<ScriptedCopy> = {}): Fate => ({ refused: false, copies: [{ delayMs: 20, ...copy }], end, answerMs: 20 });
+/** Fates of one send. */
+const fate = {
+  /** The effect is there; the client sees an error. */
+  answerLost: wire('lost'),
+  /** The effect is there; the client hears nothing. */
+  silent: wire('silent'),
+  /** Somebody in front of the key layer answers. */
+  front: (status: number): Fate => wire('whole', { front: answer(status, { code: 'in_front' }, {}) }),
+} as const;
+
+const press = (at: number, slot: number, more: Partial<Deed<'press'>> = {}): Action => ({ do: 'press', at, slot, name: 0, payload: 1, ...more });
+
+const scenario = (name: string, kind: ContextKind, sends: readonly Fate[], server: Partial<ServerOptions> = {}): Scenario => ({
   name: `killed-at-${name}`,
   says: 'dies at the await that its seed counts, before or behind it',
   options: (_, seed) => ({
