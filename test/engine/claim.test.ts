@@ -14,7 +14,7 @@ import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type World } from '../support/world.js';
 
 /** A tab that holds the lock of the name, and does nothing with it. */
 async function holder(world: World): Promise<Tab> {
@@ -312,4 +312,21 @@ describe('a first write that failed', () => {
     expect(end).toMatchObject(store);
     expect(stored).toMatchObject({ state: 'pending' });
   });
+});
+
+test('after a sleep that both calls did not outlive, the one that waited leaves the record to the one that is told "done"', async ({ world, one, two }) => {
+  world.server.plays(charged(delayed(20 * SECOND, answers(201))));
+  const first = pay(one.once);
+  await rest();
+  const second = pay(two.once);
+  await rest();
+  one.tab.freeze();
+  two.tab.freeze();
+  await world.clock.advance(10 * MINUTE);
+  two.tab.thaw();
+  await rest();
+  one.tab.thaw();
+  expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+  expect(await world.end(two.tab, second)).toMatchObject({ outcome: { effect: 'done' } });
+  expect(world.record()).toMatchObject({ state: 'settled' });
 });
