@@ -145,6 +145,15 @@ test('a key that was sent by a client with a dialect of its own counts after a m
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
+test('so does one whose dialect the app chooses by a function', async ({ world, tab }) => {
+  const dialect = () => defineDialect({ name: 'payments', place: inHeader('Idempotency-Key') });
+  await world.end(tab, pay(tab.once({ namespace: 'guest', dialect }), ONE), charged(lost()));
+  const ann = tab.once({ namespace: 'ann', dialect });
+  await tab.in(() => move(ann, 'guest'));
+  expect((await world.end(tab, pay(ann, ONE), replays())).outcome).toMatchObject({ effect: 'done' });
+  expect(new Set(world.server.keys).size).toBe(1);
+});
+
 test('a header that the app lists, and that is stored anyway, is sent once by a resume', async ({ world }) => {
   const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-shop': 'eu' };
   const first = world.open({ ...ANN, ...ONE, keep: { request: true, headers: ['Content-Type', 'accept', 'X-Shop', 'x-shop'] } });

@@ -1,7 +1,7 @@
 /** Goal: what `move` leaves in the user's namespace is what may have had an effect, and it is at home there. */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clear, forget, move, type Once, settle } from '../../src/entries/index.js';
+import { clear, forget, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
 import { NAME, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
@@ -67,6 +67,26 @@ describe('wherever the store fails in a move, the same call again comes to its e
         await world.end(tab, pay(ann, { body: { card: 'C' } }), replays());
         expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
       });
+});
+
+test('a payment that the guest resumed after a move had failed half way is not taken for the one that never left', async ({ world }) => {
+  const options = { namespace: 'guest', keep: { request: true } };
+  const tab = await pressOffline(world.tab(), (page) => pay(page.once(options)));
+  const ann = tab.once({ namespace: 'ann' });
+  const { update } = tab.store;
+  let updates = 0;
+  const failsOnce = (...call: Parameters<typeof update>) => {
+    // Taken, inserted, removed.
+    if (++updates === 3) tab.faults.next('fail-before-commit');
+    return update(...call);
+  };
+  Object.assign(tab.store, { update: failsOnce });
+  await world.run(move(ann, 'guest').catch(() => {}));
+  const { outcome } = await world.end(tab, watched(resumeOne(tab.once({ ...options, ...ONE }), NAME)), charged(lost()));
+  expect(outcome).toMatchObject({ effect: 'unknown' });
+  await world.run(move(ann, 'guest'));
+  await world.end(tab, pay(ann, { body: { card: 'B' } }), replays());
+  expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
 describe('a damaged record of the guest, who may have paid', () => {
