@@ -1,0 +1,46 @@
+/** The oncefetch lane: one name per cart, and the outcome's word for the customer. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build } from 'esbuild';
+import { ATTEMPTS_MAX, type Lane, PATIENCE_MS, paymentInit, paymentUrl, WAIT_MS } from './lanes.ts';
+
+type Oncefetch = typeof import('oncefetch');
+
+export async function onceLane(entry: string): Promise<Lane> {
+  const { createOnce, memoryStore, outcomeOf } = await load(entry);
+  // In memory, because here it is the shop that dies, never the customer.
+  const once = createOnce({
+    store: memoryStore(),
+    limits: { attempts: ATTEMPTS_MAX, attemptMs: PATIENCE_MS },
+    retry: { minDelayMs: WAIT_MS.first, maxDelayMs: WAIT_MS.longest },
+  });
+  return {
+    name: 'oncefetch',
+    pay: async (checkout) => {
+      try {
+        const response = await once.fetch(paymentUrl(checkout), { ...paymentInit(checkout), once: ['pay', checkout.cart] });
+        await response.text();
+        return outcomeOf(response)?.effect ?? 'unknown';
+      } catch (error) {
+        return outcomeOf(error)?.effect ?? 'unknown';
+      }
+    },
+  };
+}
+
+/**
+ * The source in one bundle. Node runs TypeScript by itself but does not resolve the `.js` of its imports to `.ts`; the
+ * built `dist` would do, but then the comparison would show the last build instead of the code at hand.
+ */
+async function load(entry: string): Promise<Oncefetch> {
+  const folder = await mkdtemp(join(tmpdir(), 'oncefetch-compare-'));
+  try {
+    const outfile = join(folder, 'oncefetch.mjs');
+    await build({ entryPoints: [entry], outfile, bundle: true, format: 'esm', platform: 'node', target: 'node20', logLevel: 'error' });
+    return (await import(pathToFileURL(outfile).href)) as Oncefetch;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
