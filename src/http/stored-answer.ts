@@ -2,9 +2,8 @@
 import type { StoredAnswer } from '../core/record.js';
 import type { Result } from '../engine/result.js';
 import { valueResult } from '../engine/values.js';
+import { makeResponse, resultOf } from './answer.js';
 import { base64Of, bytesOf } from './bytes.js';
-import { resultOf } from './http-payload.js';
-import { makeResponse } from './transport.js';
 
 /** Answer headers that may contain credentials. They are not stored, because whoever reads the store may be somebody else. */
 const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
