@@ -129,14 +129,13 @@ export class InFlightOperation {
     const { signal, late } = caller;
     return new Promise((resolve, reject) => {
       const go = (reason: unknown, said: Outcome | undefined): void => {
-        this.#callers.delete(entry);
         if (this.#callers.size === 0) this.stop.abort(reason);
         this.#gone.push({ caller: entry, reason, said });
         entry.reject(reason);
       };
       const leave = (): void => {
         // In its own `onOutcome`: the answer is on its way to it.
-        if (this.#landing) return;
+        if (!this.#callers.delete(entry)) return;
         const reason = abortReason(signal as AbortSignal);
         // The error of a client's own timeout has the Request, but not this reason.
         this.#note(entry.request, entry.left);
@@ -156,7 +155,7 @@ export class InFlightOperation {
       this.#callers.add(entry);
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave, { once: true });
-      void late?.then((error) => this.#callers.has(entry) && !this.#landing && go(error, undefined));
+      void late?.then((error) => this.#callers.delete(entry) && go(error, undefined));
     });
   }
 
@@ -168,6 +167,7 @@ export class InFlightOperation {
     this.fingerprinted(undefined);
     if (landing) {
       const [first, ...others] = this.#callers;
+      this.#callers.clear();
       for (const caller of others) this.#tell(caller, landing, false);
       if (first) this.#tell(first, landing, true);
       if (landing.result?.lasting === false && !this.stop.readers) this.stop.abort();

@@ -1,6 +1,5 @@
 /** One call: joins an operation in flight, or claims the name and drives it, in rounds: begin, attempts, finish. */
 import { endedBefore, INSERTED } from '../core/begin.js';
-import type { UnknownReason } from '../core/codes.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
 import { type Outcome, rejected, unknown } from '../core/outcome.js';
@@ -173,16 +172,13 @@ async function execute(job: OperationRun, waited: Waited | undefined, round = 1)
   const { hooks } = client.parts;
   const settings = asked && hooks ? guarded(client, () => hooks.dialect(job.settings, asked)) : job.settings;
   const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, payload ?? NOTHING, start);
-  const end = (reason: UnknownReason) => finish(drive, { decision: stop(reason, true) });
+  // Nothing can be sent, so only `reconcile` can say more: there is no payload, or the app's `dialect` function threw.
+  const reason = begun.do !== 'drive' ? begun.do : !payload ? 'record' : !settings && 'no-answer';
   let finished: Finished;
-  if (begun.do !== 'drive') finished = await end(begun.do);
-  // Nothing can be sent, so only `reconcile` can say more.
-  else if (!payload) finished = await end('record');
-  // The app's `dialect` function threw, so nothing can be sent.
-  else if (!settings) finished = await end('no-answer');
+  if (reason) finished = await finish(drive, { decision: stop(reason, true) });
   else {
     const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-    if (payload !== linked) keepRecent(kept, present, payload, 8);
+    if (payload !== linked) keepRecent(kept, present, drive.payload, 8);
     keepRecent(payloads, keyed, kept, 32);
     changed(client);
     finished = await holdingLease(drive, async () => {
