@@ -176,7 +176,7 @@ export interface Payload {
   /** Never rejects. */
   send(a: AttemptRequest): Promise<AttemptResult>;
   /** How its results are stored, if not by the client's feature. */
-  readonly answers?: StoredAnswers | undefined;
+  readonly answers?: StoredAnswers<OperationRun> | undefined;
 }
 
 /** The call that makes attempts for an operation, as features and leases see it: `AttemptLoop`. */
@@ -222,7 +222,7 @@ export interface Parts {
   /** Stores requests, and makes payloads of those that are stored. */
   readonly requests: StoredRequests<Payload, OperationRun>;
   /** Gives answers to calls whose operation is done: stored ones, or the server's replay (`readAgain`; `undefined` if there is none, or asking is not safe). */
-  readonly answers: StoredAnswers & { readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> };
+  readonly answers: StoredAnswers<OperationRun> & { readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> };
   /** A payload for polling the link of a record that has no request; `undefined` if it has no link. */
   readonly linked: (record: OnceRecord) => Payload | undefined;
   /** Polls the link of a 202 until the work behind it ends; `undefined` if nothing was learned. */

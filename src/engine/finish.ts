@@ -12,7 +12,7 @@ import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit } from './record-access.js';
 import { keyedOperationOf } from './registry.js';
 import type { Polled, Result } from './result.js';
-import { answerToStore, payloadsOf, remember, settleRecord } from './settle.js';
+import { answersOf, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 
 /** Carries out the decision that a drive stopped with. */
@@ -57,7 +57,7 @@ export async function settle(
   const isMore = earlier && job.settings.repeat !== 'never';
   // A resume can't go on under a new key. So the operation stays open, or nothing would tell of the present payload any more.
   if (isMore && job.resumeOnly) return halt(drive, { ending: unknown('mismatch'), ask: false }, {});
-  const answer = earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
+  const answer = earlier || ending.effect !== 'done' || !result ? undefined : answersOf(job)?.answerToStore(job, result);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
@@ -172,10 +172,7 @@ export function settlePolled(
 /** The server holds another payload under this key: sends those whose bytes are at hand again, to learn how they ended. */
 async function probe(drive: Driver, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
-  const stored = (record.earlier ?? []).flatMap(({ fingerprint, request }) => {
-    const payload = job.client.parts.requests?.fromStore({ ...record, request });
-    return payload ? [[fingerprint, payload] as const] : [];
-  });
+  const stored = job.client.parts.requests?.earlier(record) ?? [];
   // In the background, only the payload that the customer agreed to may be sent.
   const here = new Map(job.agreed ? [] : [...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   let retryAt: number | undefined;
