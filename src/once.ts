@@ -80,7 +80,6 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
     ownsStore: settings.store !== undefined,
-    extensions: undefined,
     fallback: memoryBeside(store.scope, () => platform.clock.now()),
     transport: platform.transport(settings.fetch),
     registry: registry(),
@@ -88,9 +87,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     log: {},
     closing: new Closing(),
     sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
-    ns: undefined,
     session: { seen: undefined, changes: 0 },
-    owner: undefined,
     ...shared,
   };
   // From now on this page can tell whether somebody sets the clock. A server starts that at its first call, because a framework that

@@ -1,5 +1,6 @@
 /** Reads an answer: what it means for the operation. docs/verdicts.md has the whole table. */
 import type { Answer, AnswerKind, Asked, Dialect, Reading } from './dialect.js';
+import { isObject } from './name.js';
 import { documentState, type WorkState } from './work-state.js';
 
 const reading = (kind: AnswerKind, ambiguous: boolean, sticky?: boolean, replayed?: boolean): Reading => ({ kind, ambiguous, sticky, replayed });
@@ -51,7 +52,7 @@ function words(json: unknown): Words {
   const prose: string[] = [];
   let resource = false;
   const visit = (value: unknown, depth: number): void => {
-    if (typeof value !== 'object' || value === null || depth > 5) return;
+    if (!isObject(value) || depth > 5) return;
     for (const [name, member] of Object.entries(value).slice(0, 50)) {
       const text = typeof member === 'object' ? '' : String(member).slice(0, 500);
       if (/^(errors?|details|links|\d+)$/i.test(name) && text === '') visit(member, depth + 1);

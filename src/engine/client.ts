@@ -32,7 +32,7 @@ export interface Client {
   /** The store was given to this client itself, not taken over from the client that it was extended from. */
   readonly ownsStore: boolean;
   /** Clients that were extended from this one; `undefined` until there is one. */
-  extensions: Extensions<Client> | undefined;
+  extensions?: Extensions<Client>;
   /** Memory for records that `store` did not take. */
   readonly fallback: () => Store;
   readonly transport: Transport;
@@ -45,11 +45,11 @@ export interface Client {
   readonly closing: Closing;
   readonly sweeps: Sweeps;
   /** The namespace that was last digested, and its digest. */
-  ns: { readonly of: Namespace; readonly digest: NamespaceDigest } | undefined;
+  ns?: { readonly of: Namespace; readonly digest: NamespaceDigest };
   /** What was seen of the user; shared with clients that are extended from this one and ask the same `namespace`. */
   readonly session: Session;
   /** The client's name in leases, made for its first lease. */
-  owner: string | undefined;
+  owner?: string | undefined;
 }
 
 /** What all clients and all copies of the package in one realm share. */

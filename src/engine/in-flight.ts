@@ -1,5 +1,6 @@
 /** An operation under way in this realm, and the callers who wait for it. */
 import type { OperationKey } from '../core/ids.js';
+import { isObject } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
@@ -64,7 +65,7 @@ export function abortReason(signal: AbortSignal): unknown {
  * several calls share it.
  */
 export function giveUp({ outcomes }: InFlightTables, reason: unknown, left: Outcome): Outcome | undefined {
-  if (typeof reason !== 'object' || reason === null) return undefined;
+  if (!isObject(reason)) return undefined;
   const shared = outcomes.has(reason);
   outcomes.set(reason, shared ? { ...left, operation: undefined } : left);
   return shared ? undefined : left;
@@ -190,7 +191,7 @@ export class InFlightOperation {
 
   /** For `outcomeOf`. */
   #note(given: unknown, own: Outcome | undefined): void {
-    if (own && typeof given === 'object' && given !== null) this.#tables.outcomes.set(given, own);
+    if (own && isObject(given)) this.#tables.outcomes.set(given, own);
   }
 
   #tell(caller: Caller, landing: Landing, first: boolean): void {
