@@ -163,6 +163,5 @@ export async function callFetch(
   const plain = () => (idempotent ? retried(own) : send());
   if (given === false || (idempotent && once === undefined)) return plain();
   if (!client.parts.unnamed) throw new TypeError(needs(`a ${method} without a name`, 'unnamed'));
-  const by = once === undefined ? undefined : once === true ? 'content' : 'call';
-  return (client.parts.unnamed(client, settings, request, by) as Promise<Response> | undefined) ?? plain();
+  return (client.parts.unnamed(client, settings, request, once) as Promise<Response> | undefined) ?? plain();
 }

@@ -11,7 +11,7 @@ import type { OnceRecord, PendingRecord, Refusal } from '../core/record.js';
 import type { Hooks } from '../http/hooks.js';
 import type { Called, ReplayableRequest, RequestInput } from '../http/request.js';
 import type { SendOnce } from '../http/sending.js';
-import type { OnceOptions } from '../option-types.js';
+import type { OnceInit, OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
 import type { StoredAnswers, StoredRequests } from './at-rest.js';
@@ -212,8 +212,8 @@ export interface Parts {
   readonly retry: (client: Client, settings: Settings, called: Called, send: () => Promise<Response>) => Promise<Response>;
   /** Checks the option `origins`. */
   readonly origins: (given: OnceOptions['origins'], platform: Platform) => OnceOptions['origins'];
-  /** Makes an operation of a call without a name; `undefined` leaves the call to fetch. `by`: `once: true` (`content`), other options (`call`), or neither. */
-  readonly unnamed: (client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined) => Promise<unknown> | undefined;
+  /** Makes an operation of a call without a name; `undefined` leaves the call to fetch. `once`: the option as given. */
+  readonly unnamed: (client: Client, settings: Settings, request: RequestInput, once: OnceInit | undefined) => Promise<unknown> | undefined;
   /** Asks the app what became of an operation, and acts on what it says; `undefined` if it does not know either. */
   readonly ask: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown) => Promise<Finished | undefined>;
   /** Asks the app which payload had the effect that a 2xx reports. Gives the answer to the present payload, if it was that one. */
