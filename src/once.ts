@@ -9,9 +9,10 @@ import { Closing } from './engine/closing.js';
 import { connectivityOf } from './engine/connectivity.js';
 import { evenForMs } from './engine/even-clock.js';
 import { abortReason } from './engine/in-flight.js';
-import { operate, readRequest } from './engine/operate.js';
+import { operate } from './engine/operate.js';
 import { registry } from './engine/registry.js';
 import { jsonOf } from './http/bytes.js';
+import { readRequest } from './http/read-request.js';
 import { bearsKey, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings } from './options.js';
@@ -79,7 +80,6 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
     ownsStore: settings.store !== undefined,
-    extensions: undefined,
     fallback: memoryBeside(store.scope, () => platform.clock.now()),
     transport: platform.transport(settings.fetch),
     registry: registry(),
@@ -87,9 +87,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     log: {},
     closing: new Closing(),
     sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
-    ns: undefined,
     session: { seen: undefined, changes: 0 },
-    owner: undefined,
     ...shared,
   };
   // From now on this page can tell whether somebody sets the clock. A server starts that at its first call, because a framework that
@@ -165,6 +163,5 @@ export async function callFetch(
   const plain = () => (idempotent ? retried(own) : send());
   if (given === false || (idempotent && once === undefined)) return plain();
   if (!client.parts.unnamed) throw new TypeError(needs(`a ${method} without a name`, 'unnamed'));
-  const by = once === undefined ? undefined : once === true ? 'content' : 'call';
-  return (client.parts.unnamed(client, settings, request, by) as Promise<Response> | undefined) ?? plain();
+  return (client.parts.unnamed(client, settings, request, once) as Promise<Response> | undefined) ?? plain();
 }

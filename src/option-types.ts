@@ -3,7 +3,7 @@ import type { UnknownReason } from './core/codes.js';
 import type { Dialect } from './core/dialect.js';
 import type { OperationName } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
-import type { Verdict } from './core/verdict.js';
+import type { Verdict } from './core/verdict-words.js';
 import type { Connectivity, Store } from './ports.js';
 
 /** Anything that JSON can say. */

@@ -13,8 +13,7 @@ import type { Connectivity, Store } from './ports.js';
 import { wrong } from './texts/full.js';
 
 const defaults = {
-  repeat: 'never',
-  whenBusy: 'join',
+  call: { repeat: 'never', whenBusy: 'join' },
   keep: { request: false, headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, leaseMs: 15_000, bodyBytes: 1_048_576 },
   retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, floorMs: 50, floorMaxMs: 1000, budget: 100 },
@@ -111,7 +110,7 @@ export function clientSettings(options: OnceOptions): Settings {
   if ('namespace' in options && !(namespace && /^(string|function)$/.test(typeof namespace)))
     throw new TypeError(wrong('namespace', 'namespace', typeOf(namespace)));
   const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
-  const own = merge({ repeat: defaults.repeat, whenBusy: defaults.whenBusy }, rest) as Settings;
+  const own = merge(defaults.call, rest) as Settings;
   return {
     ...own,
     dialect,

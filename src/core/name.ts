@@ -11,6 +11,9 @@ export const NAME_UNITS_MAX = 2048;
 export const typeOf = (value: unknown): string =>
   value === null ? 'null' : value === '' ? 'an empty string' : Array.isArray(value) ? 'an array' : Number.isNaN(value) ? 'NaN' : typeof value;
 
+/** Whether the value has members, so that it can be a key of a WeakMap. A function counts as none. */
+export const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
 function encodePart(part: unknown, index: number): string | number | { n: string } {
   if (typeof part === 'bigint') return { n: String(part) };
   // A larger integer loses its last digits, so that two ids from a database or a webhook would become one name.

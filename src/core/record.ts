@@ -1,5 +1,6 @@
 /** The stored form of an operation, and its codec. */
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
+import { isObject } from './name.js';
 import type { Ending } from './outcome.js';
 
 /** The members that every version reads and relies on, then (after `sum`) optional ones. Later versions may only add members. */
@@ -144,7 +145,7 @@ type Unsealed = Omit<PendingRecord, 'sum'> | Omit<EndedRecord, 'sum'>;
 
 /** A copy with its members sorted, for the sum: a store may change the order of members, and may drop those that are `undefined`. */
 function sorted(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
+  if (!isObject(value)) return value;
   if (Array.isArray(value)) return value.map(sorted);
   const names = Object.keys(value).sort();
   return Object.fromEntries(names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]));

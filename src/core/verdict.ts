@@ -1,12 +1,12 @@
 /** Reads an answer: what it means for the operation. docs/verdicts.md has the whole table. */
 import type { Answer, AnswerKind, Asked, Dialect, Reading } from './dialect.js';
+import { isObject } from './name.js';
 import { documentState, type WorkState } from './work-state.js';
-
-/** What the caller's `verdict` hook may say. */
-export type Verdict = 'fresh' | 'replayed' | 'rejected' | 'rejected-for-good' | 'not-sent' | 'ambiguous' | 'in-progress' | 'transient';
 
 const reading = (kind: AnswerKind, ambiguous: boolean, sticky?: boolean, replayed?: boolean): Reading => ({ kind, ambiguous, sticky, replayed });
 
+export const FRESH = reading('fresh', false);
+export const REPLAYED = reading('replayed', false);
 export const NOT_SENT = reading('not-sent', false);
 export const NO_ANSWER = reading('no-answer', true);
 export const REFUSED: Reading = { ...reading('refused', false), from: 'application' };
@@ -15,18 +15,6 @@ export const IN_PROGRESS = reading('in-progress', true);
 export const MISMATCH = reading('mismatch', true);
 export const NOT_A_VERDICT = reading('not-a-verdict', true);
 export const OPEN = reading('open', true);
-
-/** What each word of the hook means, as a reading. Only this table knows those words that are no {@link AnswerKind}. */
-export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {
-  fresh: reading('fresh', false),
-  replayed: reading('replayed', false),
-  rejected: REFUSED,
-  'rejected-for-good': { ...REFUSED, sticky: true },
-  'not-sent': NOT_SENT,
-  ambiguous: NO_ANSWER,
-  'in-progress': IN_PROGRESS,
-  transient: TRANSIENT,
-};
 
 /** Whether a gateway or a stopping server gives this status, so that the work may still have been done behind it. */
 export const mayHideEffect = (status: number): boolean =>
@@ -64,7 +52,7 @@ function words(json: unknown): Words {
   const prose: string[] = [];
   let resource = false;
   const visit = (value: unknown, depth: number): void => {
-    if (typeof value !== 'object' || value === null || depth > 5) return;
+    if (!isObject(value) || depth > 5) return;
     for (const [name, member] of Object.entries(value).slice(0, 50)) {
       const text = typeof member === 'object' ? '' : String(member).slice(0, 500);
       if (/^(errors?|details|links|\d+)$/i.test(name) && text === '') visit(member, depth + 1);
@@ -179,7 +167,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (status > 99 && status < 200) return NO_ANSWER;
   if (isForeign(answer, asked, marked)) return NOT_A_VERDICT;
   if (status === 202 && poll) return reading('accepted', true);
-  if (marked && status < 400) return READING_OF_VERDICT.replayed;
+  if (marked && status < 400) return REPLAYED;
   const said = spoken(answer, asked);
   const works = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
   // A replayed 5xx is as ambiguous as the original one.
@@ -192,7 +180,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   if (ambiguous && (status === 412 || (asked.method === 'DELETE' && (status === 404 || status === 410)))) return OPEN;
   const word = serverRetryHint(answer, asked, dialect);
   if (word) return word;
-  if (status < 300) return READING_OF_VERDICT.fresh;
+  if (status < 300) return FRESH;
   if (mayHideEffect(status)) return TRANSIENT;
   return status === 425 || status === 429 || status === 421 ? reading('transient', false) : refusal(answer, asked, dialect);
 }

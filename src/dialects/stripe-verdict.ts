@@ -1,6 +1,7 @@
 /** Reads stripe-node's results and errors, for `run`. */
 import type { Answer, Reading } from '../core/dialect.js';
-import { readAnswer, type Verdict } from '../core/verdict.js';
+import { readAnswer } from '../core/verdict.js';
+import type { Verdict } from '../core/verdict-words.js';
 import { stripe } from './stripe.js';
 
 /** The members of a StripeError that are used (stripe-node, src/Error.ts). */

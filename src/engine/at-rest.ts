@@ -8,13 +8,15 @@ export interface StoredRequests<Payload, Run> {
   toStore(payload: Payload, headers: readonly string[]): StoredRequest | undefined;
   /** `undefined` if no request is stored. */
   fromStore(record: Pick<OnceRecord, 'request' | 'origin'>): Payload | undefined;
+  /** The stored requests of payloads before the present one, by fingerprint. */
+  earlier(record: Pick<OnceRecord, 'earlier' | 'origin'>): (readonly [string, Payload])[];
   /** After a failed write: the same call, which stores no request. `undefined` if it stores none anyway, or if that write may be done. */
   without(job: Run, cause: unknown, key: IdempotencyKey): Promise<Run | undefined>;
 }
 
-export interface StoredAnswers {
-  /** `undefined` if the answer can't be stored. */
-  toStore(result: Result): StoredAnswer | undefined;
+export interface StoredAnswers<Run> {
+  /** `undefined` if the answer is not to be stored, or can't be. */
+  answerToStore(job: Run, result: Result): StoredAnswer | undefined;
   /** `undefined` if this platform can't make such a Response. */
   fromStore(stored: StoredAnswer): Result | undefined;
 }

@@ -87,7 +87,7 @@ export class AttemptLoop implements Driver {
       else this.#tries++;
       const now = clock.now();
       const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
-      if (this.#waits === 1 && !this.#waitsEnd) this.#waitsEnd = now + Math.min(this.job.settings.limits.inProgressMs, (this.job.deadline - now) * 0.9);
+      if (this.#waits) this.#waitsEnd ||= now + Math.min(this.job.settings.limits.inProgressMs, (this.job.deadline - now) * 0.9);
       const decision = decide(reading, {
         ...this.#known(),
         now,

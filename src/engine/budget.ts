@@ -1,25 +1,22 @@
 /** The retry budget of an origin, or of one kind of functions given to `run`: when most attempts there fail, retries stop, so that they add no load. */
 import type { AnswerKind } from '../core/dialect.js';
-import type { OperationRun, Registry } from './client.js';
+import type { OperationRun } from './client.js';
 import { keepRecent } from './registry.js';
 
 /** The share of a failure's cost that a success gives back (gRFC A6, client retries: retry throttling). */
 const REFUND = 0.1;
 const ORIGINS_MAX = 100;
 
-/** Counts one attempt; true when the budget is too low for a retry. */
-function spend({ budgets }: Registry, origin: string, budget: number | false, failed: boolean): boolean {
-  if (budget === false) return false;
-  const left = Math.min(budget, Math.max(0, (budgets.get(origin) ?? budget) + (failed ? -1 : REFUND)));
-  keepRecent(budgets, origin, left, ORIGINS_MAX);
-  return left <= budget / 2;
-}
-
 /** Counts an attempt of this job for its origin; true if it must not retry because the budget is used up. */
 export function outOfBudget({ client, settings, payload, name }: OperationRun, kind: AnswerKind, tries: number, resumed: boolean): boolean {
+  const { budget } = settings;
+  if (budget === false) return false;
+  const { budgets } = client.registry;
   const failed = kind === 'transient' || kind === 'no-answer';
   // A function given to `run` has no known origin. Its budget is shared by operations whose names begin with the same part.
-  const empty = spend(client.registry, payload?.origin || String(name[0]), settings.budget, failed);
+  const origin = payload?.origin || String(name[0]);
+  const left = Math.min(budget, Math.max(0, (budgets.get(origin) ?? budget) + (failed ? -1 : REFUND)));
+  keepRecent(budgets, origin, left, ORIGINS_MAX);
   // The first retry of a named operation, and resumed operations, are never held back.
-  return empty && failed && !resumed && !(name.length && tries < 2);
+  return left <= budget / 2 && failed && !resumed && !(name.length && tries < 2);
 }

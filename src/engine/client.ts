@@ -11,7 +11,7 @@ import type { OnceRecord, PendingRecord, Refusal } from '../core/record.js';
 import type { Hooks } from '../http/hooks.js';
 import type { Called, ReplayableRequest, RequestInput } from '../http/request.js';
 import type { SendOnce } from '../http/sending.js';
-import type { OnceOptions } from '../option-types.js';
+import type { OnceInit, OnceOptions } from '../option-types.js';
 import type { Settings } from '../options.js';
 import type { Platform, Store, Transport } from '../ports.js';
 import type { StoredAnswers, StoredRequests } from './at-rest.js';
@@ -32,7 +32,7 @@ export interface Client {
   /** The store was given to this client itself, not taken over from the client that it was extended from. */
   readonly ownsStore: boolean;
   /** Clients that were extended from this one; `undefined` until there is one. */
-  extensions: Extensions<Client> | undefined;
+  extensions?: Extensions<Client>;
   /** Memory for records that `store` did not take. */
   readonly fallback: () => Store;
   readonly transport: Transport;
@@ -45,11 +45,11 @@ export interface Client {
   readonly closing: Closing;
   readonly sweeps: Sweeps;
   /** The namespace that was last digested, and its digest. */
-  ns: { readonly of: Namespace; readonly digest: NamespaceDigest } | undefined;
+  ns?: { readonly of: Namespace; readonly digest: NamespaceDigest };
   /** What was seen of the user; shared with clients that are extended from this one and ask the same `namespace`. */
   readonly session: Session;
   /** The client's name in leases, made for its first lease. */
-  owner: string | undefined;
+  owner?: string | undefined;
 }
 
 /** What all clients and all copies of the package in one realm share. */
@@ -176,7 +176,7 @@ export interface Payload {
   /** Never rejects. */
   send(a: AttemptRequest): Promise<AttemptResult>;
   /** How its results are stored, if not by the client's feature. */
-  readonly answers?: StoredAnswers | undefined;
+  readonly answers?: StoredAnswers<OperationRun> | undefined;
 }
 
 /** The call that makes attempts for an operation, as features and leases see it: `AttemptLoop`. */
@@ -212,8 +212,8 @@ export interface Parts {
   readonly retry: (client: Client, settings: Settings, called: Called, send: () => Promise<Response>) => Promise<Response>;
   /** Checks the option `origins`. */
   readonly origins: (given: OnceOptions['origins'], platform: Platform) => OnceOptions['origins'];
-  /** Makes an operation of a call without a name; `undefined` leaves the call to fetch. `by`: `once: true` (`content`), other options (`call`), or neither. */
-  readonly unnamed: (client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined) => Promise<unknown> | undefined;
+  /** Makes an operation of a call without a name; `undefined` leaves the call to fetch. `once`: the option as given. */
+  readonly unnamed: (client: Client, settings: Settings, request: RequestInput, once: OnceInit | undefined) => Promise<unknown> | undefined;
   /** Asks the app what became of an operation, and acts on what it says; `undefined` if it does not know either. */
   readonly ask: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown) => Promise<Finished | undefined>;
   /** Asks the app which payload had the effect that a 2xx reports. Gives the answer to the present payload, if it was that one. */
@@ -222,7 +222,7 @@ export interface Parts {
   /** Stores requests, and makes payloads of those that are stored. */
   readonly requests: StoredRequests<Payload, OperationRun>;
   /** Gives answers to calls whose operation is done: stored ones, or the server's replay (`readAgain`; `undefined` if there is none, or asking is not safe). */
-  readonly answers: StoredAnswers & { readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> };
+  readonly answers: StoredAnswers<OperationRun> & { readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> };
   /** A payload for polling the link of a record that has no request; `undefined` if it has no link. */
   readonly linked: (record: OnceRecord) => Payload | undefined;
   /** Polls the link of a 202 until the work behind it ends; `undefined` if nothing was learned. */

@@ -1,8 +1,10 @@
 /** How a call ends that made no attempts: its outcome, and the error for it. */
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import { type Ending, type Facts, type Outcome, unknown } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { OperationRun } from './client.js';
+import type { Ended } from './in-flight.js';
 import { named } from './observe.js';
 import { storedIn, storeForOperation } from './record-access.js';
 
@@ -40,3 +42,10 @@ export const failure = (asked: Asked, ending: Ending, more?: ConstructorParamete
 export const storeError = (asked: Asked, cause: unknown): OnceError => failure(asked, unknown('store'), { cause });
 
 export const busyError = (asked: Asked): OnceError => failure(asked, unknown('busy'));
+
+/** The same for callers who may share it. */
+export const failed = (outcome: Outcome, code = codeOf(outcome), says?: string, record?: OnceRecord): Ended => ({
+  outcome,
+  record,
+  fail: (own) => new OnceError(code, own, { says }),
+});

@@ -1,7 +1,7 @@
 /** Finishes a drive: stores how it ended, before its callers are told. */
 
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
-import { refusedAgain, type Settle, type Stop } from '../core/decide.js';
+import { refusedAgain, type Settle, type Stop, stop } from '../core/decide.js';
 import { type Ending, fresh, rejected, replayed, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
@@ -12,7 +12,7 @@ import { ANEW, type Ended, type Finished } from './in-flight.js';
 import { commit } from './record-access.js';
 import { keyedOperationOf } from './registry.js';
 import type { Polled, Result } from './result.js';
-import { answerToStore, payloadsOf, remember, settleRecord } from './settle.js';
+import { answersOf, payloadsOf, remember, settleRecord } from './settle.js';
 import type { Stopped } from './stopped.js';
 
 /** Carries out the decision that a drive stopped with. */
@@ -40,7 +40,7 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     case 'probe':
       return probe(drive, stopped.result);
     case 'poll':
-      return (await parts.poll?.(drive, stopped.result)) ?? halt(drive, { ending: unknown('in-progress'), ask: true, spent: true }, { result: stopped.result });
+      return (await parts.poll?.(drive, stopped.result)) ?? halt(drive, { ...stop('in-progress', true), spent: true }, { result: stopped.result });
     default:
       return halt(drive, decision, stopped);
   }
@@ -56,8 +56,8 @@ export async function settle(
   const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, how, drive.start) } = how;
   const isMore = earlier && job.settings.repeat !== 'never';
   // A resume can't go on under a new key. So the operation stays open, or nothing would tell of the present payload any more.
-  if (isMore && job.resumeOnly) return halt(drive, { ending: unknown('mismatch'), ask: false }, {});
-  const answer = earlier || ending.effect !== 'done' ? undefined : answerToStore(job, result);
+  if (isMore && job.resumeOnly) return halt(drive, stop('mismatch', false), {});
+  const answer = earlier || ending.effect !== 'done' || !result ? undefined : answersOf(job)?.answerToStore(job, result);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
@@ -108,7 +108,7 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
-    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, { ending: unknown('aborted'), ask: false }, {});
+    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, stop('aborted', false), {});
     // If the operation goes on without its page, or its user has left, nobody is here to press again. So its record stays, clean
     // as it was found, and the operation goes on later.
     const { agreed } = job;
@@ -172,10 +172,7 @@ export function settlePolled(
 /** The server holds another payload under this key: sends those whose bytes are at hand again, to learn how they ended. */
 async function probe(drive: Driver, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
-  const stored = (record.earlier ?? []).flatMap(({ fingerprint, request }) => {
-    const payload = job.client.parts.requests?.fromStore({ ...record, request });
-    return payload ? [[fingerprint, payload] as const] : [];
-  });
+  const stored = job.client.parts.requests?.earlier(record) ?? [];
   // In the background, only the payload that the customer agreed to may be sent.
   const here = new Map(job.agreed ? [] : [...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   let retryAt: number | undefined;
@@ -190,7 +187,7 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     if (again === 'proven') return anew(drive, end?.result);
     retryAt ??= again;
   }
-  return halt(drive, { ending: unknown(start.otherBytes ? 'bytes' : 'mismatch', retryAt), ask: true }, { result });
+  return halt(drive, stop(start.otherBytes ? 'bytes' : 'mismatch', true, retryAt), { result });
 }
 
 const ask = (drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> | undefined =>

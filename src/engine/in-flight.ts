@@ -1,5 +1,6 @@
 /** An operation under way in this realm, and the callers who wait for it. */
 import type { OperationKey } from '../core/ids.js';
+import { isObject } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
@@ -64,7 +65,7 @@ export function abortReason(signal: AbortSignal): unknown {
  * several calls share it.
  */
 export function giveUp({ outcomes }: InFlightTables, reason: unknown, left: Outcome): Outcome | undefined {
-  if (typeof reason !== 'object' || reason === null) return undefined;
+  if (!isObject(reason)) return undefined;
   const shared = outcomes.has(reason);
   outcomes.set(reason, shared ? { ...left, operation: undefined } : left);
   return shared ? undefined : left;
@@ -129,14 +130,13 @@ export class InFlightOperation {
     const { signal, late } = caller;
     return new Promise((resolve, reject) => {
       const go = (reason: unknown, said: Outcome | undefined): void => {
-        this.#callers.delete(entry);
         if (this.#callers.size === 0) this.stop.abort(reason);
         this.#gone.push({ caller: entry, reason, said });
         entry.reject(reason);
       };
       const leave = (): void => {
         // In its own `onOutcome`: the answer is on its way to it.
-        if (this.#landing) return;
+        if (!this.#callers.delete(entry)) return;
         const reason = abortReason(signal as AbortSignal);
         // The error of a client's own timeout has the Request, but not this reason.
         this.#note(entry.request, entry.left);
@@ -156,7 +156,7 @@ export class InFlightOperation {
       this.#callers.add(entry);
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave, { once: true });
-      void late?.then((error) => this.#callers.has(entry) && !this.#landing && go(error, undefined));
+      void late?.then((error) => this.#callers.delete(entry) && go(error, undefined));
     });
   }
 
@@ -168,6 +168,7 @@ export class InFlightOperation {
     this.fingerprinted(undefined);
     if (landing) {
       const [first, ...others] = this.#callers;
+      this.#callers.clear();
       for (const caller of others) this.#tell(caller, landing, false);
       if (first) this.#tell(first, landing, true);
       if (landing.result?.lasting === false && !this.stop.readers) this.stop.abort();
@@ -190,7 +191,7 @@ export class InFlightOperation {
 
   /** For `outcomeOf`. */
   #note(given: unknown, own: Outcome | undefined): void {
-    if (own && typeof given === 'object' && given !== null) this.#tables.outcomes.set(given, own);
+    if (own && isObject(given)) this.#tables.outcomes.set(given, own);
   }
 
   #tell(caller: Caller, landing: Landing, first: boolean): void {

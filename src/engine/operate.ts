@@ -1,52 +1,32 @@
-/** One call: joins an operation in flight, or claims the name and drives it. */
-import { carryOf, isInHeader } from '../core/carrier.js';
+/** One call: joins an operation in flight, or claims the name and drives it, in rounds: begin, attempts, finish. */
+import { endedBefore, INSERTED } from '../core/begin.js';
+import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
-import { type Outcome, unknown, unsent } from '../core/outcome.js';
+import { type Outcome, rejected, unknown } from '../core/outcome.js';
+import { NOT_SENT } from '../core/verdict.js';
 import { isOnceError, OnceError } from '../errors.js';
-import { httpPayload } from '../http/http-payload.js';
-import { fingerprint, prepare, type ReplayableRequest, type RequestInput, UnreplayableBody, wireOf } from '../http/request.js';
-import type { Settings } from '../options.js';
+import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
-import { takeLock, tryLock } from './claim.js';
-import type { Call, Client, OperationRun, PreparedCall } from './client.js';
+import { AttemptLoop } from './attempt-loop.js';
+import { beginRecord, takeLock, tryLock, type Waited } from './claim.js';
+import type { Call, Client, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
-import { conclude, execute, leftBefore, leftClean } from './execute.js';
-import { busyError, failure, storeError, undriven } from './failure.js';
-import { abortReason, giveUp, InFlightOperation } from './in-flight.js';
-import { changed, guarded, readAnew } from './observe.js';
-import { CallerLeft, inTime, limit, unlessLate, within } from './wait.js';
+import { busyError, failed, failure, undriven } from './failure.js';
+import { finish } from './finish.js';
+import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
+import { awaitLease, holdingLease } from './lease.js';
+import { changed, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
+import { keepRecent, keyedOperationOf } from './registry.js';
+import { answerIn, rememberedResult } from './remembered.js';
+import { isOwn } from './settle.js';
+import type { Start } from './stopped.js';
+import { sweepNowAndThen } from './sweep.js';
+import { bodyError, givenUp, leftBefore } from './unbegun.js';
+import { CallerLeft, inTime, limit, unlessLate } from './wait.js';
 
-/** The request of a call that brings none: it only goes on with what is stored. */
-export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '' });
-
-/** Reads the request: its body becomes bytes, once. */
-export async function readRequest(client: Client, settings: Settings, draft: RequestInput): Promise<PreparedCall> {
-  const { clock, digest } = client.platform;
-  let late = (): Error => new UnreplayableBody('the body did not come to an end in time');
-  const reading = async (): Promise<PreparedCall> => {
-    const prepared = await prepare(draft, settings.limits.bodyBytes, digest);
-    const key = await borneKey(settings, prepared);
-    late = () => new TypeError('once: fingerprint did not answer in time');
-    // Take the fingerprint before a key is put into the body.
-    const { hooks } = client.parts;
-    const print = settings.fingerprint && hooks && ((body: string | Uint8Array, json: boolean) => hooks.fingerprint(settings, prepared, body, json));
-    const { json, ...prints } = await fingerprint(prepared, digest, print);
-    return { payload: httpPayload({ ...prepared, json }), ...prints, key };
-  };
-  return within(clock, settings.limits.totalMs, reading(), () => late());
-}
-
-/** The key that the request already has, if any. Throws a TypeError if the request has no place for a key. */
-async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: ReplayableRequest): Promise<string | undefined> {
-  const carry = carryOf(carrier, other);
-  // Every request can take a header, so there is no need to try it on a copy.
-  if (carry && isInHeader(carrier)) return carry.find(prepared);
-  const wire = await wireOf(prepared, carrier);
-  const key = carry?.find(wire);
-  if (carrier && key === undefined && !carry?.put(wire, 'x', 0)) throw new TypeError(wrong(`dialect ${name}: ${carrier}`, 'no-place'));
-  return key;
-}
+/** The most keys that one call tries. */
+const ROUNDS_MAX = 3;
 
 /** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `handed`: the part `call` has had it already. */
 export async function operate(asked: Call, handed = false): Promise<unknown> {
@@ -99,12 +79,6 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     if (clock.now() >= deadline) throw busyError(here);
     if (client.closing.aborted) throw failure(here, unknown('aborted'));
   }
-}
-
-export function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
-  const reason = abortReason(signal);
-  giveUp(registry, reason, left);
-  return reason;
 }
 
 /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
@@ -162,13 +136,78 @@ async function fly(
   }
 }
 
-/** The error for a body that can't be sent twice. It looks at the record first, so that "nothing was sent" is true of the operation, not only of this call. */
-export async function bodyError(job: Parameters<typeof leftClean>[0], cause: UnreplayableBody, elsewhere?: boolean): Promise<unknown> {
-  try {
-    const clean = await leftClean(job, elsewhere);
-    const more = { cause, says: cause.message.replace('once: ', '') };
-    return failure(job, clean ? unsent('unreplayable-body') : unknown('record'), more, 'ERR_ONCE_BODY');
-  } catch (error) {
-    return storeError(job, error);
+/**
+ * One call that holds its lock: begin, drive, finish. If its key turns out to be used up without an effect, it starts again with a new one.
+ */
+async function execute(job: OperationRun, waited: Waited | undefined, round = 1): Promise<Ended> {
+  const begun = await beginRecord(job, waited);
+  if (begun.do === 'busy') {
+    await awaitLease(job, begun.ms);
+    if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
+    return execute(job, waited ?? { ended: endedBefore(begun.record) }, round);
   }
+  // The app's strategy has no other key, so the server's refusal under this one stands.
+  if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
+  if (begun.do === 'remembered')
+    return (!answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record))) || rememberedResult(job, begun);
+  if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
+  const { record } = begun;
+  const { client } = job;
+  const { payloads } = client.registry;
+  const keyed = keyedOperationOf(job.operationKey, record.key);
+  const present = record.payloads.at(-1) ?? '';
+  // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This
+  // call's own go out if every earlier attempt was refused, because a form may have been corrected; or if this operation follows one that has ended.
+  const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly || (begun.inserted && record.previous)) && job.payload !== undefined;
+  // If there is no request, but the link of a 202, there is a payload for polling it. That must never stand in for the request.
+  const linked = job.payload ? undefined : client.parts.linked?.(record);
+  const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
+  const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
+  const start: Start =
+    begun.do === 'drive'
+      ? { ...begun, otherBytes: begun.otherBytes && !earlier }
+      : { ...INSERTED, record, inserted: false, resumed: true, sentBefore: true, asks: true };
+  // A resumed call learns only here what its request is, and so which dialect it needs.
+  const asked = job.resumeOnly && payload?.prepared;
+  const { hooks } = client.parts;
+  const settings = asked && hooks ? guarded(client, () => hooks.dialect(job.settings, asked)) : job.settings;
+  const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, payload ?? NOTHING, start);
+  // Nothing can be sent, so only `reconcile` can say more: there is no payload, or the app's `dialect` function threw.
+  const reason = begun.do !== 'drive' ? begun.do : !payload ? 'record' : !settings && 'no-answer';
+  let finished: Finished;
+  if (reason) finished = await finish(drive, { decision: stop(reason, true) });
+  else {
+    const kept = payloads.get(keyed) ?? new Map<string, Payload>();
+    if (payload !== linked) keepRecent(kept, present, drive.payload, 8);
+    keepRecent(payloads, keyed, kept, 32);
+    changed(client);
+    finished = await holdingLease(drive, async () => {
+      const stopped = await drive.run();
+      const { ended } = stopped;
+      return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
+    });
+    // While the key stays in use, keep its payloads: the next call may have to send one again to learn how it ended.
+    if ('anew' in finished || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(keyed);
+  }
+  if (!('anew' in finished)) return finished;
+  // The app chose this key, so it can't be replaced.
+  if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
+  return round < ROUNDS_MAX ? execute({ ...job, again: finished }, undefined, round + 1) : failed(undriven(job, unknown('unavailable')));
+}
+
+/** A placeholder where there is nothing to send; `send` is never called. */
+const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }) };
+
+/** Tells screens and logs how the operation ended. */
+function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, { outcome, record, driven }: Ended): void {
+  const { client, operationKey } = job;
+  const settled = outcome.type !== 'unknown';
+  if (settled) publish(client, operationKey, { phase: 'settled', outcome });
+  else {
+    // This is what the driver knows. The app may have changed or removed the record meanwhile.
+    if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
+    readAnew(client, operationKey);
+  }
+  if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
+  if (settled) sweepNowAndThen(client);
 }

@@ -32,8 +32,7 @@ export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
  * because a result that is not stored would have to be found out again.
  */
 export function timed<T>({ platform, settings: { tuning } }: Client, work: Promise<T>, until?: number): Promise<T> {
-  const left = until === undefined ? tuning.storeTimeoutMs : Math.max(tuning.thawMs, until - platform.clock.now());
-  const ms = Math.min(tuning.storeTimeoutMs, left);
+  const ms = Math.min(tuning.storeTimeoutMs, Math.max(tuning.thawMs, (until ?? Infinity) - platform.clock.now()));
   return within(platform.clock, ms, work, () => new Late(`the store did not answer within ${ms} ms`));
 }
 

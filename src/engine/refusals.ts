@@ -14,24 +14,19 @@ export class Refusals {
   #only = true;
   /** A derived key of whose earlier generations no record is left; cleared when an answer shows that this generation is new. */
   #madeAgain: boolean | undefined;
+  readonly #job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>;
   readonly #record: OnceRecord;
   readonly #found: boolean;
-  /** The store's time, computed from the wall clock and from the monotonic one. */
-  readonly #times: () => readonly [number, number];
-  /**
-   * At least how much time has really passed, as far as this realm can tell, ms. Unlimited if the store's time is that of a server, because
-   * nobody sets its clock on this device.
-   */
-  readonly #passed: () => number;
+  /** By how much the store's time was ahead of the monotonic clock, ms. */
+  readonly #monotonicAheadMs: number;
 
   constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, { record, refusedOnly: found }: Start) {
     const { clock } = job.client.platform;
+    this.#job = job;
     this.#record = record;
     this.#found = found;
-    const monotonicAheadMs = clock.now() + job.aheadMs - clock.monotonic();
-    this.#times = () => [clock.now() + job.aheadMs, clock.monotonic() + monotonicAheadMs];
+    this.#monotonicAheadMs = clock.now() + job.aheadMs - clock.monotonic();
     evenForMs(clock);
-    this.#passed = () => (storeForOperation(job).ownClock ? Infinity : evenForMs(clock));
     this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
     this.#madeAgain = record.madeAgain;
   }
@@ -55,9 +50,12 @@ export class Refusals {
     if (refusal === undefined || reading.from === 'in-front') return undefined;
     if (!reading.replayed) this.#madeAgain = undefined;
     const known = this.last?.digest === refusal ? this.last : undefined;
-    const times = this.#times();
-    // Of the possible times the shortest counts, because a clock that was set proves nothing.
-    const passed = this.#passed();
+    const { clock } = this.#job.client.platform;
+    // The store's time, computed from the wall clock and from the monotonic one.
+    const times = [clock.now() + this.#job.aheadMs, clock.monotonic() + this.#monotonicAheadMs];
+    // At least how much time has really passed, as far as this realm can tell. Unlimited if the store's time is that of a server, because
+    // nobody sets its clock on this device. Of the possible times the shortest counts, because a clock that was set proves nothing.
+    const passed = storeForOperation(this.#job).ownClock ? Infinity : evenForMs(clock);
     this.last = known ?? { digest: refusal, at: Math.max(...times) };
     return known ? Math.max(1, Math.min(passed, Math.min(...times) - known.at)) : 0;
   }

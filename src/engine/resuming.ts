@@ -8,7 +8,7 @@ import type { Settings } from '../options.js';
 import { addressOf, isSamePerson } from './address.js';
 import type { Call, Client, PreparedCall } from './client.js';
 import { abortReason } from './in-flight.js';
-import { NOTHING_TO_READ, operate } from './operate.js';
+import { operate } from './operate.js';
 import { pendingInTurns, type Waiting } from './turns.js';
 import { OVER } from './wait.js';
 
@@ -62,6 +62,9 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
     over.abort(OVER);
   }
 }
+
+/** The request of a call that brings none: it only goes on with what is stored. */
+export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '' });
 
 /** What the call of a resumed operation may have in addition. */
 export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<Pick<Settings, 'limits'>>;

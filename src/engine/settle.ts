@@ -7,7 +7,7 @@ import { bare, type EndedRecord, type OnceRecord, type PendingRecord, type Store
 import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import type { StoredAnswers } from './at-rest.js';
 import type { OperationRun } from './client.js';
-import { commit, storeForOperation } from './record-access.js';
+import { commit } from './record-access.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
 import type { Result } from './result.js';
 import type { Start } from './stopped.js';
@@ -41,18 +41,7 @@ export async function settleRecord(
 }
 
 /** How answers of this operation are stored; `undefined` if they are not, because the client has no feature for it. */
-export const answersOf = ({ client, payload }: OperationRun): StoredAnswers | undefined => payload?.answers ?? client.parts.answers;
-
-/** The answer as it is to be stored; `undefined` if it is not. In a browser, no answer is stored without a namespace. */
-export function answerToStore(job: OperationRun, result: Result | undefined): StoredAnswer | undefined {
-  const { settings, client, name, payload } = job;
-  const { server } = client.platform;
-  // Decided only now, because a store may be chosen late. A store that ends with its context would only be a second copy in memory. What a
-  // function gave is stored by default, because it can't be asked again.
-  const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
-  const kept = settings.keep.response ?? ((lasts || payload?.answers) && settings.tuning.answers);
-  return kept === 'disk' && (settings.namespace || server) && result ? answersOf(job)?.toStore(result) : undefined;
-}
+export const answersOf = ({ client, payload }: OperationRun): StoredAnswers<OperationRun> | undefined => payload?.answers ?? client.parts.answers;
 
 /**
  * The key of a record's answer in the table `answers`. It has the time of creation in it, because a key that is not random may later

@@ -56,21 +56,13 @@ export const OVER = 'over';
 export class Late extends Error {}
 
 /** Rejects with `late` if `work` takes longer than `ms`, or when a signal aborts. If `work` ends at the same moment, its result counts. */
-export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly Stop[] = []): Promise<T> {
-  return new Promise((resolve, reject) => {
-    let off = (): void => {};
-    work.then(
-      (value) => {
-        off();
-        resolve(value);
-      },
-      (error) => {
-        off();
-        reject(error);
-      },
-    );
-    off = after(clock, ms, signals, () => void Promise.resolve().then(() => reject(late())));
-  });
+export async function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly Stop[] = []): Promise<T> {
+  const { over, off } = limit(clock, ms, signals);
+  try {
+    return await Promise.race([work, over.then(() => Promise.reject(late()))]);
+  } finally {
+    off();
+  }
 }
 
 /** What `work` gives; `undefined` if it fails, takes longer than `ms`, or a signal aborts before it ends. */

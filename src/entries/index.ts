@@ -8,7 +8,7 @@ export { type Explanation, explain } from '../core/explain.js';
 export { type LineLog, logTo } from '../core/log.js';
 export type { OperationName } from '../core/name.js';
 export type { Ending, Facts, Outcome } from '../core/outcome.js';
-export type { Verdict } from '../core/verdict.js';
+export type { Verdict } from '../core/verdict-words.js';
 export type { OperationState, PendingOperation } from '../engine/observed.js';
 export { outcomeOf } from '../engine/outcome-of.js';
 export type { Resumed } from '../engine/resuming.js';

@@ -5,10 +5,9 @@ import type { AttemptRequest, Client, Parts } from '../engine/client.js';
 import { named } from '../engine/observe.js';
 import { sleptSince } from '../engine/wait.js';
 import { merged } from '../http/headers-hook.js';
-import { withKey } from '../http/http-payload.js';
+import { callTransport, withKey } from '../http/http-payload.js';
 import type { ReplayableRequest } from '../http/request.js';
 import type { Sending, TransportResult } from '../http/sending.js';
-import { callTransport } from '../http/transport.js';
 import type { Feature, Leaving } from '../option-types.js';
 
 /** The attempt that an `around` hook is called for: its request as it goes out, and its operation. */

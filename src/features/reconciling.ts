@@ -13,9 +13,8 @@ import { emit } from '../engine/observe.js';
 import type { Proof, Result } from '../engine/result.js';
 import { settleRecord } from '../engine/settle.js';
 import { limit } from '../engine/wait.js';
+import { answerOf, resultOf } from '../http/answer.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
-import { resultOf } from '../http/http-payload.js';
-import { answerOf } from '../http/transport.js';
 import type { Feature } from '../option-types.js';
 
 /**

@@ -3,8 +3,8 @@
 import { check } from '../check.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { addressOf, namespaceOf } from '../engine/address.js';
-import { NOTHING_TO_READ, operate } from '../engine/operate.js';
-import { type Resumed, resumeAll } from '../engine/resuming.js';
+import { operate } from '../engine/operate.js';
+import { NOTHING_TO_READ, type Resumed, resumeAll } from '../engine/resuming.js';
 import { clientOf, type Once } from '../once.js';
 
 /** Which operations to resume, and how many at a time. */

@@ -11,14 +11,16 @@ import { tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { failure, storeError, undriven } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
-import { bodyError, givenUp, operate, readRequest } from '../engine/operate.js';
+import { operate } from '../engine/operate.js';
 import { heldElsewhere, readStored, timed, updateStored } from '../engine/record-access.js';
 import { PAGE, storesOf } from '../engine/scan.js';
+import { bodyError, givenUp } from '../engine/unbegun.js';
 import { CallerLeft, inTime } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
 import { jsonOf } from '../http/bytes.js';
+import { readRequest } from '../http/read-request.js';
 import { canBear, type RequestInput, UnreplayableBody } from '../http/request.js';
-import type { Feature } from '../option-types.js';
+import type { Feature, OnceInit } from '../option-types.js';
 import type { Settings } from '../options.js';
 import { checkOrigins } from '../origins.js';
 import type { Store } from '../ports.js';
@@ -43,9 +45,9 @@ const takenUp = new WeakMap<object, Set<OperationKey>>();
 export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: operateWithoutName, origins: checkOrigins } satisfies Partial<Parts> });
 
 /** Makes the call an operation; `undefined` if the request is to be left to fetch. */
-function operateWithoutName(client: Client, settings: Settings, request: RequestInput, by: 'content' | 'call' | undefined): Promise<unknown> | undefined {
-  if (by === 'content') return operateByContent(client, settings, request);
-  const carries = by === 'call' || (wantsKey(request) && canBear(request) && mayGo(client, request));
+function operateWithoutName(client: Client, settings: Settings, request: RequestInput, once: OnceInit | undefined): Promise<unknown> | undefined {
+  if (once === true) return operateByContent(client, settings, request);
+  const carries = once !== undefined || (wantsKey(request) && canBear(request) && mayGo(client, request));
   return carries && settings.dialect.carrier !== '' ? operateUnnamed(client, settings, request) : undefined;
 }
 

@@ -1,8 +1,8 @@
 /** Responses that the app's own code returned: a function given to `run`, or `reconcile`. */
 
 import type { Client } from '../engine/client.js';
+import { readBody } from './answer.js';
 import type { Answered } from './sending.js';
-import { read } from './transport.js';
 
 /** Whether this is a Response, by its members: one of a polyfill or of another realm is no instance of this realm's class. */
 export function isResponse(value: unknown): value is Response {
@@ -17,5 +17,5 @@ export function isResponse(value: unknown): value is Response {
 export async function readForeign({ platform, settings }: Client, response: Response, bodyBytes: number): Promise<Answered> {
   // node-fetch holds back a copy of a long body until the original is read as well.
   if (typeof (response.body as { pipe?: unknown } | null)?.pipe === 'function') return { response, text: '' };
-  return read(response, bodyBytes, platform.clock, settings.tuning.bodyMs);
+  return readBody(response, bodyBytes, platform.clock, settings.tuning.bodyMs);
 }

@@ -1,17 +1,17 @@
-/** A payload that is an HTTP request. */
+/** A payload that is an HTTP request: how it is sent with its key, and what its answer means. */
 
 import { carryOf, isInHeader } from '../core/carrier.js';
 import type { Answer, Reading } from '../core/dialect.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../core/verdict.js';
-import type { AttemptRequest, AttemptResult, Payload } from '../engine/client.js';
+import type { AttemptRequest, AttemptResult, Client, Payload } from '../engine/client.js';
+import type { Stop } from '../engine/closing.js';
 import { emit } from '../engine/observe.js';
 import { keepRecentIn } from '../engine/registry.js';
-import type { Result } from '../engine/result.js';
-import { inTime, sleptSince } from '../engine/wait.js';
+import { inTime, limit, sleptSince } from '../engine/wait.js';
+import { answerOf, readBody, resultOf } from './answer.js';
 import { type ReplayableRequest, wireOf } from './request.js';
-import type { Answered } from './sending.js';
-import { answerOf, callTransport, replayResponse } from './transport.js';
+import type { Sending, TransportResult } from './sending.js';
 
 /** The endpoint without its query, because a server that ignores keys for one query ignores them for all. */
 const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
@@ -36,15 +36,6 @@ function withBytes(present: ReplayableRequest, { body, json, headers: earlier }:
   if (type !== null) headers.set('content-type', type);
   return { ...present, body, json, headers };
 }
-
-export const resultOf = (answered: Answered): Result => ({
-  value: answered.response,
-  response: answered.response,
-  body: answered.body,
-  ok: answered.response.ok,
-  lasting: answered.body !== undefined,
-  copy: () => replayResponse(answered) ?? (answered.response.bodyUsed ? undefined : answered.response.clone()),
-});
 
 /** The request with its key in the place that the record says; `undefined` if the request has no such place. */
 export async function withKey(prepared: ReplayableRequest, { carrier, key, firstSentAt, job }: AttemptRequest): Promise<ReplayableRequest | undefined> {
@@ -93,6 +84,51 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     return { reading: gone ? NO_ANSWER : NOT_SENT, cause, reached: false };
   }
 }
+
+/** Sends once. Never rejects, and never waits longer than `ms`, even if the transport ignores an abort. */
+export async function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
+  if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
+  const controller = new AbortController();
+  const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
+  let response: Response | undefined;
+  let over = false;
+  const { clock } = client.platform;
+  const { thawMs, bodyMs } = client.settings.tuning;
+  const end = clock.now() + sending.ms;
+  let time = limit(clock, sending.ms, [sending.stop]);
+  const late = (async (): Promise<TransportResult> => {
+    await time.over;
+    // The device slept, or its clock was set: an answer that came meanwhile gets a moment to arrive here.
+    if (!over && Math.abs(clock.now() - end) > thawMs) {
+      time = limit(clock, thawMs, [sending.stop]);
+      await time.over;
+    }
+    if (!over) controller.abort();
+    return { end: 'no-answer', cause: undefined, status: response?.status };
+  })();
+  const sent = (async (): Promise<TransportResult> => {
+    try {
+      response = await client.transport.send(prepared.url, init);
+      const patienceMs = Math.min(bodyMs, Math.max(0, end - clock.now()) / 2);
+      const answered = await readBody(response, sending.bodyBytes, clock, patienceMs);
+      // The rest of the body comes after this attempt. As with fetch, the signals of those who read it can abort it.
+      if (answered.body === undefined) abortWith(controller, sending.stop);
+      return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
+    } catch (cause) {
+      const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
+      return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
+    }
+  })();
+  try {
+    return await Promise.race([sent, late]);
+  } finally {
+    over = true;
+    time.off();
+  }
+}
+
+/** Aborts the controller when `stop` aborts. A function of its own, so that `stop` keeps nothing else of the attempt in memory. */
+const abortWith = (controller: AbortController, stop: Stop): void => stop.addEventListener('abort', () => controller.abort(stop.reason));
 
 /** Reads an answer: the app's `verdict` hook first, then the dialect and the common rules. */
 function read(prepared: ReplayableRequest, response: Response, answer: Answer, a: AttemptRequest): Reading {

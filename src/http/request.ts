@@ -1,6 +1,6 @@
 /** Prepares a request so that it can be sent any number of times with the same bytes. */
 import { carryOf, isInHeader } from '../core/carrier.js';
-import { typeOf } from '../core/name.js';
+import { isObject, typeOf } from '../core/name.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
 import { looksJson, readUpTo } from './bytes.js';
@@ -43,7 +43,7 @@ export class UnreplayableBody extends Error {}
 /** Members of a Request other than URL, method, headers and body. */
 const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerPolicy', 'integrity', 'keepalive'] as const;
 
-export const isRequest = (input: unknown): input is Request => typeof input === 'object' && input !== null && 'headers' in input && 'url' in input;
+export const isRequest = (input: unknown): input is Request => isObject(input) && 'headers' in input && 'url' in input;
 
 /** The method of what fetch was called with. */
 export const methodOf = (input: unknown, { method }: RequestInit): string => (method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase();
@@ -57,9 +57,10 @@ export function readInput(input: string | URL | Request, init: RequestInit & { o
   if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
   Object.assign(rest, own);
   const verb = methodOf(input, init);
-  const content = body ?? (request?.bodyUsed === false && verb !== 'GET' && verb !== 'HEAD' ? request : undefined);
+  const bodiless = /^(GET|HEAD)$/.test(verb);
+  const content = body ?? (request?.bodyUsed === false && !bodiless ? request : undefined);
   if (request?.bodyUsed && body === undefined) throw new TypeError(wrong('the body of this Request', 'body-used'));
-  if (content !== undefined && (verb === 'GET' || verb === 'HEAD')) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
+  if (content !== undefined && bodiless) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
   return {
     method: verb,
     ...platform.resolve(request ? request.url : String(input)),

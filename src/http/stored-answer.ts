@@ -1,10 +1,11 @@
 /** Answers in the store, for the next call of their name in another context. */
 import type { StoredAnswer } from '../core/record.js';
+import type { OperationRun } from '../engine/client.js';
+import { storeForOperation } from '../engine/record-access.js';
 import type { Result } from '../engine/result.js';
 import { valueResult } from '../engine/values.js';
+import { makeResponse, resultOf } from './answer.js';
 import { base64Of, bytesOf } from './bytes.js';
-import { resultOf } from './http-payload.js';
-import { makeResponse } from './transport.js';
 
 /** Answer headers that may contain credentials. They are not stored, because whoever reads the store may be somebody else. */
 const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
@@ -49,5 +50,16 @@ function fromStore(answer: StoredAnswer): Result | undefined {
   return response && resultOf({ response, body, text: typeof body === 'string' ? body : '' });
 }
 
+/** The answer as it is to be stored; `undefined` if it is not. In a browser, no answer is stored without a namespace. */
+function answerToStore(job: OperationRun, result: Result): StoredAnswer | undefined {
+  const { settings, client, name, payload } = job;
+  const { server } = client.platform;
+  // Decided only now, because a store may be chosen late. A store that ends with its context would only be a second copy in memory. What a
+  // function gave is stored by default, because it can't be asked again.
+  const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
+  const kept = settings.keep.response ?? ((lasts || payload?.answers) && settings.tuning.answers);
+  return kept === 'disk' && (settings.namespace || server) ? toStore(result) : undefined;
+}
+
 /** How answers are stored. */
-export const storedAnswers = { toStore, fromStore };
+export const storedAnswers = { toStore, answerToStore, fromStore };

@@ -42,6 +42,9 @@ export function fromStore({ request, origin }: Pick<OnceRecord, 'request' | 'ori
   });
 }
 
+const earlier = ({ earlier = [], origin }: Pick<OnceRecord, 'earlier' | 'origin'>): (readonly [string, Payload])[] =>
+  earlier.map(({ fingerprint, request }) => [fingerprint, fromStore({ request, origin }) as Payload]);
+
 /**
  * The same call, which stores no request. `undefined` if it stores none anyway, or if the write that failed may still be done, or was
  * done: this call must not take its own record for one that was found.
@@ -66,4 +69,4 @@ async function without(job: OperationRun, cause: unknown, key: IdempotencyKey): 
 }
 
 /** The part of the features that store requests. */
-export const requestParts = { requests: { toStore, fromStore, without } };
+export const requestParts = { requests: { toStore, fromStore, earlier, without } };

@@ -1,7 +1,8 @@
 /** Turns what the app's `verdict` hook said into a reading. */
 import type { Answer, Reading } from '../core/dialect.js';
 import { typeOf } from '../core/name.js';
-import { NOT_A_VERDICT, READING_OF_VERDICT, type Verdict } from '../core/verdict.js';
+import { NOT_A_VERDICT } from '../core/verdict.js';
+import { READING_OF_VERDICT, type Verdict } from '../core/verdict-words.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, OperationRun } from '../engine/client.js';
 import { guarded } from '../engine/observe.js';

@@ -5,7 +5,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Answer, AnswerKind, Asked, Dialect } from '../../src/core/dialect.js';
-import { READING_OF_VERDICT, readAnswer, readPoll, type Verdict } from '../../src/core/verdict.js';
+import { readAnswer, readPoll } from '../../src/core/verdict.js';
+import { READING_OF_VERDICT, type Verdict } from '../../src/core/verdict-words.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { text } from '../support/arbitraries.js';
 

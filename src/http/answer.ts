@@ -1,58 +1,11 @@
-/** One attempt: one call of the transport, including reading the body, and how it ended. */
+/** An answer: reads its body, shows it to the rules, and makes copies of it. */
 import type { Answer } from '../core/dialect.js';
-import type { Client } from '../engine/client.js';
-import type { Stop } from '../engine/closing.js';
+import type { Result } from '../engine/result.js';
 import { limit } from '../engine/wait.js';
 import type { Clock } from '../ports.js';
 import { beginsJson, jsonOf, readUpTo } from './bytes.js';
 import { textOf } from './native.js';
-import type { ReplayableRequest } from './request.js';
-import type { Answered, Sending, TransportResult } from './sending.js';
-
-/** Sends once. Never rejects, and never waits longer than `ms`, even if the transport ignores an abort. */
-export async function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
-  if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
-  const controller = new AbortController();
-  const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
-  let response: Response | undefined;
-  let over = false;
-  const { clock } = client.platform;
-  const { thawMs, bodyMs } = client.settings.tuning;
-  const end = clock.now() + sending.ms;
-  let time = limit(clock, sending.ms, [sending.stop]);
-  const late = (async (): Promise<TransportResult> => {
-    await time.over;
-    // The device slept, or its clock was set: an answer that came meanwhile gets a moment to arrive here.
-    if (!over && Math.abs(clock.now() - end) > thawMs) {
-      time = limit(clock, thawMs, [sending.stop]);
-      await time.over;
-    }
-    if (!over) controller.abort();
-    return { end: 'no-answer', cause: undefined, status: response?.status };
-  })();
-  const sent = (async (): Promise<TransportResult> => {
-    try {
-      response = await client.transport.send(prepared.url, init);
-      const patienceMs = Math.min(bodyMs, Math.max(0, end - clock.now()) / 2);
-      const answered = await read(response, sending.bodyBytes, clock, patienceMs);
-      // The rest of the body comes after this attempt. As with fetch, the signals of those who read it can abort it.
-      if (answered.body === undefined) abortWith(controller, sending.stop);
-      return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
-    } catch (cause) {
-      const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
-      return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
-    }
-  })();
-  try {
-    return await Promise.race([sent, late]);
-  } finally {
-    over = true;
-    time.off();
-  }
-}
-
-/** Aborts the controller when `stop` aborts. A function of its own, so that `stop` keeps nothing else of the attempt in memory. */
-const abortWith = (controller: AbortController, stop: Stop): void => stop.addEventListener('abort', () => controller.abort(stop.reason));
+import type { Answered } from './sending.js';
 
 const textual = (type: string): boolean => /^$|json|text|xml|script|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type);
 
@@ -67,7 +20,7 @@ const DOCUMENT = /json|xml|urlencoded/i;
  * read. For a 2xx that is no document this waits only `patienceMs`: its status says that the work is done, and sending again would
  * not make the body come faster.
  */
-export async function read(response: Response, bodyBytes: number, clock: Clock, patienceMs: number): Promise<Answered> {
+export async function readBody(response: Response, bodyBytes: number, clock: Clock, patienceMs: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return { response, body: null, text: '' };
   if (Number(response.headers.get('content-length')) > bodyBytes || STREAMED.test(type) || response.type === 'opaque') return { response, text: '' };
@@ -146,3 +99,12 @@ export function replayResponse({ response, body }: Answered): Response | undefin
   if (copy) Object.defineProperty(copy, 'url', { value: response.url });
   return copy;
 }
+
+export const resultOf = (answered: Answered): Result => ({
+  value: answered.response,
+  response: answered.response,
+  body: answered.body,
+  ok: answered.response.ok,
+  lasting: answered.body !== undefined,
+  copy: () => replayResponse(answered) ?? (answered.response.bodyUsed ? undefined : answered.response.clone()),
+});

@@ -1,0 +1,34 @@
+/** How a call ends that drives nothing. */
+import type { Begun } from '../core/begin.js';
+import { type Ending, type Outcome, rejected, replayed, unknown } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
+import { REASONS } from '../texts/full.js';
+import type { OperationRun } from './client.js';
+import { failed, undriven } from './failure.js';
+import type { Ended } from './in-flight.js';
+import { rememberedOutcome } from './observe.js';
+import { storedIn, storeForOperation } from './record-access.js';
+import type { Result } from './result.js';
+import { answerOf, answersOf, isOwn } from './settle.js';
+
+/** The end of a call that drives nothing: what the record remembers, or why the call cannot begin. */
+export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' | 'busy' }>): Ended {
+  if (begun.do === 'corrupt') return failed(undriven(job, unknown('record')), 'ERR_ONCE_RECORD');
+  if (begun.do === 'nothing' || begun.do === 'rekey') return failed(undriven(job, unknown('record')), undefined, REASONS['nothing-stored']);
+  const { record } = begun;
+  const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job)), true);
+  if (begun.do === 'mismatch') return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, undefined, undefined, record);
+  if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
+  const result = record.state === 'settled' && isOwn(job, record) ? answerIn(job, record) : undefined;
+  const ending = record.state === 'settled' ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));
+  return result ? { outcome: outcome(ending), result: result.result } : failed(outcome(ending), 'ERR_ONCE_ALREADY_SETTLED');
+}
+
+/** The remembered answer, from this context's memory or from the record. */
+export function answerIn(job: OperationRun, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
+  const kept = job.client.registry.answers.get(answerOf(job, record));
+  // The first caller has the original, so this one gets a copy.
+  if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
+  const stored = record.answer && answersOf(job)?.fromStore(record.answer);
+  return stored && { result: stored, from: 'store' };
+}

@@ -1,0 +1,42 @@
+/** How a call ends that never began: what it may say of the operation. */
+import { type Outcome, unknown, unsent } from '../core/outcome.js';
+import type { UnreplayableBody } from '../http/request.js';
+import { idsOf, isSamePerson } from './address.js';
+import type { Client, OperationAddress, OperationRun } from './client.js';
+import { failed, failure, storeError, undriven } from './failure.js';
+import { abortReason, type Ended, giveUp } from './in-flight.js';
+import { nothingSent } from './record-access.js';
+
+type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'deadline'>;
+
+/**
+ * Whether nothing was sent of the operation, for a call that ends before it began. If another context holds the lock (`elsewhere`),
+ * that one may send at any moment. If the call has waited or the user has changed, a missing record proves nothing: it may have been
+ * sent, then moved or cleared. Rejects if the store can't be read, or if the page can't make the digest for the record's id.
+ */
+export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean | undefined> =>
+  !elsewhere && nothingSent({ ...job, ...(await idsOf(job.client, job)) }, !waited && isSamePerson(job.client, job.namespace));
+
+/** The end of a call that was given up before it began. */
+export async function leftBefore(job: Unbegun, elsewhere?: boolean, waited?: boolean): Promise<Ended> {
+  const clean = await leftClean(job, elsewhere, waited).catch(() => false);
+  return failed(undriven(job, clean ? unsent('aborted') : unknown('aborted')));
+}
+
+/** The error for a body that can't be sent twice. It looks at the record first, so that "nothing was sent" is true of the operation, not only of this call. */
+export async function bodyError(job: Unbegun, cause: UnreplayableBody, elsewhere?: boolean): Promise<unknown> {
+  try {
+    const clean = await leftClean(job, elsewhere);
+    const more = { cause, says: cause.message.replace('once: ', '') };
+    return failure(job, clean ? unsent('unreplayable-body') : unknown('record'), more, 'ERR_ONCE_BODY');
+  } catch (error) {
+    return storeError(job, error);
+  }
+}
+
+/** Notes the outcome of a caller that has aborted. Gives the reason to reject it with. */
+export function givenUp({ registry }: Client, signal: AbortSignal, left: Outcome): unknown {
+  const reason = abortReason(signal);
+  giveUp(registry, reason, left);
+  return reason;
+}
