@@ -160,7 +160,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
 /** What a drive knows of a record that it has just inserted. */
 export const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false };
 
-const drive = (record: PendingRecord, how: Partial<typeof INSERTED>): Began => ({
+const drive = (record: PendingRecord, how: Partial<Extract<Begun, { do: 'drive' }>>): Began => ({
   next: record,
   value: { do: 'drive', record, ...INSERTED, ...how },
 });
@@ -184,6 +184,9 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, r
  * and proves nothing by itself.
  */
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
+
+/** What a record has of its present payload, and of those before it. */
+const payloadOf = ({ scheme, payloads, raw, meta, request, earlier }: PendingRecord) => ({ scheme, payloads, raw, meta, request, earlier });
 
 /** Goes on with a pending record under its own key. */
 function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
@@ -224,6 +227,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     sentBefore: before.ambiguous && (keeps || sent.includes(c.fingerprint)),
     otherBytes: same && !c.resumeOnly && before.raw !== c.raw,
     refusedOnly: before.refusedOnly === true,
+    found: payloadOf(before),
   };
   return drive(record, how);
 }

@@ -136,14 +136,16 @@ async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Pr
   const { job, record, start } = drive;
   // A call that has only asked knows nothing new, also not how the last attempt of another context has ended.
   if (ending.type !== 'unknown' || start.asks) return;
+  // A payload that never left must not be listed: the next call would take a replay of an earlier one's answer for its own.
+  const found = start.sentBefore || drive.facts.attempts ? undefined : start.found;
   const refusals = drive.refusals.toStore(ending.reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
   const retryAt = ending.reason === 'refused-after-ambiguity' || ending.reason === 'mismatch' ? undefined : ending.retryAt;
   // Give back only our own lease. Any other was there before and belongs to another driver, which may wake up.
   const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
-  if (retryAt === undefined && !spent && lease === record.lease && !refusals) return;
+  if (!found && retryAt === undefined && !spent && lease === record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
-  const next = seal({ ...record, ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
+  const next = seal({ ...record, ...found, ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 
