@@ -63,8 +63,8 @@ export type Begun =
       readonly reused: boolean;
       /** The `refusedOnly` of the record when it was found: {@link PendingRecord.refusedOnly}. */
       readonly refusedOnly: boolean;
-      /** What an adopted record had of its payload. It comes back if it turns out that nothing of the present one was sent. */
-      readonly found?: Pick<PendingRecord, 'scheme' | 'payloads' | 'raw' | 'meta' | 'request' | 'earlier'> | undefined;
+      /** The adopted record without the present payload. It is stored if it turns out that nothing of that was sent. */
+      readonly found?: PendingRecord | undefined;
     }
   /** The operation has ended with this payload, or while this call waited. */
   | { readonly do: 'remembered'; readonly record: EndedRecord }

@@ -145,7 +145,7 @@ async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Pr
   const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
   if (!found && retryAt === undefined && !spent && lease === record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
-  const next = seal({ ...record, ...found, ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
+  const next = seal({ ...(found ?? record), ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 
