@@ -160,7 +160,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
 /** What a drive knows of a record that it has just inserted. */
 export const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false };
 
-const drive = (record: PendingRecord, how: Partial<typeof INSERTED>): Began => ({
+const drive = (record: PendingRecord, how: Partial<Extract<Begun, { do: 'drive' }>>): Began => ({
   next: record,
   value: { do: 'drive', record, ...INSERTED, ...how },
 });
@@ -187,24 +187,23 @@ const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal &&
 
 /** Goes on with a pending record under its own key. */
 function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
-  const keeps = same || c.resumeOnly;
+  const otherBytes = same && !c.resumeOnly && before.raw !== c.raw;
+  // After nothing but refusals this call's own bytes are sent.
+  const keeps = (same || c.resumeOnly) && !(otherBytes && before.refusedOnly);
   // Where there is a link, the work behind it is polled, and this payload is not sent.
   const stays = keeps || before.link;
   const sent = payloadsFor(before, c);
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : storeNow);
   const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.windowMs);
-  const record = seal({
+  const found: PendingRecord = {
     ...before,
     revision: before.revision + 1,
     ambiguous: before.ambiguous || !c.clean,
-    scheme: stays ? before.scheme : c.scheme,
-    payloads: stays ? before.payloads : [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX),
     // Until this drive has an answer, its attempts may have had an effect.
     refusedOnly: undefined,
     refusal: reopened(before),
     // The key of a clean record was never sent, so it goes where this call's server looks for it.
     ...(before.ambiguous || c.resumeOnly ? {} : placeOf(c)),
-    raw: stays ? before.raw : c.raw,
     firstSentAt,
     windowEndsAt,
     touchedAt: storeNow,
@@ -212,6 +211,10 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
     // The lease of an earlier driver, which has run out, is not taken over; that of a move stays.
     lease: leaseOf(c, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
+  };
+  const record = seal({
+    ...found,
+    ...(stays ? {} : { scheme: c.scheme, payloads: [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX), raw: c.raw }),
     meta: c.meta ?? before.meta,
     request: keeps ? (before.request ?? c.request) : c.request,
     earlier:
@@ -220,10 +223,11 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   const how = {
     inserted: false,
     resumed: before.ambiguous,
-    changed: !keeps || record.payloads.length > 1,
+    changed: !(same || c.resumeOnly) || record.payloads.length > 1,
     sentBefore: before.ambiguous && (keeps || sent.includes(c.fingerprint)),
-    otherBytes: same && !c.resumeOnly && before.raw !== c.raw,
+    otherBytes,
     refusedOnly: before.refusedOnly === true,
+    found,
   };
   return drive(record, how);
 }

@@ -63,6 +63,8 @@ export type Begun =
       readonly reused: boolean;
       /** The `refusedOnly` of the record when it was found: {@link PendingRecord.refusedOnly}. */
       readonly refusedOnly: boolean;
+      /** The adopted record without the present payload. It is stored if it turns out that nothing of that was sent. */
+      readonly found?: PendingRecord | undefined;
     }
   /** The operation has ended with this payload, or while this call waited. */
   | { readonly do: 'remembered'; readonly record: EndedRecord }

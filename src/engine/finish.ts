@@ -124,7 +124,8 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
   // If another user has logged in by now, that is the reason to give.
   const { reason, retryAt } = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
   const ending = unknown(reason, retryAt);
-  await storeStop(drive, { ...decision, ending });
+  // A call that has only asked knows nothing new, also not how the last attempt of another context has ended.
+  if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.spent);
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
   const end = tell(drive, ending, result, code, { cause });
   // What screens show is what is stored by now, and no longer what this driver knew.
@@ -132,18 +133,18 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
 }
 
 /** Stores what the next call must know after a stop that settled nothing. */
-async function storeStop(drive: Driver, { ending, spent }: Omit<Stop, 'do'>): Promise<void> {
+async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, spent: boolean | undefined): Promise<void> {
   const { job, record, start } = drive;
-  // A call that has only asked knows nothing new, also not how the last attempt of another context has ended.
-  if (ending.type !== 'unknown' || start.asks) return;
-  const refusals = drive.refusals.toStore(ending.reason);
+  // A payload that never left must not be listed: the next call would take a replay of an earlier one's answer for its own.
+  const found = start.sentBefore || drive.facts.attempts ? undefined : start.found;
+  const refusals = drive.refusals.toStore(reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
-  const retryAt = ending.reason === 'refused-after-ambiguity' || ending.reason === 'mismatch' ? undefined : ending.retryAt;
+  const retryAt = reason === 'refused-after-ambiguity' || reason === 'mismatch' ? undefined : at;
   // Give back only our own lease. Any other was there before and belongs to another driver, which may wake up.
   const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
-  if (retryAt === undefined && !spent && lease === record.lease && !refusals) return;
+  if (!found && retryAt === undefined && !spent && lease === record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
-  const next = seal({ ...record, ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
+  const next = seal({ ...(found ?? record), ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 
@@ -182,6 +183,8 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh')
       return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
+    const polled = end?.reading.kind === 'accepted' && (await job.client.parts.poll?.(drive, end.result, fingerprint));
+    if (polled) return polled;
     const now = job.client.platform.clock.now();
     const again = end && refusedAgain(end.reading, now, drive.refusals.note(end));
     if (again === 'proven') return anew(drive, end?.result);

@@ -61,7 +61,9 @@ function begins(job: OperationRun): typeof begin {
     const kept = asked !== undefined && asked === before?.request && !asked.consent?.alone;
     const request = asked && { ...asked, consent: given && { ...given, alone: given.alone && !c.request && !kept } };
     const record = seal({ ...began.next, request, earlier: began.next.earlier?.filter(({ request }) => !request.consent?.alone) });
-    return { next: record, value: { ...began.value, record } as Begun };
+    // What the customer agreed to goes on, even if this call ends before it sent anything; and a consent that another payload ended stays ended.
+    const stays = (given || before?.request?.consent) && { found: undefined };
+    return { next: record, value: { ...began.value, record, ...stays } as Begun };
   };
 }
 

@@ -89,11 +89,16 @@ async function moveDamaged(client: Client, from: Namespace, to: Namespace): Prom
     const damaged = stored as OnceRecord;
     const { id: old, label, key } = damaged;
     if (readRecord(stored) || (!isUnnamed(label) && !Array.isArray(jsonOf(label)))) continue;
-    const { id, ns } = await idsOf(client, addressOf(client, label, to, { key, id: isUnnamed(label) ? old : undefined }));
+    const address = addressOf(client, label, to, { key, id: isUnnamed(label) ? old : undefined });
+    const { id, ns } = await idsOf(client, address);
+    const goes = (there: unknown): boolean => givesWay(there, { ...damaged, ambiguous: true });
     const put = (there: unknown): Changed<boolean> =>
-      (id === old ? !readRecord(there) : givesWay(there, { ...damaged, ambiguous: true })) ? { next: { ...damaged, id, ns }, value: true } : { value: false };
-    if (!(await updateStored({ client, store, id }, put, 'strict')))
-      emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
+      (id === old ? !readRecord(there) : goes(there)) ? { next: { ...damaged, id, ns }, value: true } : { value: false };
+    // The user's own record of that name in memory would hide it.
+    const hiding = client.registry.degraded.get(address.operationKey);
+    const free = goes(hiding && (await timed(client, hiding.read(id)))) && (await updateStored({ client, store, id }, put, 'strict'));
+    if (free && hiding) await updateStored({ client, store: hiding, id }, () => ({ next: null, value: undefined }));
+    if (!free) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
     else if (id !== old) await updateStored({ client, store, id: old }, (there) => ({ value: undefined, ...(!readRecord(there) && { next: null }) }));
   }
 }

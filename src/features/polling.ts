@@ -2,13 +2,14 @@
 
 import { atLeast, backoffMs } from '../core/backoff.js';
 import type { Answer } from '../core/dialect.js';
+import { replayed } from '../core/outcome.js';
 import { type OnceRecord, seal } from '../core/record.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
 import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
-import { finish, settlePolled } from '../engine/finish.js';
+import { finish, settle, settlePolled } from '../engine/finish.js';
 import type { Finished } from '../engine/in-flight.js';
 import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
@@ -36,7 +37,9 @@ function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload
   return link === undefined ? undefined : httpPayload({ method, url, origin, headers: new Headers(), body: undefined, rest: {} });
 }
 
-async function poll(drive: Driver, accepted: Result | undefined): Promise<Finished | undefined> {
+/** `earlier`: the 202 is the answer to a probe with the payload of this fingerprint. */
+async function poll(drive: Driver, accepted: Result | undefined, earlier?: string): Promise<Finished | undefined> {
+  if (earlier !== undefined) return pollProbed(drive, accepted, earlier);
   const marked = isMarked(drive, accepted);
   const { start } = drive;
   // Nothing but this call's only attempt can have brought the present payload here.
@@ -45,6 +48,17 @@ async function poll(drive: Driver, accepted: Result | undefined): Promise<Finish
   const ofEarlier = first && changed && isOfEarlier(drive);
   const end = await askAfter(drive, accepted, marked);
   return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, changed, ofEarlier }));
+}
+
+/** Polls the work of an earlier payload. Its link is not stored: the next call would take the work for that of the present payload. */
+async function pollProbed(drive: Driver, accepted: Result | undefined, fingerprint: string): Promise<Finished | undefined> {
+  const { prepared } = drive.payload;
+  const link = prepared && accepted?.response && linkOf(prepared, drive.job.client.platform, accepted.response);
+  if (!prepared || link === undefined) return undefined;
+  const end = await askUntilItEnds(drive, prepared, link);
+  if ('decision' in end) return finish(drive, { ...end, result: accepted });
+  if (end.state === 'done') return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
+  return end.state === 'failed' ? finish(drive, { decision: { do: 'anew' }, result: end.result }) : undefined;
 }
 
 /** Whether the 202 has the replay marker. */

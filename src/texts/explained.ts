@@ -31,7 +31,10 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
     'nothing tells what became of it: the last answer is a redirect, a page in HTML or a stream of gRPC-web or Connect, or your verdict threw or gave none of its words, or the request has no place for the key',
   ],
   burnt: ['the server has stored an answer under this key that decides nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
-  mismatch: ['the server holds another payload under this key', 'Send the first payload again, or ask your server and call settle().'],
+  mismatch: [
+    'the server holds another payload under this key',
+    'After a resume(), call again with the present payload. Otherwise call again with the first one, or ask your server and settle it.',
+  ],
   elsewhere: ['an earlier attempt went to another address, and may have taken effect there', 'Call that address again, or settle it.'],
   bytes: ['the server holds other bytes under this key', 'Find out what became of those, and settle it.'],
   'key-expired': [

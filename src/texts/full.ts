@@ -25,7 +25,8 @@ export const CODES: Readonly<Record<OnceErrorCode, string>> = {
 
 /** Texts for reasons that say more than the code of the error. */
 export const REASONS: { readonly [reason in UnknownReason | 'store-write' | 'nothing-stored']?: string } = {
-  mismatch: 'the server holds another payload under this key, and nobody can tell what became of it',
+  mismatch:
+    'the server holds another payload under this key. After a resume(), call again with the present one; otherwise call again with the first one, or settle() it once you know',
   bytes: 'the server holds other bytes under this key, and nobody can tell what became of them',
   elsewhere:
     'an earlier attempt went to another address, where it may have taken effect. This server has never seen its key, so nothing was sent. Call the earlier address again, give reconcile, or settle() it',

@@ -145,6 +145,8 @@ describe('explain', () => {
   test('tells a payload that the server refused from one that was refused here', () => {
     const at = (attempts: number) => explain({ ...FACTS, attempts, type: 'unknown', effect: 'unknown', reason: 'mismatch', retryAt: undefined } as Outcome);
     expect(at(1).summary).toBe('It may have taken effect: the server holds another payload under this key.');
+    // Of a resume: the server holds an earlier form, whose end is known, and the present one is still to be sent.
+    expect(at(1).next).toMatch(/^After a resume\(\), call again with the present payload\./);
     expect(at(0).summary).toBe('It may have taken effect: an earlier call of this name is pending with another payload or key.');
   });
 

@@ -3,10 +3,10 @@
  * DELETEs, `run`. Method: real engines on a scripted world; what arrives, and which calls count as the same.
  */
 import { describe, expect } from 'vitest';
-import { canonicalJson, run } from '../../src/entries/index.js';
-import { answers, honest } from '../support/server.js';
+import { canonicalJson, type OnceOptions, run } from '../../src/entries/index.js';
+import { answers, charged, honest, lost, replays, textOf } from '../support/server.js';
 import { says } from '../support/texts.js';
-import { NAME, newWorld, test, URL_, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, resumed, test, URL_, watched } from '../support/world.js';
 
 const form = (file = 'receipt'): FormData => {
   const made = new FormData();
@@ -119,3 +119,21 @@ describe('the order of fields with one name is content', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 });
+
+test.for(['press', 'resume'] as const)(
+  'a corrected form with the same fingerprint, sent after a refusal whose copy may have taken effect, is the one that a %s after a reload sends',
+  async (how, { world }) => {
+    const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
+    const options = { namespace: 'ann', keep: { request: true }, fingerprint, ...ONE } as OnceOptions;
+    const bodyOf = (at: number) => ({ body: { cart: 'c1', at } });
+    const { tab, once } = world.open(options, { resends: true });
+    await world.end(tab, pay(once, bodyOf(1)), answers(401));
+    await world.end(tab, pay(once, bodyOf(2)), charged(lost()));
+    const next = tab.reload();
+    const again = next.once(options);
+    world.server.plays(replays());
+    if (how === 'press') await world.end(next, pay(again, bodyOf(3)));
+    else await world.run(resumed(again));
+    expect((await Promise.all(world.server.arrivals.map(textOf))).map((body) => JSON.parse(body).at)).toEqual([1, 2, 2]);
+  },
+);

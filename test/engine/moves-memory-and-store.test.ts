@@ -46,3 +46,20 @@ test("a guest's press in the middle of a move does not hide what was moved in me
     expect((await world.end(tab, pay(ann))).outcome, `after ${turns} turns`).toMatchObject({ effect: 'done', key: outcome?.key });
   }
 });
+
+test.for<[string, Entry, code: string | undefined, conflicts: string[]]>([
+  ['was refused, which gives way', REFUSED, 'ERR_ONCE_RECORD', []],
+  ['may have been sent, which stays', charged(lost()), undefined, ['x']],
+])("a damaged payment of the guest is not hidden by the user's own one in memory that %s", async ([, own, code, conflicts], { world }) => {
+  const [tab, other] = [world.tab({ resends: true }), world.tab({ resends: true })];
+  await world.end(other, pay(other.once({ namespace: 'guest' }), ONE), charged(lost()));
+  world.damage((record) => ({ ...record, key: 'x' }));
+  const ann = tab.once({ namespace: 'ann' });
+  tab.faults.next('fail-before-commit');
+  expect((await world.end(tab, pay(ann, ONE), own)).outcome).toMatchObject({ storedIn: 'memory' });
+  const left: string[] = [];
+  subscribe(ann, (event) => void (event.type === 'diagnostic' && event.code === 'move-conflict' && left.push(event.key)));
+  await world.run(move(ann, 'guest'));
+  expect(left).toEqual(conflicts);
+  expect((await world.end(tab, pay(ann), ...(code ? [] : [replays()]))).code).toBe(code);
+});

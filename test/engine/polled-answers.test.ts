@@ -289,3 +289,46 @@ describe('a page that knows the link alone does not take the question after the 
     });
   });
 });
+
+describe('an edited form after a lost 202, at a server that compares payloads', () => {
+  /** It keeps the first payload of each key, whose work ends in `state`; the answer to the very first request is lost. */
+  function scene(repeat: OnceOptions['repeat'], state: string) {
+    const world = newWorld();
+    const { tab, once } = world.open({ repeat, accepted: 'poll', limits: { attempts: 1, inProgressMs: 5 * SECOND } });
+    const first = new Map<string | null, string>();
+    world.server.otherwise = async (arrival, server) => {
+      const { key, method, url } = arrival;
+      if (method === 'GET') return answers(200, { state: url.endsWith('/1') ? state : 'done' }, REPLAYED)(arrival, server);
+      const text = await textOf(arrival);
+      const known = first.get(key);
+      if (known === undefined) first.set(key, text);
+      if (first.size > 1 || state === 'done') server.charged.add(key);
+      const entry =
+        (known ?? text) === text ? answers(202, '', { location: `/jobs/${first.size}` }) : answers(422, { title: 'Idempotency-Key is already used' });
+      return idle(first.size === 1 && known === undefined ? lost() : entry)(arrival, server);
+    };
+    const press = (amount: number) => world.end(tab, pay(once, { body: { amount } }));
+    return { world, press };
+  }
+
+  test.each([
+    ['never', 'done', { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed' } }, 1],
+    ['if-changed', 'done', { outcome: { type: 'fresh', certain: true } }, 2],
+    ['never', 'failed', { outcome: { type: 'fresh', certain: true } }, 2],
+  ] as const)('with repeat %s: the work of the form before is polled, and ends as %s', async (repeat, state, told, keys) => {
+    const { world, press } = scene(repeat, state);
+    expect((await press(10)).outcome).toMatchObject({ effect: 'unknown' });
+    const end = await press(11);
+    expect(end).toMatchObject(told);
+    expect(end.outcome).toMatchObject({ effect: 'done' });
+    expect(new Set(world.server.keys.filter((key) => key !== null)).size).toBe(keys);
+    expect(world.record()?.link).toBeUndefined();
+  });
+
+  test('while that work goes on, its link is not stored with the edited form', async () => {
+    const { world, press } = scene('if-changed', 'running');
+    await press(10);
+    expect((await press(11)).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+    expect([world.record()?.state, world.record()?.link]).toEqual(['pending', undefined]);
+  });
+});

@@ -132,6 +132,15 @@ describe('whether a platform may send again', () => {
     expect(mayResend()).toBe(false);
     expect(mayResend({ dispatcher: new Agent() } as RequestInit)).toBe(true);
     expect(nodePlatform().transport(fetch).mayResend({})).toBe(true);
+    for (const [options, resends] of [
+      [{ allowH2: true }, false],
+      [{ pipelining: 10 }, false],
+      // Undici 6 sends each of several requests again that are on one connection of HTTP/2.
+      [{ allowH2: true, pipelining: 10 }, true],
+    ] as const) {
+      setGlobalDispatcher(new Agent(options));
+      expect(mayResend(), JSON.stringify(options)).toBe(resends);
+    }
     setGlobalDispatcher(new EnvHttpProxyAgent({ httpProxy: 'http://127.0.0.1:9' }));
     expect(mayResend()).toBe(true);
     for (const odd of [{ dispatch: () => true }, Object.create(null), 'odd', () => {}]) {

@@ -12,16 +12,19 @@ const hidden = (of: object, description: string): unknown =>
 
 /**
  * Whether this is undici's own `Agent`: not a subclass, without composed interceptors (a Proxy with another `dispatch`), without a
- * factory of the app. Agents that retry, agents for proxies, and anything unknown are not.
+ * factory of the app. Agents that retry, agents for proxies, and anything unknown are not. Nor is one that sends several requests at once
+ * over HTTP/2: when one of them ends, undici 6 sends the others again.
  */
 function isPlainAgent(dispatcher: object): boolean {
   const agent = Object.getPrototypeOf(dispatcher) as object;
   const base = Object.getPrototypeOf(agent) as { dispatch?: unknown };
+  const options = hidden(dispatcher, 'options') as { interceptors?: unknown; allowH2?: boolean; pipelining?: number } | undefined;
   return (
     agent.constructor.name === 'Agent' &&
     (dispatcher as { dispatch?: unknown }).dispatch === base.dispatch &&
     (hidden(dispatcher, 'factory') as { name?: string } | undefined)?.name === 'defaultFactory' &&
-    (hidden(dispatcher, 'options') as { interceptors?: unknown } | undefined)?.interceptors === undefined
+    options?.interceptors === undefined &&
+    !(options?.allowH2 && (options.pipelining ?? 1) > 1)
   );
 }
 
