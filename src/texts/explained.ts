@@ -16,7 +16,7 @@ export interface Explanation {
 
 /** Why nobody knows, and what to do, unless that is to call again. */
 const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: string]>> = {
-  'no-answer': ['no attempt was answered within the limits'],
+  'no-answer': ['no attempt was answered within the limits and the retry budget'],
   unavailable: ['the last answers were 5xx or 408, and the work may be done behind them'],
   'in-progress': ['the server was still at work when the waiting ended'],
   refused: [
