@@ -28,7 +28,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
     'After a 401, log in and call again. Otherwise ask your server, and settle it.',
   ],
   'not-a-verdict': [
-    'nothing tells what became of it: the last answer is a redirect or a page in HTML, or your verdict threw or gave none of its words, or the request has no place for the key',
+    'nothing tells what became of it: the last answer is a redirect, a page in HTML, or a stream whose errors come later, or your verdict threw or gave none of its words, or the request has no place for the key',
   ],
   burnt: ['the server has stored an answer under this key that decides nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
   mismatch: ['the server holds another payload under this key', 'Send the first payload again, or ask your server and call settle().'],
