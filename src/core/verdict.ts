@@ -143,14 +143,16 @@ export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header
 
 /**
  * Whether this is not the server's answer to this request: after a redirect, an opaque answer, a login page where JSON was expected. Or its
- * status says nothing: gRPC-web and Connect's streams tell of errors at the end of the body, which nobody reads here.
+ * status says nothing: gRPC-web and the streams of Connect and tRPC tell of errors in later parts of the body, which nobody reads here.
  *
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md
  * @see https://connectrpc.com/docs/protocol#streaming-rpcs
+ * @see https://trpc.io/docs/client/links/httpBatchStreamLink
  */
 function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
-  const { status, type, redirected, header } = answer;
-  const page = status < 300 && ((asked.refusesHtml && isHtml(answer)) || /^application\/(grpc|connect\+)/i.test(header('content-type') ?? ''));
+  const { status, type, redirected, header, text } = answer;
+  const streamed = /^application\/(grpc|connect\+)/i.test(header('content-type') ?? '') || /^\{.*\}\n\s*[[{]/.test(text);
+  const page = status < 300 && (streamed || (asked.refusesHtml && isHtml(answer)));
   return status < 200 || /^opaque/.test(type) || redirected || page || status === 304 || (status > 299 && status < 400 && !marked);
 }
 

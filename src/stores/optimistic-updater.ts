@@ -19,6 +19,8 @@ export interface Server {
   read(id: string): Promise<Seen | undefined>;
   /** Turns what the client threw into a StoreFault. */
   fault(error: unknown): StoreFault;
+  /** Whether a refusal for now (`blocked`) leaves open whether the update was made. */
+  unsure?(fault: StoreFault): boolean;
 }
 
 /** How far the guessed time may be off, ms: more than a slow round trip, less than any lease. */
@@ -183,7 +185,7 @@ export class OptimisticUpdater {
           this.learn(attempt.id, undefined);
           throw fault;
         }
-        asking.broke ||= fault.reason === 'io';
+        asking.broke ||= fault.reason === 'io' || this.#server.unsure?.(fault) === true;
       }
       await pause();
     }
@@ -197,7 +199,7 @@ interface Asking {
   readonly durability: Durability;
   deadline: number;
   looked: boolean;
-  /** A connection broke during one of its attempts, so a copy of that may be committed at any time, unseen. */
+  /** A connection or the server broke during one of its attempts, so a copy of that may be committed at any time, unseen. */
   broke: boolean;
   /** Both guesses of an attempt were right, and yet nothing was done. */
   hidden?: boolean;

@@ -16,7 +16,7 @@ export interface Explanation {
 
 /** Why nobody knows, and what to do, unless that is to call again. */
 const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: string]>> = {
-  'no-answer': ['no attempt was answered within the limits'],
+  'no-answer': ['no attempt was answered within the limits and the retry budget'],
   unavailable: ['the last answers were 5xx or 408, and the work may be done behind them'],
   'in-progress': ['the server was still at work when the waiting ended'],
   refused: [
@@ -28,7 +28,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
     'After a 401, log in and call again. Otherwise ask your server, and settle it.',
   ],
   'not-a-verdict': [
-    'nothing tells what became of it: the last answer is a redirect, a page in HTML or a stream of gRPC-web or Connect, or your verdict threw or gave none of its words, or the request has no place for the key',
+    'nothing tells what became of it: the last answer is a redirect, a page in HTML, or a stream whose errors come later, or your verdict threw or gave none of its words, or the request has no place for the key',
   ],
   burnt: ['the server has stored an answer under this key that decides nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
   mismatch: [

@@ -175,6 +175,10 @@ describe('no verdict', () => {
     ['HTML where none was wanted', { status: 200, headers: { 'content-type': 'text/html' } }],
     ['gRPC-web, whose errors are in the trailers', { status: 200, headers: { 'content-type': 'application/grpc-web+proto' } }],
     ['a stream of Connect, whose errors are at its end', { status: 200, headers: { 'content-type': 'application/connect+json' } }],
+    [
+      'a stream of tRPC, whose errors are in later lines',
+      { status: 200, headers: { 'content-type': 'application/json' }, text: '{"json":{"0":[[0],[null,0,0]]}}\n[0,0,[[{}]]]\n' },
+    ],
     ['XHTML where none was wanted', { status: 200, headers: { 'content-type': 'application/xhtml+xml; charset=utf-8' } }],
   ])('%s', (_, given) => {
     expect(read(given)).toMatchObject({ kind: 'not-a-verdict', ambiguous: true });

@@ -39,7 +39,7 @@ describe('logTo', () => {
     subscribe(once, logTo(log));
     await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     expect(told().at(-1)).toBe(
-      'warn once: pay c1 (key): unknown after 1 attempt. It may have taken effect: no attempt was answered within the limits. Call again with the same name: it goes on with the same key.',
+      'warn once: pay c1 (key): unknown after 1 attempt. It may have taken effect: no attempt was answered within the limits and the retry budget. Call again with the same name: it goes on with the same key.',
     );
   });
 

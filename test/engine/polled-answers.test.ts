@@ -5,7 +5,9 @@
  */
 import { describe, expect } from 'vitest';
 import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
-import { clear, type Evidence, type OnceOptions, resumeOne, type Verdict } from '../../src/entries/index.js';
+import { clear, type Evidence, memoryStore, type OnceOptions, polling as pollingFeature, resumeOne, type Verdict } from '../../src/entries/index.js';
+import { createOn } from '../../src/once.js';
+import { nodePlatform } from '../../src/platform/node/index.js';
 import { answers, charged, type Entry, idle, lost, textOf } from '../support/server.js';
 import { CART, NAME, newWorld, pay, SECOND, test, watched } from '../support/world.js';
 
@@ -331,4 +333,19 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
     expect((await press(11)).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
     expect([world.record()?.state, world.record()?.link]).toEqual(['pending', undefined]);
   });
+});
+
+test.each([
+  ['is asked past the cache, which may have what became of an earlier key', {}, 'no-store'],
+  ['in Workers, whose older rules have no such option, is asked without', { isolated: true }, undefined],
+])('the link %s', async (_, platform, cache) => {
+  const asked: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    if (init?.method === 'POST') return new Response(null, { status: 202, headers: { location: '/jobs/1' } });
+    asked.push(init?.cache);
+    return Response.json({ status: 'succeeded' });
+  };
+  const once = createOn({ ...nodePlatform(), ...platform }, { store: memoryStore(), fetch, accepted: 'poll', use: [pollingFeature()] });
+  await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
+  expect(asked).toEqual([cache]);
 });

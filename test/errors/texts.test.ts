@@ -27,7 +27,7 @@ test('the project lean, and no other, runs with the short ones', () => {
 
 describe.each(Object.keys(full.CODES) as OnceErrorCode[])('%s', (code) => {
   test('says what is wrong and how that came about', () => {
-    const why = `t may have taken effect: no attempt was answered within the limits. ${STEPS}`;
+    const why = `t may have taken effect: no attempt was answered within the limits and the retry budget. ${STEPS}`;
     expect(full.errorText(code, UNKNOWN)).toBe(
       GENERAL.includes(code)
         ? `i${why} Call again with the same name: it goes on with the same key. See docs/outcomes.md#why-nobody-knows.`

@@ -1,7 +1,7 @@
 /** Goal: no SDK, exporter or span processor can change what becomes of a payment. Method: each method of an SDK that is called throws. */
 import { diag, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { run } from '../../src/entries/index.js';
+import { close, run } from '../../src/entries/index.js';
 import { openTelemetry } from '../../src/entries/opentelemetry.js';
 import { charged, lost, replays } from '../support/server.js';
 import { Telemetry } from '../support/telemetry.js';
@@ -31,23 +31,36 @@ const broken = <T extends object>(target: T, name: string): T =>
     },
   });
 
-test.each(['startSpan', 'setAttributes', 'setAttribute', 'setStatus', 'addEvent', 'end', 'add', 'record'])(
-  'an SDK whose %s throws: the same outcomes, and the error is in the log of OpenTelemetry',
-  async (method) => {
-    const sdk = new Telemetry();
-    const tracerProvider: TracerProvider = broken(sdk.tracerProvider, method);
-    const meterProvider: MeterProvider = broken(sdk.meterProvider, method);
-    const world = newWorld();
-    const { tab, once } = world.open({ use: [openTelemetry({ tracerProvider, meterProvider, attributes: ['oncefetch.key'] })] });
-    world.server.plays(charged(lost()), replays());
-    expect(await world.all(tab, pay(once), pay(once))).toMatchObject([
-      { status: 201, outcome: { type: 'replayed', attempts: 2 } },
-      { status: 201, outcome: { type: 'replayed', joined: true } },
-    ]);
-    expect(world.server.arrivals).toHaveLength(2);
-    expect(await world.run(run(once, ['charge', 1], () => 'ok'))).toBe('ok');
-    expect(tab.reported).toEqual([]);
-    expect(JSON.stringify(logged)).toContain('oncefetch: telemetry failed');
-    await sdk.shutdown();
-  },
-);
+test.each([
+  'getTracer',
+  'getMeter',
+  'createCounter',
+  'createObservableGauge',
+  'addBatchObservableCallback',
+  'removeBatchObservableCallback',
+  'startSpan',
+  'setAttributes',
+  'setAttribute',
+  'setStatus',
+  'addEvent',
+  'end',
+  'add',
+  'record',
+])('an SDK whose %s throws: the same outcomes, and the error is in the log of OpenTelemetry', async (method) => {
+  const sdk = new Telemetry();
+  const tracerProvider: TracerProvider = broken(sdk.tracerProvider, method);
+  const meterProvider: MeterProvider = broken(sdk.meterProvider, method);
+  const world = newWorld();
+  const { tab, once } = world.open({ use: [openTelemetry({ tracerProvider, meterProvider, attributes: ['oncefetch.key'] })] });
+  world.server.plays(charged(lost()), replays());
+  expect(await world.all(tab, pay(once), pay(once))).toMatchObject([
+    { status: 201, outcome: { type: 'replayed', attempts: 2 } },
+    { status: 201, outcome: { type: 'replayed', joined: true } },
+  ]);
+  expect(world.server.arrivals).toHaveLength(2);
+  expect(await world.run(run(once, ['charge', 1], () => 'ok'))).toBe('ok');
+  await close(once);
+  expect(tab.reported).toEqual([]);
+  expect(JSON.stringify(logged)).toContain('oncefetch: telemetry failed');
+  await sdk.shutdown();
+});

@@ -70,7 +70,7 @@ describe('a bundler for a page', () => {
   test('gets the short texts, and only these', async () => {
     const { files, text, printed } = await bundled({});
     expect(files).toEqual(['dialects.lean.js', 'index.lean.js', 'react.js']);
-    expect(text).not.toContain('no attempt was answered within the limits');
+    expect(text).not.toContain('no attempt was answered within the limits and the retry budget');
     const said = JSON.parse(printed()) as Said;
     expect(said.name).toMatch(SHORT);
     expect(said.option).toBe('once: limits.attempts must be a number, got string');
@@ -82,7 +82,7 @@ describe('a bundler for a page', () => {
   test.each(['development', 'workerd', 'edge-light'])('gets the long ones with the condition %s, and only these', async (condition) => {
     const { files, text, printed } = await bundled({ conditions: [condition] });
     expect(files).toEqual(['dialects.js', 'index.js', 'react.js']);
-    expect(text).toContain('no attempt was answered within the limits');
+    expect(text).toContain('no attempt was answered within the limits and the retry budget');
     expect((JSON.parse(printed()) as Said).name).toMatch(LONG);
   });
 

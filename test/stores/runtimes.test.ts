@@ -3,10 +3,11 @@
  * objects that look like the platform's. Their contract runs in the real runtimes, in `test/runtimes`.
  */
 import { DatabaseSync } from 'node:sqlite';
-import { type DurableObjectStorageLike, d1Migration, d1Store, durableObjectStore } from 'oncefetch/cloudflare';
+import { type D1DatabaseLike, type DurableObjectStorageLike, d1Migration, d1Store, durableObjectStore } from 'oncefetch/cloudflare';
 import { type DenoKvLike, denoKvStore } from 'oncefetch/deno';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { turnsByLooking, turnsByPromise } from '../../src/stores/turns.js';
+import { countOf, raise } from '../support/stored.js';
 
 const failing = (message: string) => ({ prepare: () => ({ bind: () => ({}) as never }), batch: () => Promise.reject(new Error(message)) });
 const objectSaying = (version: number | Error): DurableObjectStorageLike => ({
@@ -59,6 +60,31 @@ describe('what the database says', () => {
     const store = d1Store({ ...failing(''), batch: () => (says.length > 1 ? says.shift() : says[0])?.() as never });
     const next = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 } as const;
     expect(await store.update('a', () => ({ next, value: 'stored' }))).toBe('stored');
+  });
+
+  test('D1 begins anew after it has made an update, and others change the record: it is not made a second time', async () => {
+    const database = new DatabaseSync(':memory:');
+    onTestFinished(() => database.close());
+    database.exec(d1Migration());
+    const d1 = (after: () => Promise<void>): D1DatabaseLike => ({
+      prepare: (sql) => ({ bind: (...values) => ({ sql, values }) as never }),
+      async batch(statements) {
+        const results = (statements as unknown as { sql: string; values: [] }[]).map(({ sql, values }) => ({ results: database.prepare(sql).all(...values) }));
+        await after();
+        return results;
+      },
+    });
+    const others = d1Store(d1(async () => {}));
+    let resets = 0;
+    const store = d1Store(
+      d1(async () => {
+        if ((await others.read('n')) === undefined || resets++ > 0) return;
+        for (let n = 0; n < 3; n++) await raise(others);
+        throw new Error('D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.');
+      }),
+    );
+    await expect(raise(store)).rejects.toMatchObject({ reason: 'io', message: expect.stringContaining('can not be told') });
+    expect(countOf(await others.read('n'))).toBe(4);
   });
 
   test('a Durable Object with a newer schema is left as it is', async () => {

@@ -168,7 +168,7 @@ function watchUnsettled(meter: Meter): (client: Client) => void {
       clients.delete(client.store);
       const [next] = others.over(client.store);
       if (next) watch(next);
-      else if (clients.size === 0) meter.removeBatchObservableCallback(observe, [count, age]);
+      else if (clients.size === 0) safely(() => meter.removeBatchObservableCallback(observe, [count, age]));
     });
   };
   return (client) => {

@@ -1,11 +1,12 @@
 /** Spans and metrics of a client, by OpenTelemetry. */
-import { type Attributes, type MeterProvider, metrics, type TracerProvider, trace } from '@opentelemetry/api';
+import { type Attributes, createNoopMeter, type MeterProvider, metrics, ProxyTracerProvider, type TracerProvider, trace } from '@opentelemetry/api';
 import { around, type Feature, type Once, type OnceEvent, subscribe } from 'oncefetch';
 import type { AttemptRequest, Call, Client, Parts } from '../../engine/client.js';
 import { drives, follow } from './calls.js';
 import { metricsOf } from './metrics.js';
 import { ATTRIBUTES, EVENTS } from './names.js';
 import type { OperationSpan, Telling } from './operation-span.js';
+import { safely } from './safely.js';
 
 /** What spans contain only if it is listed: the parts of an operation's name, its idempotency key, and the query in `url.full`. */
 export type OpenTelemetryAttribute = 'oncefetch.operation.name' | 'oncefetch.key' | 'url.query';
@@ -34,8 +35,8 @@ const LISTABLE: readonly unknown[] = [ATTRIBUTES.name, ATTRIBUTES.key, 'url.quer
  */
 export function openTelemetry(options: OpenTelemetryOptions = {}): Feature {
   const { tracerProvider = trace, meterProvider = metrics, attributes = [] } = checked(options);
-  const tracer = tracerProvider.getTracer('oncefetch');
-  const counted = metricsOf(meterProvider.getMeter('oncefetch'));
+  const tracer = safely(() => tracerProvider.getTracer('oncefetch')) ?? new ProxyTracerProvider().getTracer('oncefetch');
+  const counted = safely(() => metricsOf(meterProvider.getMeter('oncefetch'))) ?? metricsOf(createNoopMeter());
   // Each feature has its own symbol, so that two of them on one client do not use each other's spans.
   const mark = Symbol('oncefetch.opentelemetry');
   const spanOf = (of: object): OperationSpan | undefined => (of as { settings?: { [mark]?: OperationSpan } }).settings?.[mark];
@@ -71,7 +72,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): Feature {
     effect: (a, act) => spanOfAttempt(a)?.act(a, act) ?? act(),
     made(client: Client) {
       subscribe({ '~oncefetch': () => client } as Once, (event) => hears(event, client.log.callOf?.get(event)));
-      counted.watch(client);
+      safely(() => counted.watch(client));
     },
   };
   return { name: 'openTelemetry', parts: { ...attempt.parts, ...parts } };

@@ -70,7 +70,9 @@ export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}):
   const bound = ([sql, ...values]: Statement): D1StatementLike => database.prepare(sql).bind(...values.map(finite));
   const all = async (...statements: Statement[]): Promise<Rows[]> => (await database.batch(statements.map(bound))).map(({ results }) => results as Rows);
   const read = async (id: string): Promise<Seen | undefined> => seenOf((await all([`SELECT rev, data FROM ${table} WHERE id = ?`, ordered(id)]))[0]?.[0]);
-  const guesses = new OptimisticUpdater({ attempt: (attempt) => send(table, all, attempt), read, fault }, timeoutMs, turnsByLooking());
+  // D1 may begin anew, for example because its storage was slow, when it has made an update and before it says so.
+  const unsure = ({ message }: StoreFault): boolean => /\breset\b/i.test(message);
+  const guesses = new OptimisticUpdater({ attempt: (attempt) => send(table, all, attempt), read, fault, unsure }, timeoutMs, turnsByLooking());
   const claims: Claims = { kind: 'd1', scope, survives: 'machine', shared: 'cluster', atomic: true, ownClock: true };
   return createStore(
     claims,

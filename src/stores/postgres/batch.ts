@@ -12,8 +12,8 @@ export type Query = (text: string, ...values: unknown[]) => Promise<readonly Row
 
 export const seenOf = (row: Row | undefined): Answer['seen'] => (typeof row?.rev === 'string' ? { rev: row.rev, text: row.data } : undefined);
 
-/** SQLSTATEs about the server or the connection (it takes no writes or no connections, or shuts down), and so about every attempt of a batch. */
-const ABOUT_ALL = /^(08|25|28|53300|57P)/;
+/** SQLSTATEs about the server or the connection (it takes no writes or no connections, or shuts down), or about the commit, and so about every attempt of a batch. */
+const ABOUT_ALL = /^(08|25|28|40003|53300|57P)/;
 
 type Kind = 'insertMany' | 'updateMany' | 'removeMany';
 

@@ -78,13 +78,14 @@ export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
   const changes = countOf(client, isNodeRedis(client) ? 'connect' : 'close');
   return {
     async run(script, keys, args) {
-      try {
-        return await answered(() => byDigest(digestOf(script), keys, args));
-      } catch (error) {
+      const said = await answered(() => byDigest(digestOf(script), keys, args)).catch((error) => {
         // The server does not know the script yet: after a restart or a failover, or on another node of a cluster.
         if (codeOf(error) !== 'NOSCRIPT') throw error;
         return answered(() => byText(script, keys, args));
-      }
+      });
+      // Not `blocked`, because each further attempt would be one more command in the app's transaction.
+      if (said === 'QUEUED') throw new StoreFault('denied', 'the connection is in the middle of a MULTI of the app: give the store a connection of its own');
+      return said;
     },
     async wait(replicas, ms) {
       const before = changes.times;

@@ -74,6 +74,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
     read: async (id: string) => seenOf(redis, (await scripts.run(READ, [redis.keyOf(ordered(id)), redis.times], [])) as unknown[]),
     fault: (error: unknown) => redisFault(scope, scripts, error),
+    // A wait that the server refuses comes after the update.
+    unsure: () => wait !== undefined,
   };
   const guesses = new OptimisticUpdater(server, timeoutMs);
   // Records survive the end of a client's process. A crash of the server's machine may lose the last second, depending on its settings.

@@ -2,13 +2,13 @@
  * Tells which processes are alive. A lease says who drives an operation; contexts that wait for it ask here whether that process is gone.
  * Each process locks a file of its own beside the database, and the operating system releases that lock however the process dies.
  * Unlike a process id, a lock can't be confused with that of a later process. Containers that share the file share the kernel, and so
- * its locks.
+ * its locks. On Linux, a process that can be seen at work is not gone whatever its lock says.
  */
 import type { SqliteDatabase } from './file.js';
 
 type Opens = new (path: string) => SqliteDatabase;
 
-const NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const NAME = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:-(\d+)-(\d+))?$/;
 const GONE = '.gone';
 /** A file younger than this may not be locked yet, ms. */
 const YOUNG_MS = 60_000;
@@ -22,6 +22,17 @@ const own = (): Set<string> => {
   realm[REALM] ??= new Set();
   return realm[REALM];
 };
+
+/** When the process with an id was started, as Linux tells it, which no later process with that id has in common; `undefined` if there is none. */
+function startOf(pid: string | number): string | undefined {
+  try {
+    // The name of the program comes second, in brackets, and may contain anything.
+    const [state = '', ...more] = fs().readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ').at(-1)?.split(' ') ?? [];
+    return /[ZX]/.test(state) ? undefined : more[18];
+  } catch {
+    return undefined;
+  }
+}
 
 /** Locks a file; throws if it is locked. Nothing is ever written to it, so its journal is only in memory. */
 const lock = (database: SqliteDatabase): unknown => database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -39,7 +50,9 @@ export class Holder {
   /** The name by which others can ask about this process; `undefined` if no file can be made, so that its leases must run out. */
   name(): string | undefined {
     if (this.#held) return this.#held.name;
-    const name = crypto.randomUUID();
+    const { pid } = globalThis.process;
+    const start = startOf(pid);
+    const name = crypto.randomUUID() + (start ? `-${pid}-${start}` : '');
     try {
       fs().mkdirSync(this.#folder, { recursive: true });
       const database = new (this.#opens())(this.#file(name));
@@ -57,7 +70,9 @@ export class Holder {
 
   /** Whether the process of this name is certainly gone. */
   isGone(name: string): boolean {
-    if (!NAME.test(name) || own().has(name)) return false;
+    const [valid, , pid, start] = NAME.exec(name) ?? [];
+    // A process loses its lock when it copies the file (`fs.cp` of the folder), and goes on.
+    if (!valid || own().has(name) || (pid && startOf(pid) === start)) return false;
     const file = this.#file(name);
     if (fs().existsSync(file + GONE)) return true;
     // Without the file nothing can be told: its store may have been closed, or somebody removed the file.

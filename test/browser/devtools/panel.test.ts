@@ -40,7 +40,7 @@ describe('an unsettled operation', () => {
     await eyes.until('pay / aunsettled');
     expect(eyes.detail).toContain('Nothing happens by itself. The next call with this name, or a resume, goes on with the same key.');
     expect(eyes.detail).toMatch(/The server remembers the key until .*: somebody must find out and settle it: there is no reconcile\./);
-    expect(eyes.detail).toContain('unknown. It may have taken effect: no attempt was answered within the limits.');
+    expect(eyes.detail).toContain('unknown. It may have taken effect: no attempt was answered within the limits and the retry budget.');
     expect(eyes.detail).toContain('May have had its effectyes');
     const [stored] = await pending(once);
     expect(eyes.detail).toContain(`Key${stored?.key}, random`);

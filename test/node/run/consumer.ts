@@ -1,9 +1,10 @@
 /**
  * A consumer in a process of its own. `crash`: its effect asks the provider, and then never comes back; its lease is an hour. `slow`: its effect
  * asks again and again until it is 1.5 s old. `brief`: the same, under a lease of 1 s. `deaf`: its effect never ends, whatever it is told.
- * Without a task it does its work.
+ * `copy`: it copies the store's folder, as for a backup, and its effect never comes back. Without a task it does its work.
  */
-import { writeSync } from 'node:fs';
+import { cpSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { z } from 'zod';
 import { close, createOnce, outcomeOf, run } from '../../../src/entries/node.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
@@ -31,8 +32,9 @@ const work = run(
   async ({ key, child, resumed, ambiguous, attempt }) => {
     say(`running ${JSON.stringify({ key, resumed, ambiguous, attempt })}`);
     const { id } = (await (await charge(child('charge'))).json()) as { id: string };
+    if (task === 'copy') cpSync(dirname(path), `${dirname(path)}-copy`, { recursive: true });
     say('charged');
-    if (task === 'crash' || task === 'deaf') await new Promise(() => setInterval(() => {}, 1000));
+    if (['crash', 'deaf', 'copy'].includes(task)) await new Promise(() => setInterval(() => {}, 1000));
     if (task === 'slow' || task === 'brief') await new Promise((resolve) => setTimeout(resolve, 1500));
     return { charge: id, at: new Date() };
   },

@@ -38,7 +38,7 @@ export class Consumers {
     afterAll(() => {
       this.#provider.close();
       this.#worker?.remove();
-      rmSync(folder, { recursive: true, force: true });
+      for (const made of [folder, `${folder}-copy`]) rmSync(made, { recursive: true, force: true });
     });
   }
 
@@ -47,7 +47,7 @@ export class Consumers {
   }
 
   /** One in the middle of its effect: the provider has charged. */
-  async charging(task: 'crash' | 'slow' | 'brief' | 'deaf'): Promise<Child> {
+  async charging(task: 'crash' | 'slow' | 'brief' | 'deaf' | 'copy'): Promise<Child> {
     const child = this.start(task);
     await child.line((line) => line === 'charged');
     return child;

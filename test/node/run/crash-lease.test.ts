@@ -61,6 +61,17 @@ test('a process that is paused keeps it: nobody settles it, and nobody takes it 
   await close(once);
 });
 
+test.runIf(process.platform === 'linux')('a process that has copied the folder of its store, which ends its locks, keeps it as well', async () => {
+  const first = await consumers.charging('copy');
+  const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }) });
+  await expect(settle(once, [...NAME], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await expect(run(once, [...NAME], () => 0, { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  first.process.kill('SIGKILL');
+  await first.ended;
+  await settle(once, [...NAME], 'done');
+  await close(once);
+});
+
 test('long after it was started, the dead one is still known as such, and then its file goes', async () => {
   await crashed();
   const holders = `${consumers.path}-holders`;

@@ -110,6 +110,25 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     for (const id of stored) expect(await store.read(id), id).toEqual(record(id));
   });
 
+  test.each([1, 2])('40003: whether a commit happened is not known; %i at once are made once, and rejected where nobody can tell', async (updates) => {
+    const { store, pool, table } = await open();
+    const ids = ['a', 'b'].slice(0, updates);
+    const add = (one: Store, id: string) =>
+      one.update(id, (current) => ({ next: record(id, { n: Number((current as { n?: number } | undefined)?.n ?? 0) + 1 }), value: undefined }));
+    let unknown = 0;
+    const client: PostgresClient = {
+      async query(text, values) {
+        const found = await pool.query(text, values);
+        if (!/INSERT/.test(text) || unknown++) return found;
+        for (let n = 0; n < 4; n++) for (const id of ids) await add(store, id);
+        throw Object.assign(new Error('result is ambiguous'), { code: '40003' });
+      },
+    };
+    const unsure = postgresStore(client, { table });
+    for (const end of await Promise.allSettled(ids.map((id) => add(unsure, id)))) expect(end).toMatchObject({ status: 'rejected', reason: { reason: 'io' } });
+    for (const id of ids) expect(await store.read(id)).toMatchObject({ n: 5 });
+  });
+
   test('a row that somebody has locked: blocked at the bound, its connection given back, and then it works', async () => {
     const { store, pool, table } = await open({}, { timeoutMs: 2500 });
     await put(store, record('a'));

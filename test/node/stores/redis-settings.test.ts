@@ -48,6 +48,19 @@ describeOn(withoutRedis)('a server', () => {
     await server.stop();
   });
 
+  test('a MULTI of the app is open on its connection: said at once, once, and a record that is there is not called damaged', async () => {
+    const client = new Redis(server.port, '127.0.0.1');
+    closing.push(() => client.disconnect());
+    const store = redisStore(client, { prefix: `p${prefixes++}` });
+    await put(store, 'a');
+    client.multi({ pipeline: false });
+    for (const call of [() => put(store, 'a'), () => put(store, 'b'), () => store.read('a'), () => store.scan({ before: 1, limit: 1 })])
+      await expect(call()).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied', message: expect.stringContaining('in the middle of a MULTI') });
+    await client.discard();
+    expect(await store.read('a')).toBeDefined();
+    expect(await put(store, 'b')).toBe('stored');
+  });
+
   describe.each(Object.entries(connect))('%s', (_, connected) => {
     test('that refuses INFO: the way out is said, and both ways out work', async () => {
       const client = await connected();

@@ -10,6 +10,7 @@ import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/sta
 import type { Stored } from '../../../src/ports.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
+import { countOf, raise } from '../../support/stored.js';
 
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
@@ -45,6 +46,23 @@ describeOn(withoutRedis)('a connection that breaks while a strict update waits f
     await expect(waiting).rejects.toMatchObject({ reason: 'timeout' });
     replica.resume();
     expect(await put(3)).toBe('stored');
+  });
+
+  test('a wait that the server ends, by which time others have changed the record: the update is not made a second time', async () => {
+    const others = redisStore(admin, { prefix: 'unblocked' });
+    const call = admin.call.bind(admin);
+    let waits = 0;
+    const demoted = Object.assign(Object.create(client) as Redis, {
+      async call(...command: [string, ...string[]]) {
+        if (waits++) return call(...command);
+        for (let n = 0; n < 3; n++) await raise(others);
+        throw new Error('UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)');
+      },
+    });
+    await raise(others);
+    const store = redisStore(demoted, { prefix: 'unblocked', wait: { replicas: 1, timeoutMs: 2000 } });
+    await expect(raise(store)).rejects.toMatchObject({ reason: 'io', message: expect.stringContaining('can not be told') });
+    expect(countOf(await others.read('n'))).toBe(5);
   });
 
   test('nor by node-redis, whose WAIT had not been written yet', async () => {

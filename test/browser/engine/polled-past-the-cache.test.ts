@@ -1,0 +1,27 @@
+/**
+ * Goal: the link of a 202 is asked, not the browser's cache, which may have what became of an earlier key. Method: a real server whose
+ * document may be cached; it says that the first work failed.
+ */
+import { expect } from 'vitest';
+import { createOnce, outcomeOf, polling } from '../../../src/entries/index.js';
+import { test } from '../support/shop.js';
+
+test('work that failed, and the next press at the same document, which may be cached: its own end is told', async ({ shop }) => {
+  const keys = new Set<string | null>();
+  const once = createOnce({
+    namespace: shop.namespace,
+    use: [polling()],
+    accepted: 'poll',
+    async fetch(url, init) {
+      if (init?.method === 'POST') {
+        keys.add(new Headers(init.headers).get('idempotency-key'));
+        return new Response(null, { status: 202, headers: { location: shop.at('cached') } });
+      }
+      const reads = await (await fetch(url, init)).text();
+      return Response.json({ status: reads === '1' ? 'failed' : 'succeeded' });
+    },
+  });
+  const press = async () => outcomeOf(await once.fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', 1] }))?.effect;
+  expect([await press(), await press(), await press()]).toEqual(['none', 'done', 'done']);
+  expect(keys.size).toBe(2);
+});
