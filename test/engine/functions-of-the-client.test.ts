@@ -164,6 +164,9 @@ test('a client in the reactive state of a framework works as without', async ({ 
   expect(await world.run(run(once, NAME, () => 'charged'))).toBe('charged');
   expect(await world.run(pending(once))).toEqual([]);
   expect(await world.run(settle(once, ['pay', 2], 'done'))).toBeUndefined();
+  const payment = reactive(operation(once, NAME));
+  payment.subscribe(() => {})();
+  expect(payment.state.phase).toBe('settled');
   await world.run(close(once));
 });
 

@@ -154,8 +154,8 @@ export class FormController {
     if (this.#form) this.#shared.spent.renew(this.#form);
     const named = this.#named;
     const shows = this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }));
-    // A listener may have changed the element's operation.
-    if (named !== this.#named) return;
+    // A listener may have changed the element's operation, or pressed a button: then the page stays, and shows that call.
+    if (named !== this.#named || this.#busy) return;
     if (shows) this.#display(told);
     else this.#markOnly(told.moment);
   }
@@ -176,11 +176,11 @@ export class FormController {
     else if (document.activeElement === document.body) this.#status?.focus();
   }
 
-  /** Shows what is known of the operation, whoever drives it: this page, another tab, or the page before a reload. */
+  /** Shows what is known of the operation, whoever drives it: here or elsewhere. "Waiting" is said once, however often the server is asked. */
   #draw(): void {
     const state = this.#payment?.state;
     this.#whoIsHere();
-    if (state?.phase === 'sending') this.#show('sending');
+    if (state?.phase === 'sending') this.#show(this.moment === 'waiting' ? 'waiting' : 'sending');
     else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
     else if (state && !this.#busy) this.#rest(state);
   }

@@ -54,7 +54,7 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
     }
 
     attributeChangedCallback(attribute: string): void {
-      if (attribute === 'known') this.#form.known.rendered(namespace(client), this.isConnected || document.readyState === 'loading');
+      if (attribute === 'known') this.#form.known.rendered(this, namespace(client), this.isConnected || document.readyState === 'loading');
       this.#form.changed();
     }
 

@@ -112,3 +112,17 @@ test('in a page that the browser had stored: what was pressed since it was rende
   element.setAttribute('known', 'done');
   await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
 });
+
+test('in a copy of the page that a framework had kept: what was pressed since it was rendered stays open', async () => {
+  const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat: 'always' }) } });
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  const copy = page.element.cloneNode(true) as OnceFormElement;
+  page.element.replaceWith(copy);
+  await vi.waitFor(() => expect(copy.querySelector('[role=status]')?.textContent).toMatch(/^Not sure yet/));
+  expect(await pending(page.once)).toHaveLength(1);
+  // Said anew, it is of now.
+  copy.setAttribute('known', 'done');
+  await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
+});

@@ -272,6 +272,14 @@ describe('a refusal', () => {
     expect(page.form.querySelector('p')?.textContent).toBe('Too short. Not a number.');
   });
 
+  test('a text for a checkbox behind a hidden field of its name, as Rails writes it, lands at the checkbox', async () => {
+    const { fetch } = answers(problem(422, { title: 'No.', errors: { agree: 'Please agree.' } }));
+    const page = show({ client: { fetch }, fields: '<input type="hidden" name="agree" value="0"><input type="checkbox" name="agree"><button>Pay</button>' });
+    page.press();
+    await page.says('No.');
+    expect([document.activeElement?.getAttribute('type'), page.form.querySelector('[data-error-for]')?.textContent]).toEqual(['checkbox', 'Please agree.']);
+  });
+
   test('without the next key nobody knows what an earlier copy of the rendered key did: not sure, the same key again', async () => {
     const { fetch, keys } = answers(problem(422, { title: 'No.' }), paid());
     const page = show({ client: { fetch }, fields: FIELDS });
@@ -467,6 +475,16 @@ describe('texts', () => {
     await page.shop.release();
     await page.says('of the element');
     expect(show({ options: { says } }).element.querySelectorAll('[role=status]')).toHaveLength(1);
+  });
+
+  test('that the server is at work is said once, however often it is asked', async () => {
+    const busy = (): Response => Response.json({}, { status: 409, headers: { 'retry-after': '0' } });
+    const page = show({ client: { fetch: answers(busy(), busy(), busy(), paid()).fetch } });
+    const said: string[] = [];
+    new MutationObserver(() => said.push(page.status())).observe(page.element.querySelector('[role=status]') as Element, { childList: true });
+    page.press();
+    await page.says(DONE);
+    expect(said).toEqual(['Sending…', 'The server is still working on it…', DONE]);
   });
 });
 
