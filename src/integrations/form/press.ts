@@ -23,7 +23,9 @@ export function typedInto(form: HTMLFormElement, ignored: readonly string[]): st
   root.addEventListener('formdata', unheard, true);
   const fields = [...new FormData(form)].filter(([name]) => name !== KEY_FIELD && !ignored.includes(name));
   root.removeEventListener('formdata', unheard, true);
-  return JSON.stringify(fields.map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.size && value.lastModified])));
+  return JSON.stringify(
+    fields.map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.size && value.lastModified])),
+  );
 }
 
 export const isSameName = (one: OperationName, other: OperationName | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
