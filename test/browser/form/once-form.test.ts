@@ -192,7 +192,7 @@ describe('what is left to the browser', () => {
       'an operation without a name',
       'method="post"',
       '<button data-once-operation="">Save</button>',
-      ['TypeError: once-form: data-once-operation must name the operation, its parts separated by spaces, got ""'],
+      ['TypeError: once-form: data-once-operation must name the operation, its parts separated by single spaces, got ""'],
     ],
     ['the action of a framework', 'method="post"', '<button formaction="javascript:void 0">Pay</button>', []],
   ])('%s', async (_, form, fields, says) => {
@@ -529,8 +529,14 @@ describe('when the server may have forgotten the key', () => {
 
 describe('bad input is said at once, and names what is wrong', () => {
   test.each([
-    ['no operation', '', 'method="post"', 'operation must name the operation, its parts separated by spaces'],
-    ['an empty one', 'operation=" "', 'method="post"', 'operation must name the operation, its parts separated by spaces, got " "'],
+    ['no operation', '', 'method="post"', 'operation must name the operation, its parts separated by single spaces'],
+    ['an empty one', 'operation=" "', 'method="post"', 'operation must name the operation, its parts separated by single spaces, got " "'],
+    [
+      'one whose template had no value',
+      'operation="pay "',
+      'method="post"',
+      'operation must name the operation, its parts separated by single spaces, got "pay "',
+    ],
     ['a form that gets', 'operation="a"', '', 'method must be post, got ""'],
     ['another window', 'operation="a"', 'method="post" target="_blank"', 'target must be absent: the answer comes to this page, got "_blank"'],
     ['a script for a page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
