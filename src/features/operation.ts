@@ -6,7 +6,7 @@ import { readRecord } from '../core/record.js';
 import { addressOf, idsOf, namespaceOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { live, publish, stateOf, watch } from '../engine/observe.js';
-import type { ObservableState, OperationState } from '../engine/observed.js';
+import type { OperationState } from '../engine/observed.js';
 import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
 import { callFetch, clientOf, type Once } from '../once.js';
 import type { OnceInit, OperationOptions } from '../option-types.js';
@@ -39,7 +39,7 @@ export interface Operation {
 export function operation(once: Once, name: OperationName): Operation {
   const client = clientOf(once, 'operation');
   encodeName(name);
-  return observedOperation(client, Object.freeze([...name]));
+  return new ObservedOperation(client, Object.freeze([...name]));
 }
 
 /** One object for all idle states, although each look that finds nothing makes a new one. */
@@ -91,67 +91,78 @@ async function look(client: Client, address: OperationAddress): Promise<void> {
 
 const LOADING: OperationState = { phase: 'loading' };
 
-/** An object without private fields, because frameworks wrap what is in their state in proxies, which cannot read these. */
-function observedOperation(client: Client, name: OperationName): Operation {
-  /** The present address; `undefined` while nobody is logged in. */
-  const placeNow = (): OperationAddress | undefined => {
-    try {
-      return addressOf(client, encodeName(name), namespaceOf(client));
-    } catch {
-      return undefined;
-    }
-  };
-  /**
-   * The operation's state in this realm; reads the store if it is new. `anew`: reads it also if no screen was following, because it may
-   * have changed elsewhere.
-   */
-  const load = (address: OperationAddress, anew = false): ObservableState => {
-    const { registry } = client;
-    const { operationKey } = address;
-    const known = registry.lives.has(operationKey);
-    const found = live(registry, operationKey);
-    if (!known || (anew && !found.listeners.size)) void look(client, address);
-    return found;
-  };
-  return {
-    name,
-    async fetch(input, init) {
+class ObservedOperation implements Operation {
+  readonly name: OperationName;
+  readonly fetch: Operation['fetch'];
+  readonly #client: Client;
+
+  constructor(client: Client, name: OperationName) {
+    this.#client = client;
+    this.name = name;
+    this.fetch = async (input, init) => {
       const given: OnceInit | undefined = init?.once;
       const other = Array.isArray(given) ? given : (given as OperationOptions | undefined)?.operation;
       if (other) throw new TypeError(wrong('this operation', 'name-given', typeOf(other)));
       return callFetch(client, input, init, name);
-    },
-    get state() {
-      const address = placeNow();
-      const state = address ? load(address).state : LOADING;
-      return state.phase === 'idle' ? IDLE : state;
-    },
-    subscribe(listener) {
-      if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
-      let over = false;
-      // A wrapper, so that the same listener can subscribe twice, and is not called any more once it has unsubscribed, even while listeners are being called.
-      const entry = (): void => (over ? undefined : listener());
-      let operationKey: OperationKey | undefined;
-      const leave = (): void => void (operationKey && client.registry.lives.get(operationKey)?.listeners.delete(entry));
-      /** Follows the present user's operation; `true` if that is another one than before. */
-      const follow = (address: OperationAddress | undefined): boolean => {
-        if (address?.operationKey === operationKey) return false;
-        leave();
-        operationKey = address?.operationKey;
-        if (address) load(address, true).listeners.add(entry);
-        return true;
-      };
-      follow(placeNow());
-      const off = watch(client, (stored) => {
-        const address = placeNow();
-        if (follow(address)) entry();
-        else if (address && (stored === true || stored === address.operationKey)) void look(client, address);
-      });
-      return () => {
-        over = true;
-        off();
-        leave();
-      };
-    },
-  };
+    };
+    // Vue and Alpine wrap what is in their state in proxies, which cannot read private fields, but not what cannot be extended.
+    Object.preventExtensions(this);
+  }
+
+  get state(): OperationState {
+    const address = this.#placeNow();
+    const state = address ? this.#load(address).state : LOADING;
+    return state.phase === 'idle' ? IDLE : state;
+  }
+
+  subscribe(listener: () => void): () => void {
+    const client = this.#client;
+    if (typeof listener !== 'function') throw new TypeError(`once: subscribe takes a function, got ${typeOf(listener)}`);
+    let over = false;
+    // A wrapper, so that the same listener can subscribe twice, and is not called any more once it has unsubscribed, even while listeners are being called.
+    const entry = (): void => (over ? undefined : listener());
+    let operationKey: OperationKey | undefined;
+    const leave = (): void => void (operationKey && client.registry.lives.get(operationKey)?.listeners.delete(entry));
+    /** Follows the present user's operation; `true` if that is another one than before. */
+    const follow = (address: OperationAddress | undefined): boolean => {
+      if (address?.operationKey === operationKey) return false;
+      leave();
+      operationKey = address?.operationKey;
+      if (address) this.#load(address, true).listeners.add(entry);
+      return true;
+    };
+    follow(this.#placeNow());
+    const off = watch(client, (stored) => {
+      const address = this.#placeNow();
+      if (follow(address)) entry();
+      else if (address && (stored === true || stored === address.operationKey)) void look(client, address);
+    });
+    return () => {
+      over = true;
+      off();
+      leave();
+    };
+  }
+
+  /** The present address; `undefined` while nobody is logged in. */
+  #placeNow(): OperationAddress | undefined {
+    try {
+      return addressOf(this.#client, encodeName(this.name), namespaceOf(this.#client));
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * The operation's state in this realm; reads the store if it is new. `anew`: reads it also if no screen was following, because it may
+   * have changed elsewhere.
+   */
+  #load(address: OperationAddress, anew = false) {
+    const { lives } = this.#client.registry;
+    const { operationKey } = address;
+    const known = lives.has(operationKey);
+    const found = live(this.#client.registry, operationKey);
+    if (!known || (anew && !found.listeners.size)) void look(this.#client, address);
+    return found;
+  }
 }
