@@ -32,8 +32,9 @@ export class Known {
    */
   isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | ''): boolean {
     this.#for ??= user;
-    const later =
-      state.phase === 'unsettled' ? state.pending.createdAt > (this.#at ?? 0) : this.#pressed && (state.phase === 'settled' || LAST_WORDS.has(moment));
+    const open = state.phase === 'unsettled';
+    // The clock may have been set back since the page was rendered: what was pressed here is later, whatever its time.
+    const later = this.#pressed ? open || state.phase === 'settled' || LAST_WORDS.has(moment) : open && state.pending.createdAt > (this.#at ?? 0);
     return element.getAttribute('known') === 'done' && this.#for === user && !later;
   }
 }

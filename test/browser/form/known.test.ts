@@ -62,6 +62,18 @@ test.each(['never', 'always'] as const)('for an earlier press: what is pressed s
   expect(page.element.state).toBe('unknown');
 });
 
+test('for an earlier press, by a clock that was ahead: what is pressed since stays open', async () => {
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+  const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat: 'always' }) } });
+  clock.mockRestore();
+  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([page.element.state, await pending(page.once)]).toEqual(['unknown', [expect.anything()]]);
+});
+
 test('for an earlier press: a refusal of what is pressed since stays on the screen, also where the element is moved', async () => {
   const fetch = (async () => Response.json({ title: 'No.' }, { status: 402 })) as unknown as typeof globalThis.fetch;
   const page = show({ element: DONE, client: { fetch }, options: { call: () => ({ repeat: 'if-changed' }) } });
