@@ -19,6 +19,7 @@ import type { Payments } from './payments.ts';
 const PRICE_CENTS = 2100;
 const LANE = 'default';
 const DECLINED = 'Your card was declined. Nothing was charged.';
+const ANOTHER = 'Another card was declined before. Nothing was charged. Please pay once more.';
 const LOOK_MS = 50;
 const WORKING_MS_MAX = 10_000;
 
@@ -94,10 +95,24 @@ export class PlainForm {
     const order = { cart, amount: Number(fields.get('bags')) * PRICE_CENTS, card: fields.get('card') };
     const pay = async (): Promise<Answer> => {
       const answer = await this.#payments.pay({ method: 'POST', path: this.#page.path, body: JSON.stringify(order), key, lane: LANE });
-      const next = answer.status === 402 ? { [this.#page.field]: this.#refuse(cart, key), errors: [{ pointer: '#/card', detail: DECLINED }] } : {};
-      return byScript ? { ...answer, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), ...next }) } : this.#back;
+      const told = this.#ofCart(answer, cart, key);
+      return byScript ? told : this.#back;
     };
     await this.#faults.handle({ request, response, pay }, LANE, cart);
+  }
+
+  /**
+   * What is told for a key that a refusal has used up, perhaps on another device: that the cart is paid, if it is by now; else the next
+   * key, also where the fields are others now, which would be refused as a mismatch for as long as the key is known.
+   */
+  #ofCart(answer: Answer, cart: string, key: string): Answer {
+    if (answer.status === 402) this.#refuse(cart, key);
+    const next = this.#keyOf(cart);
+    if ((answer.status !== 402 && answer.status !== 422) || next === key) return answer;
+    const [paid] = orderOf(this.#db, cart).charges;
+    if (paid) return json(200, { id: paid.id, cart, amount: paid.amount, state: 'paid' });
+    const why = answer.status === 402 ? { errors: [{ pointer: '#/card', detail: DECLINED }] } : { title: ANOTHER };
+    return { ...answer, status: 402, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), status: 402, ...why, [this.#page.field]: next }) };
   }
 
   /** `POST` to `new` below the page: another purchase. */
@@ -122,9 +137,13 @@ export class PlainForm {
     return form;
   }
 
-  /** Uses the key up; once, however often its refusal is repeated. The key of the next form. */
-  #refuse(cart: string, key: string): string {
+  /** Uses the key up; once, however often its refusal is repeated. */
+  #refuse(cart: string, key: string): void {
     this.#db.prepare('UPDATE forms SET key = ?, problem = ? WHERE cart = ? AND key = ?').run(randomUUID(), DECLINED, cart, key);
+  }
+
+  /** The key of the next form. */
+  #keyOf(cart: string): string {
     return (this.#db.prepare('SELECT key FROM forms WHERE cart = ?').get(cart) as { key: string } | undefined)?.key ?? '';
   }
 }

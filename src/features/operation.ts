@@ -105,6 +105,8 @@ class ObservedOperation implements Operation {
       if (other) throw new TypeError(wrong('this operation', 'name-given', typeOf(other)));
       return callFetch(client, input, init, name);
     };
+    // Vue and Alpine wrap what is in their state in proxies, which cannot read private fields, but not what cannot be extended.
+    Object.preventExtensions(this);
   }
 
   get state(): OperationState {

@@ -70,6 +70,17 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
+  test('a screen reader is told each thing once', async ({ page }) => {
+    const said = await page.getByRole('status').evaluateHandle((line) => {
+      const texts: (string | null)[] = [];
+      new MutationObserver(() => texts.push(line.textContent)).observe(line, { childList: true });
+      return texts;
+    });
+    await isUnsure(page, 'lose-request');
+    await expect.poll(() => page.locator('#pay').getAttribute('aria-busy')).toBe('false');
+    expect(await said.jsonValue()).toEqual(['Paying…', UNSURE]);
+  });
+
   test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async ({ page }) => {
     await isUnsure(page, 'lose-response');
     await page.reload();

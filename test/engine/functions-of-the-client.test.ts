@@ -155,7 +155,8 @@ const reactive = <T extends object>(of: T): T =>
   new Proxy(of, {
     get(target, name, receiver) {
       const value: unknown = Reflect.get(target, name, receiver);
-      return typeof value === 'object' && value !== null ? reactive(value) : value;
+      // As Vue does, whose state Alpine uses.
+      return typeof value === 'object' && value !== null && Object.isExtensible(value) ? reactive(value) : value;
     },
   });
 
@@ -164,6 +165,9 @@ test('a client in the reactive state of a framework works as without', async ({ 
   expect(await world.run(run(once, NAME, () => 'charged'))).toBe('charged');
   expect(await world.run(pending(once))).toEqual([]);
   expect(await world.run(settle(once, ['pay', 2], 'done'))).toBeUndefined();
+  const { payment } = reactive({ payment: operation(once, NAME) });
+  payment.subscribe(() => {})();
+  expect(payment.state.phase).toBe('settled');
   await world.run(close(once));
 });
 

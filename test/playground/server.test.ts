@@ -2,13 +2,14 @@
  * Goal: the shop's server speaks idempotency keys, and its faults do what their names say. Method: the real process over
  * real HTTP, and its SQLite file read past it. Kills from outside: `kill.test.ts`.
  */
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Shop, startShop } from '../../playground/start-shop.ts';
 
 const CHARGE_MS = 120;
 let shop: Shop;
 beforeAll(async () => {
-  shop = await startShop({ 'charge-ms': CHARGE_MS });
+  shop = await startShop({ 'charge-ms': CHARGE_MS, public: fileURLToPath(new URL('../../playground/page', import.meta.url)) });
 });
 afterAll(() => shop.stop());
 beforeEach(() => post('/api/reset'));
@@ -142,4 +143,37 @@ describe('a fault', () => {
       expect((await post('/api/faults', body)).status).toBe(400);
     },
   );
+});
+
+describe('a form whose card was declined, and then its first key again, from another device', () => {
+  const [GOOD, BAD] = ['4242424242424242', '4000000000000002'];
+  async function declined() {
+    const cookie = (await fetch(`${shop.url}/once-form/`)).headers.get('set-cookie')?.split(';')[0] ?? '';
+    const page = await (await fetch(`${shop.url}/once-form/`, { headers: { cookie } })).text();
+    const [cart = '', key = ''] = ['cart', 'idempotency-key'].map((name) => new RegExp(`name="${name}" value="([^"]+)"`).exec(page)?.[1]);
+    const send = async (under: string, card: string) => {
+      const headers = { cookie, accept: 'application/json', 'idempotency-key': under };
+      const answer = await fetch(`${shop.url}/once-form/`, { method: 'POST', headers, body: new URLSearchParams({ cart, bags: '2', card }) });
+      return { status: answer.status, ...((await answer.json()) as { id?: number; amount?: number; 'idempotency-key': string }) };
+    };
+    const first = await send(key, BAD);
+    expect(first.status).toBe(402);
+    return { send, key, next: first['idempotency-key'] };
+  }
+
+  test.each([
+    ['the same card', BAD],
+    ['another card', GOOD],
+  ])('%s: paid meanwhile, it is told as paid', async (_, card) => {
+    const { send, key, next } = await declined();
+    const { id } = await send(next, GOOD);
+    expect(await send(key, card)).toMatchObject({ status: 200, id, amount: 4200 });
+    expect((await send(next, BAD)).status).toBe(422);
+  });
+
+  test('another card: refused with the next key, which pays', async () => {
+    const { send, key, next } = await declined();
+    expect(await send(key, GOOD)).toMatchObject({ status: 402, 'idempotency-key': next });
+    expect((await send(next, GOOD)).status).toBe(201);
+  });
 });

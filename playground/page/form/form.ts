@@ -61,7 +61,7 @@ interface Receipt {
 const receiptOf = ({ id, amount }: Receipt): string => `Paid €${(amount / 100).toFixed(2)}. Thank you! Receipt no. ${id}.`;
 
 function say(words: string, state = 'open'): void {
-  status.textContent = words;
+  if (status.textContent !== words) status.textContent = words; // so that it is read out once
   for (const { dataset } of document.querySelectorAll('form')) dataset['state'] = state;
   if (state === 'paid' && document.activeElement === document.body) status.focus();
 }

@@ -5,11 +5,11 @@ import { readSubmission } from './submission.js';
 
 const words = (list: string | null): readonly string[] => (list ?? '').split(/\s+/).filter(Boolean);
 
-/** `pay c-42` as a name. */
+/** `pay c-42` as a name. A part may be empty because a template has no value for it; without it, all carts would have one name. */
 export function nameFrom(attribute: string, said: string | null): OperationName {
-  const [first, ...others] = words(said);
-  if (first === undefined) throw wrong(attribute, 'name the operation, its parts separated by spaces', said ?? undefined);
-  return [first, ...others];
+  const parts = (said ?? '').split(/\s/) as [string, ...string[]];
+  if (parts.includes('')) throw wrong(attribute, 'name the operation, its parts separated by single spaces', said ?? undefined);
+  return parts;
 }
 
 /** The operation of a button that has its own. */

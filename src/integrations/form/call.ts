@@ -1,5 +1,16 @@
 /** Makes the call of a form, and reads what became of it. */
-import { isOnceError, type Once, type OperationName, type OperationRequestInit, type Outcome, operation, outcomeOf, resumeOne } from 'oncefetch';
+import {
+  isOnceError,
+  type Once,
+  type OperationName,
+  type OperationRequestInit,
+  type Outcome,
+  operation,
+  outcomeOf,
+  type PendingOperation,
+  pending,
+  resumeOne,
+} from 'oncefetch';
 import { ignoredIn } from './attributes.js';
 import { fingerprintOf } from './fingerprint.js';
 import { nextKey, renderedKey, type SpentKeys } from './key.js';
@@ -50,6 +61,13 @@ export function isNothing(client: Once, name: OperationName): boolean {
   const { state } = operation(client, name);
   return state.phase === 'idle' || (state.phase === 'settled' && state.outcome.effect === 'none');
 }
+
+/** How often to look again while another tab is sending, ms: it may die without a word. */
+export const LOOK_AGAIN_MS = 2000;
+
+/** The unsettled operation of this name, as it is stored. */
+export const openOf = async (client: Once, name: OperationName): Promise<PendingOperation | undefined> =>
+  (await pending(client, { prefix: name }).catch(() => [])).find((one) => one.name.length === name.length);
 
 /** The moment to show for an outcome. */
 export const momentOf = ({ effect, type }: Outcome): FormMoment => (effect !== 'none' ? effect : type === 'unsent' ? type : 'refused');

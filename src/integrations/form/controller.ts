@@ -1,17 +1,14 @@
 /** Controls one element: from a submit to what is shown. */
-import { namespace, type Operation, type OperationName, type OperationState, operation, pending, settle } from 'oncefetch';
+import { namespace, type Operation, type OperationName, type OperationState, operation, settle } from 'oncefetch';
 import { formIn, nameFrom, nextIn } from './attributes.js';
-import { ask, collect, isNothing, mistake, momentOf, send } from './call.js';
+import { ask, collect, isNothing, LOOK_AGAIN_MS, mistake, momentOf, openOf, send } from './call.js';
 import { FieldErrors } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
 import { isEdited, isSameName, isSamePress, ofFields, type Press, pressOf, queued } from './press.js';
-import { busyButton, Status } from './status.js';
+import { busyButton, Status, setOrRemove } from './status.js';
 import type { Submitter } from './submission.js';
 import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
-
-/** How often to look again while another tab is sending, ms: it may die without a word. */
-const LOOK_AGAIN_MS = 2000;
 
 export class FormController {
   moment: FormMoment | '' = '';
@@ -80,6 +77,12 @@ export class FormController {
     // Another click on the same changes nothing. A press for another operation, or with edited fields, waits until the call has ended.
     if (!this.#busy) void this.#send(press);
     else if (!this.#pressed || !isSamePress(this.#pressed, press)) this.#next = queued(this.#next, press);
+  }
+
+  /** Shows again what another script has taken away, unless it was said to another user. */
+  again(): void {
+    if (this.#user === this.#whoIsHere()) this.#status?.again();
+    this.#mark(this.moment);
   }
 
   /** The present form: a framework may replace it at any time. */
@@ -154,8 +157,8 @@ export class FormController {
     if (this.#form) this.#shared.spent.renew(this.#form);
     const named = this.#named;
     const shows = this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }));
-    // A listener may have changed the element's operation.
-    if (named !== this.#named) return;
+    // A listener may have changed the element's operation, or pressed a button: then the page stays, and shows that call.
+    if (named !== this.#named || this.#busy) return;
     if (shows) this.#display(told);
     else this.#markOnly(told.moment);
   }
@@ -176,11 +179,11 @@ export class FormController {
     else if (document.activeElement === document.body) this.#status?.focus();
   }
 
-  /** Shows what is known of the operation, whoever drives it: this page, another tab, or the page before a reload. */
+  /** Shows what is known of the operation, whoever drives it: here or elsewhere. "Waiting" is said once, however often the server is asked. */
   #draw(): void {
     const state = this.#payment?.state;
     this.#whoIsHere();
-    if (state?.phase === 'sending') this.#show('sending');
+    if (state?.phase === 'sending') this.#show(this.moment === 'waiting' ? 'waiting' : 'sending');
     else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
     else if (state && !this.#busy) this.#rest(state);
   }
@@ -209,9 +212,8 @@ export class FormController {
   /** For an unsettled operation: shows `unknown`, or `sending` if another tab is driving it, because its end may still come. */
   async #lookAround(name: OperationName): Promise<void> {
     const turn = ++this.#turn;
-    const open = await pending(this.#shared.client, { prefix: name }).catch(() => []);
+    const found = await openOf(this.#shared.client, name);
     if (turn !== this.#turn || this.#busy || this.#payment?.state.phase !== 'unsettled') return;
-    const found = open.find((one) => one.name.length === name.length);
     if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
     this.#show('sending');
     clearTimeout(this.#timer);
@@ -242,9 +244,7 @@ export class FormController {
 
   #mark(moment: FormMoment | ''): void {
     this.moment = moment;
-    if (moment) this.#element.setAttribute('state', moment);
-    else this.#element.removeAttribute('state');
-    if (BUSY.has(moment)) this.#form?.setAttribute('aria-busy', 'true');
-    else this.#form?.removeAttribute('aria-busy');
+    setOrRemove(this.#element, 'state', moment);
+    setOrRemove(this.#form, 'aria-busy', BUSY.has(moment) ? 'true' : '');
   }
 }

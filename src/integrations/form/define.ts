@@ -30,7 +30,7 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
   const shared = { client, fingerprints, options, spent };
   return class extends HTMLElement {
     static get observedAttributes(): readonly string[] {
-      return ['operation', 'known'];
+      return ['operation', 'known', 'state'];
     }
 
     readonly #form: FormController = new FormController(this, shared);
@@ -53,8 +53,13 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
       this.#form.connect();
     }
 
-    attributeChangedCallback(attribute: string): void {
-      if (attribute === 'known') this.#form.known.rendered(namespace(client), this.isConnected || document.readyState === 'loading');
+    attributeChangedCallback(attribute: string, _before: string | null, now: string | null): void {
+      if (attribute === 'state') {
+        // Not written by the element: a framework morphs the page, from the element to what is in it. That is done when a microtask runs.
+        if ((now ?? '') !== this.state) queueMicrotask(() => this.isConnected && this.#form.again());
+        return;
+      }
+      if (attribute === 'known') this.#form.known.rendered(this, namespace(client), this.isConnected || document.readyState === 'loading');
       this.#form.changed();
     }
 

@@ -28,13 +28,13 @@ export function fieldErrors(answer: unknown): readonly FieldError[] {
   return pairs.map(([name = '', message = '']) => ({ name, message })).filter(({ message }) => message !== '');
 }
 
+const isEditable = (control: Node | null): control is Control =>
+  control instanceof HTMLInputElement ? control.type !== 'hidden' : control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement;
+
 /** The first control of a name that a customer can change. */
 function controlOf(form: HTMLFormElement, name: string): Control | undefined {
   const found = name === '' ? null : form.elements.namedItem(name);
-  const control = found instanceof RadioNodeList ? found[0] : found;
-  const editable =
-    control instanceof HTMLInputElement ? control.type !== 'hidden' : control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement;
-  return editable ? (control as Control) : undefined;
+  return (found instanceof RadioNodeList ? [...found] : [found]).find(isEditable);
 }
 
 let ids = 0;

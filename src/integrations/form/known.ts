@@ -1,8 +1,9 @@
 /** Whether the server's `known="done"` still holds. It was rendered for one user, whose session the page may outlive, and before any later submit. */
 import type { OperationState } from 'oncefetch';
+import type { OnceFormElement } from './options.js';
 import { type FormMoment, LAST_WORDS } from './words.js';
 
-/** Whether the browser showed this page from its cache, as it may after "back". Then it is not known when the page was rendered. */
+/** Whether the browser showed this page from its cache, as it may after "back". Then nobody knows when the page was rendered. */
 const isOldPage = (): boolean => (performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined)?.transferSize === 0;
 
 export class Known {
@@ -10,10 +11,13 @@ export class Known {
   #at: number | undefined;
   #pressed = false;
 
-  /** The attribute was rendered, for this user. `inPage`: it may have come with the page's HTML, and not from a script. */
-  rendered(user: string | undefined, inPage: boolean): void {
+  /**
+   * The attribute was rendered, for this user. `inPage`: it may have come with the page's HTML, and not from a script. An element with
+   * the state of another one is a copy of that, as in a framework's snapshot of the page, and nobody knows when that was rendered.
+   */
+  rendered(element: OnceFormElement, user: string | undefined, inPage: boolean): void {
     this.#for = user;
-    this.#at = this.#at === undefined && inPage && isOldPage() ? 0 : Date.now();
+    this.#at = this.#at === undefined && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage())) ? 0 : Date.now();
     this.#pressed = false;
   }
 
@@ -28,8 +32,9 @@ export class Known {
    */
   isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | ''): boolean {
     this.#for ??= user;
-    const later =
-      state.phase === 'unsettled' ? state.pending.createdAt > (this.#at ?? 0) : this.#pressed && (state.phase === 'settled' || LAST_WORDS.has(moment));
+    const open = state.phase === 'unsettled';
+    // The clock may have been set back since the page was rendered: what was pressed here is later, whatever its time.
+    const later = this.#pressed ? open || state.phase === 'settled' || LAST_WORDS.has(moment) : open && state.pending.createdAt > (this.#at ?? 0);
     return element.getAttribute('known') === 'done' && this.#for === user && !later;
   }
 }

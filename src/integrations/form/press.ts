@@ -16,14 +16,16 @@ const unheard = (event: Event): void => event.stopImmediatePropagation();
 
 /**
  * The fields of the form as it is now, as text, without the key and ignored fields, which nobody types. The form's `formdata` listeners
- * are not called, because they may add something different each time.
+ * are not called, because they may add something different each time. A file that was not chosen has no time: browsers give it the present one.
  */
 export function typedInto(form: HTMLFormElement, ignored: readonly string[]): string {
   const root = form.getRootNode();
   root.addEventListener('formdata', unheard, true);
   const fields = [...new FormData(form)].filter(([name]) => name !== KEY_FIELD && !ignored.includes(name));
   root.removeEventListener('formdata', unheard, true);
-  return JSON.stringify(fields.map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.lastModified])));
+  return JSON.stringify(
+    fields.map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.size && value.lastModified])),
+  );
 }
 
 export const isSameName = (one: OperationName, other: OperationName | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);

@@ -8,6 +8,8 @@ export class Status {
   #line: HTMLElement | undefined;
   #check: HTMLButtonElement | undefined;
   #said = '';
+  /** What was asked for last: the text, and that of the button. */
+  #last: readonly [words: string, check: string | undefined] = ['', undefined];
 
   /** Uses the app's own elements if there are any: one with `role="status"`, and a button with `data-once-check`. */
   constructor(host: HTMLElement, onCheck: () => void) {
@@ -36,6 +38,7 @@ export class Status {
 
   /** Shows a text, unless it is shown already, so that it is announced only once. `''` removes a text of ours, but not one that the server rendered. */
   say(words: string): void {
+    this.#last = [words, this.#last[1]];
     const { line } = this.#find();
     if (words === '' ? line.textContent === this.#said : line.textContent !== words) this.#write(line, words);
   }
@@ -48,6 +51,7 @@ export class Status {
 
   /** Shows the button with this text; `undefined` hides it. */
   offer(words: string | undefined): void {
+    this.#last = [this.#last[0], words];
     const { check } = this.#find();
     const focused = document.activeElement === check;
     check.hidden = words === undefined;
@@ -56,11 +60,23 @@ export class Status {
     if (focused && words === undefined) this.focus();
   }
 
+  /** Shows both again, but leaves a text that somebody else has put there. */
+  again(): void {
+    const [words, check] = this.#last;
+    if (this.#find().line.textContent === '') this.say(words);
+    this.offer(check);
+  }
+
   focus(): void {
     const { line } = this.#find();
     if (!line.hasAttribute('tabindex')) line.tabIndex = -1;
     line.focus();
   }
+}
+
+export function setOrRemove(element: Element | null, attribute: string, value: string): void {
+  if (value) element?.setAttribute(attribute, value);
+  else element?.removeAttribute(attribute);
 }
 
 function madeLine(host: HTMLElement): HTMLElement {

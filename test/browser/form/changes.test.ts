@@ -155,6 +155,38 @@ test('a framework renders the form anew in mid-call: what was refused stands at 
   expect([form.querySelector('[data-error-for=card]')?.textContent, form.hasAttribute('aria-busy')]).toEqual(['Declined.', false]);
 });
 
+test('a framework morphs the page to what the server renders: what is said, and the button that asks, are back at once', async () => {
+  const page = show({ client: { limits: { attempts: 1 } }, fields: FIELDS });
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  page.element.removeAttribute('state');
+  for (const one of page.element.querySelectorAll('[role=status], [data-once-check]')) one.remove();
+  await Promise.resolve();
+  expect([page.status().slice(0, 12), page.element.getAttribute('state')]).toEqual(['Not sure yet', 'unknown']);
+  const asks = page.element.querySelector<HTMLButtonElement>('[data-once-check]');
+  expect(asks?.hidden).toBe(false);
+  asks?.click();
+  await page.says('Done.');
+  page.element.removeAttribute('state');
+  const line = page.element.querySelector('[role=status]') as HTMLElement;
+  line.textContent = 'Paid by the server.';
+  await Promise.resolve();
+  expect([line.textContent, page.element.getAttribute('state')]).toEqual(['Paid by the server.', 'done']);
+});
+
+test('a framework morphs the page for who has logged in: what was said to the user before is not back', async () => {
+  let user = crypto.randomUUID();
+  const page = show({ client: { namespace: () => user, fetch: declines }, fields: FIELDS });
+  page.press();
+  await page.says('No.');
+  user = crypto.randomUUID();
+  page.element.removeAttribute('state');
+  (page.element.querySelector('[role=status]') as HTMLElement).textContent = '';
+  await Promise.resolve();
+  expect([page.status(), page.element.state, page.element.hasAttribute('state')]).toEqual(['', '', false]);
+});
+
 test('a copy of an element that is at work, for another operation: nothing is at work there', async () => {
   const page = show({ fields: FIELDS });
   await pressAndHold(page);

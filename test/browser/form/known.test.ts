@@ -62,6 +62,18 @@ test.each(['never', 'always'] as const)('for an earlier press: what is pressed s
   expect(page.element.state).toBe('unknown');
 });
 
+test('for an earlier press, by a clock that was ahead: what is pressed since stays open', async () => {
+  const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+  const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat: 'always' }) } });
+  clock.mockRestore();
+  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([page.element.state, await pending(page.once)]).toEqual(['unknown', [expect.anything()]]);
+});
+
 test('for an earlier press: a refusal of what is pressed since stays on the screen, also where the element is moved', async () => {
   const fetch = (async () => Response.json({ title: 'No.' }, { status: 402 })) as unknown as typeof globalThis.fetch;
   const page = show({ element: DONE, client: { fetch }, options: { call: () => ({ repeat: 'if-changed' }) } });
@@ -111,4 +123,18 @@ test('in a page that the browser had stored: what was pressed since it was rende
   // Said anew, while the page stays, it is of now.
   element.setAttribute('known', 'done');
   await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
+});
+
+test('in a copy of the page that a framework had kept: what was pressed since it was rendered stays open', async () => {
+  const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat: 'always' }) } });
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  const copy = page.element.cloneNode(true) as OnceFormElement;
+  page.element.replaceWith(copy);
+  await vi.waitFor(() => expect(copy.querySelector('[role=status]')?.textContent).toMatch(/^Not sure yet/));
+  expect(await pending(page.once)).toHaveLength(1);
+  // Said anew, it is of now.
+  copy.setAttribute('known', 'done');
+  await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
 });

@@ -192,7 +192,7 @@ describe('what is left to the browser', () => {
       'an operation without a name',
       'method="post"',
       '<button data-once-operation="">Save</button>',
-      ['TypeError: once-form: data-once-operation must name the operation, its parts separated by spaces, got ""'],
+      ['TypeError: once-form: data-once-operation must name the operation, its parts separated by single spaces, got ""'],
     ],
     ['the action of a framework', 'method="post"', '<button formaction="javascript:void 0">Pay</button>', []],
   ])('%s', async (_, form, fields, says) => {
@@ -270,6 +270,14 @@ describe('a refusal', () => {
     page.press();
     await page.says('It was refused, and nothing was done.');
     expect(page.form.querySelector('p')?.textContent).toBe('Too short. Not a number.');
+  });
+
+  test('a text for a checkbox behind a hidden field of its name, as Rails writes it, lands at the checkbox', async () => {
+    const { fetch } = answers(problem(422, { title: 'No.', errors: { agree: 'Please agree.' } }));
+    const page = show({ client: { fetch }, fields: '<input type="hidden" name="agree" value="0"><input type="checkbox" name="agree"><button>Pay</button>' });
+    page.press();
+    await page.says('No.');
+    expect([document.activeElement?.getAttribute('type'), page.form.querySelector('[data-error-for]')?.textContent]).toEqual(['checkbox', 'Please agree.']);
   });
 
   test('without the next key nobody knows what an earlier copy of the rendered key did: not sure, the same key again', async () => {
@@ -468,6 +476,16 @@ describe('texts', () => {
     await page.says('of the element');
     expect(show({ options: { says } }).element.querySelectorAll('[role=status]')).toHaveLength(1);
   });
+
+  test('that the server is at work is said once, however often it is asked', async () => {
+    const busy = (): Response => Response.json({}, { status: 409, headers: { 'retry-after': '0' } });
+    const page = show({ client: { fetch: answers(busy(), busy(), busy(), paid()).fetch } });
+    const said: string[] = [];
+    new MutationObserver(() => said.push(page.status())).observe(page.element.querySelector('[role=status]') as Element, { childList: true });
+    page.press();
+    await page.says(DONE);
+    expect(said).toEqual(['Sending…', 'The server is still working on it…', DONE]);
+  });
 });
 
 describe('when the server may have forgotten the key', () => {
@@ -511,8 +529,14 @@ describe('when the server may have forgotten the key', () => {
 
 describe('bad input is said at once, and names what is wrong', () => {
   test.each([
-    ['no operation', '', 'method="post"', 'operation must name the operation, its parts separated by spaces'],
-    ['an empty one', 'operation=" "', 'method="post"', 'operation must name the operation, its parts separated by spaces, got " "'],
+    ['no operation', '', 'method="post"', 'operation must name the operation, its parts separated by single spaces'],
+    ['an empty one', 'operation=" "', 'method="post"', 'operation must name the operation, its parts separated by single spaces, got " "'],
+    [
+      'one whose template had no value',
+      'operation="pay "',
+      'method="post"',
+      'operation must name the operation, its parts separated by single spaces, got "pay "',
+    ],
     ['a form that gets', 'operation="a"', '', 'method must be post, got ""'],
     ['another window', 'operation="a"', 'method="post" target="_blank"', 'target must be absent: the answer comes to this page, got "_blank"'],
     ['a script for a page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],

@@ -70,6 +70,23 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(all);
   });
 
+  test('for another operation has its turn, also where an optional file was not chosen', async () => {
+    const { page, arrived, answer } = await sending({ fields: `<input type="file" name="photo">${BUTTONS}` }, '#pay');
+    await new Promise((resolve) => setTimeout(resolve, 2)); // browsers give such a file the time of now
+    page.press('#draft');
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    answer(paid());
+    await arrived(2);
+  });
+
+  test('by who hears what came of the call before: the page stays for it', async () => {
+    const { page, arrived, answer } = await sending({ fields: BUTTONS, element: 'operation="pay 1" next="#gone"' }, '#draft');
+    page.element.addEventListener('once-outcome', () => page.press('#pay'), { once: true });
+    answer(paid());
+    await arrived(2);
+    expect([location.hash, page.element.state]).toEqual(['', 'sending']);
+  });
+
   test('of an edited form is told that the changes were not sent', async () => {
     const { page, sent, answer, type } = await sending({ fields: BAGS });
     type('3');
