@@ -105,8 +105,11 @@ class ObservedOperation implements Operation {
       if (other) throw new TypeError(wrong('this operation', 'name-given', typeOf(other)));
       return callFetch(client, input, init, name);
     };
-    // Vue and Alpine wrap what is in their state in proxies, which cannot read private fields, but not what cannot be extended.
-    Object.preventExtensions(this);
+  }
+
+  /** Vue and Alpine wrap what is in their state in proxies, which cannot read private fields, but not what has this member (Vue's `markRaw`). */
+  get __v_skip(): boolean {
+    return true;
   }
 
   get state(): OperationState {

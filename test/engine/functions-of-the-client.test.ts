@@ -156,7 +156,7 @@ const reactive = <T extends object>(of: T): T =>
     get(target, name, receiver) {
       const value: unknown = Reflect.get(target, name, receiver);
       // As Vue does, whose state Alpine uses.
-      return typeof value === 'object' && value !== null && Object.isExtensible(value) ? reactive(value) : value;
+      return typeof value === 'object' && value !== null && Object.isExtensible(value) && !('__v_skip' in value) ? reactive(value) : value;
     },
   });
 
