@@ -65,7 +65,6 @@ describe('a stream is handed over at its headers', { concurrent: true }, () => {
     'multipart/mixed; boundary="-"',
     'multipart/x-mixed-replace; boundary=frame',
     'application/vnd.amazon.eventstream',
-    'application/grpc-web+proto',
     'video/mp4',
   ])('%s', async (type) => {
     const { answer, goOn } = inParts(type);
