@@ -137,9 +137,7 @@ async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: str
   const headers = new Headers(prepared.headers);
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
   const begun = clock.now();
-  // A cache may have what the document said of an earlier key's work. Older rules of Workers have no such option.
-  const rest: RequestInit = client.platform.isolated ? prepared.rest : { ...prepared.rest, cache: 'no-store' };
-  const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers, rest };
+  const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   // If the `headers` hook fails, the link is not polled this time, just as no attempt would leave.
   const more = await hooked(asking, a).catch(() => 'failed' as const);
   if (more === 'failed') return { state: 'running' };

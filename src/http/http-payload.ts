@@ -89,7 +89,10 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
 export async function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
   if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
   const controller = new AbortController();
-  const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
+  const { method, headers, body = null } = prepared;
+  // A cache may have the answer to an earlier key, or to the poll of its work. Older rules of Workers have no such option.
+  const fresh = method === 'GET' && !client.platform.isolated && { cache: 'no-store' };
+  const init = { ...prepared.rest, ...fresh, method, headers, body, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
   let over = false;
   const { clock } = client.platform;

@@ -1,6 +1,6 @@
 /**
- * Goal: the link of a 202 is asked, not the browser's cache, which may have what became of an earlier key. Method: a real server whose
- * document may be cached; it says that the first work failed.
+ * Goal: a GET with a name, and the link of a 202, ask the server, not the browser's cache, which may have what became of another key.
+ * Method: a real server whose document may be cached; of a 202 it says that the first work failed.
  */
 import { expect } from 'vitest';
 import { createOnce, outcomeOf, polling } from '../../../src/entries/index.js';
@@ -24,4 +24,14 @@ test('work that failed, and the next press at the same document, which may be ca
   const press = async () => outcomeOf(await once.fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', 1] }))?.effect;
   expect([await press(), await press(), await press()]).toEqual(['none', 'done', 'done']);
   expect(keys.size).toBe(2);
+});
+
+test('a GET with a name, and another name at the same URL, whose answer may be cached: each reaches the server', async ({ shop }) => {
+  const once = createOnce({ namespace: shop.namespace });
+  const reads: string[] = [];
+  for (const name of ['a', 'b']) {
+    const answer = await once.fetch(shop.at('cached'), { once: [name] });
+    reads.push(`${outcomeOf(answer)?.effect} ${await answer.text()}`);
+  }
+  expect(reads).toEqual(['done 1', 'done 2']);
 });
