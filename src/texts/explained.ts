@@ -45,7 +45,10 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   offline: ['the device said that it is offline, after an attempt without an answer'],
   store: ['the store failed, so that what happened could not be written down or read'],
   busy: ['it is under way elsewhere, or clear() stopped this call', 'Wait for that call, or call again.'],
-  record: ['there is nothing to go on with: nothing is stored, or what is stored is damaged', 'Find out what happened, and settle or forget it.'],
+  record: [
+    'there is nothing to go on with: nothing is stored, what is stored is damaged, or this call has no body that can be sent',
+    'Call again with a body that can be sent, or find out what happened, and settle it.',
+  ],
   aborted: ['the call was aborted, or its client closed'],
 };
 

@@ -12,7 +12,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import type { OperationKey } from '../../src/core/ids.js';
 import { abortReason, giveUp, InFlightOperation } from '../../src/engine/in-flight.js';
 import { registry } from '../../src/engine/registry.js';
-import { extend, type Outcome, operation as operationOf, run } from '../../src/entries/index.js';
+import { explain, extend, type Outcome, operation as operationOf, run } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { answers, charged, delayed, hangs, lost, stalls } from '../support/server.js';
 import { says } from '../support/texts.js';
@@ -185,6 +185,11 @@ describe('a body that can not be read', () => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     const again = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(again).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
+    // A record is stored: nobody is told that it is not, and to forget it.
+    expect(explain(again.outcome as Outcome)).toMatchObject({
+      summary: expect.stringMatching(/no body that can be sent/),
+      next: expect.not.stringMatching(/forget/),
+    });
   });
 
   test.for([

@@ -53,7 +53,7 @@ export class Status {
   offer(words: string | undefined): void {
     this.#last = [this.#last[0], words];
     const { check } = this.#find();
-    const focused = document.activeElement === check;
+    const focused = (check.getRootNode() as Document | ShadowRoot).activeElement === check;
     check.hidden = words === undefined;
     if (words !== undefined && !check.childElementCount) check.textContent = words;
     // If the hidden button had the focus, move that to the line, so that it does not fall back to the top of the page.

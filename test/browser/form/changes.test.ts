@@ -86,6 +86,20 @@ test.each<[string, (page: OnPage) => void, string]>([
   expect(button.outerHTML).toBe('<button data-once-busy="Paying…"><b>Pay</b></button>');
 });
 
+test('in a shadow root too, the focus goes from the button that asks to what is said', async () => {
+  const page = show({ client: { limits: { attempts: 1 } } });
+  await page.shop.meets('lose-response', 'lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  const root = host.attachShadow({ mode: 'open' });
+  root.append(page.element);
+  const asks = page.element.querySelector('[data-once-check]') as HTMLElement;
+  await vi.waitFor(() => expect(asks.hidden).toBe(false));
+  asks.focus();
+  asks.click();
+  await vi.waitFor(() => expect(root.activeElement?.getAttribute('role')).toBe('status'));
+});
+
 test('nothing was sent, and it is asked: it does not say that something may be done', async () => {
   const page = show();
   await pause(100);
