@@ -87,7 +87,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
 
 /** Sends once. Never rejects, and never waits longer than `ms`, even if the transport ignores an abort. */
 export async function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
-  if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
+  if (!sending.leaves()) return { end: 'not-sent' };
   const controller = new AbortController();
   const init = { ...prepared.rest, method: prepared.method, headers: prepared.headers, body: prepared.body ?? null, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
@@ -104,7 +104,7 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
       await time.over;
     }
     if (!over) controller.abort();
-    return { end: 'no-answer', cause: undefined, status: response?.status };
+    return { end: 'no-answer', status: response?.status };
   })();
   const sent = (async (): Promise<TransportResult> => {
     try {
