@@ -87,7 +87,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     log: {},
     closing: new Closing(),
     sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
-    session: { seen: undefined, changes: 0 },
+    session: { changes: 0 },
     ...shared,
   };
   // From now on this page can tell whether somebody sets the clock. A server starts that at its first call, because a framework that

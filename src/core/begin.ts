@@ -34,8 +34,7 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
   const { lease } = record;
   // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
   const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.lease !== undefined || lease.owner !== MOVED);
-  if (record.state === 'pending' && driven) return { value: { do: 'busy', record, ms: lease.until - storeNow } };
-  if (record.state === 'pending') return foundPending(record, same, c, now, storeNow);
+  if (record.state === 'pending') return driven ? { value: { do: 'busy', record, ms: lease.until - storeNow } } : foundPending(record, same, c, now, storeNow);
   const endedSince = c.waited && c.waited.ended !== lifeOf(record);
   if (c.resumeOnly) {
     // If nothing of the listed operation was ever sent, its record may be gone. Then the record here is of an earlier or a later operation.

@@ -3,7 +3,7 @@
 /** What a client has seen of its `namespace`. */
 export interface Session {
   /** The last user; screens are told to look again when it changes. */
-  seen: unknown;
+  seen?: unknown;
   /** How often the user has changed. */
   changes: number;
 }

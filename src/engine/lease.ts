@@ -14,8 +14,6 @@ import { wait } from './wait.js';
 /** How often a lease is renewed within its length. */
 const BEATS = 3;
 const LOOK_MS_MAX = 1000;
-/** Marks a read that failed, as opposed to a record that is absent. */
-const UNREAD = {};
 
 /** Renews a driver's lease, if the driver still has it. Gives what was stored before. */
 export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Promise<unknown> {
@@ -58,7 +56,8 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     if (clock.now() >= deadline || clock.now() < deadline - settings.limits.totalMs - CLOCK_BACK_MS) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);
     if (stop.aborted || client.closing.aborted) return;
-    const stored = await readStored(job).catch(() => UNREAD);
+    // `null`: the read failed, as opposed to a record that is absent.
+    const stored = await readStored(job).catch(() => null);
     // Go on if the record has ended, is gone, or has no lease any more.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;

@@ -87,7 +87,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
 
 /** Sends once. Never rejects, and never waits longer than `ms`, even if the transport ignores an abort. */
 export async function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
-  if (!sending.leaves()) return { end: 'not-sent', cause: undefined };
+  if (!sending.leaves()) return { end: 'not-sent' };
   const controller = new AbortController();
   const { method, headers, body = null } = prepared;
   // A cache may have the answer to an earlier key, or to the poll of its work. Older rules of Workers have no such option.
@@ -107,7 +107,7 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
       await time.over;
     }
     if (!over) controller.abort();
-    return { end: 'no-answer', cause: undefined, status: response?.status };
+    return { end: 'no-answer', status: response?.status };
   })();
   const sent = (async (): Promise<TransportResult> => {
     try {

@@ -15,8 +15,8 @@ export interface Answered {
  */
 export type TransportResult =
   | { readonly end: 'answer'; readonly answered: Answered; readonly mayResend: boolean }
-  | { readonly end: 'no-answer'; readonly cause: unknown; readonly status: number | undefined }
-  | { readonly end: 'not-sent'; readonly cause: unknown };
+  | { readonly end: 'no-answer'; readonly cause?: unknown; readonly status: number | undefined }
+  | { readonly end: 'not-sent'; readonly cause?: unknown };
 
 /** How an attempt is to be sent. */
 export interface Sending {

@@ -38,6 +38,20 @@ describe('what an effect throws or gives', () => {
 });
 
 describe('callers of one answer', () => {
+  test('are told no outcome if the call failed before there was one', async ({ world, tab }) => {
+    const told: Outcome[] = [];
+    const fails = new Error('fingerprint');
+    const once = tab.once({ fingerprint: () => Promise.reject(fails), onOutcome: (outcome) => void told.push(outcome) });
+    expect(await world.end(tab, pay(once))).toMatchObject({ error: fails });
+    expect(told).toEqual([]);
+  });
+
+  test('who joined in the same tick ends as the call that it joined, not by a time limit of its own', async ({ world, tab, once }) => {
+    world.server.plays(hangs());
+    const calls = [1, 2].map(() => pay(once, { limits: { totalMs: SECOND, attempts: 1 } }));
+    expect((await world.all(tab, ...calls)).map(({ code }) => code)).toEqual(['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNKNOWN']);
+  });
+
   test('each have a body of their own, and know who joined; what came too late for a long one is told so', async ({ world }) => {
     const { tab, once } = world.open({ limits: { bodyBytes: 4 } });
     world.server.plays(delayed(SECOND, answers(201, 'a long body')));

@@ -221,6 +221,14 @@ test("a later client with dialect 'none' does not send again what an earlier one
   expect(world.server.arrivals).toHaveLength(1);
 });
 
+test("what a client with dialect 'none' sent, a later client that sends keys does not send again: the server has no key for it", async ({ world }) => {
+  const { tab, once } = world.open({ ...ONE, dialect: 'none' });
+  await world.end(tab, pay(once), charged(lost()));
+  const next = tab.reload();
+  expect((await world.end(next, pay(next.once()))).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer' });
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
 describe('move, where the app gave the guest and the user one key', () => {
   const options = { key: 'order-42', ...ONE };
 

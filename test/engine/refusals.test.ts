@@ -1,0 +1,43 @@
+/** Goal: what a refusal proves to the next call. Method: `Refusals` alone, with answers in a row. */
+import { describe, expect, test } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import { OPEN, REFUSED } from '../../src/core/verdict.js';
+import type { AttemptResult, OperationRun } from '../../src/engine/client.js';
+import { Refusals } from '../../src/engine/refusals.js';
+import type { Start } from '../../src/engine/stopped.js';
+
+function refusals(record: Partial<OnceRecord> = {}): Refusals {
+  const client = { platform: { clock: { now: () => 0, monotonic: () => 0 } }, registry: { degraded: new Map() }, store: {} };
+  return new Refusals({ client, aheadMs: 0 } as unknown as OperationRun, { record, refusedOnly: false } as unknown as Start);
+}
+
+const attempt = (reading: AttemptResult['reading'], refusal?: string): AttemptResult => ({ reading, refusal, reached: true });
+
+describe('every attempt was refused', () => {
+  test('is stored of a drive that stops for that reason', () => {
+    const known = refusals();
+    known.note(attempt(REFUSED, 'a'));
+    expect(known.toStore('refused')).toMatchObject({ refusedOnly: true });
+  });
+
+  test('is not stored if an answer left open whether it had an effect', () => {
+    const known = refusals({ madeAgain: true });
+    known.note(attempt(OPEN));
+    known.note(attempt(REFUSED, 'a'));
+    expect(known.toStore('refused')).toMatchObject({ refusedOnly: undefined });
+  });
+
+  test('is not stored of a drive that stops for another reason', () => {
+    const known = refusals();
+    known.note(attempt(REFUSED, 'a'));
+    expect(known.toStore('aborted')).toMatchObject({ refusedOnly: undefined });
+  });
+});
+
+test('a refusal from in front of the application is none of the application, and does not show that the key is new', () => {
+  const known = refusals({ madeAgain: true });
+  expect(known.note(attempt({ ...REFUSED, from: 'in-front' }, 'a'))).toBeUndefined();
+  expect(known.known.madeAgain).toBe(true);
+  expect(known.note(attempt(REFUSED, 'a'))).toBe(0);
+  expect(known.known.madeAgain).toBe(false);
+});
