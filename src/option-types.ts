@@ -186,8 +186,8 @@ export interface RunOptions<T> extends Omit<OperationOptions, 'background' | 've
 /** How the function given to `run` ended. */
 export type RunEnd<T> = ({ readonly value: T } | { readonly error: unknown }) & {
   /**
-   * How many keys the function has used in this call of `run`, in all attempts: `key`, and one for each label of `child`; in a call that
-   * goes on with an earlier one's keys, one more with `child`. With several, a refusal of the last call proves nothing of the others.
+   * How many keys the function has used in this call of `run`, in all attempts: `key`, and one for each label of `child`. With several, a
+   * refusal of the last call proves nothing of the others.
    */
   readonly keys?: number;
 };

@@ -107,8 +107,6 @@ async function attempt(
     // On a server the user is not asked, because the function may be in the async context of another call here.
     if (!platform.server && !(isSamePerson(client, namespace) && sessionOf(client) === session)) throw failure(a.job, unknown('identity'));
     labels.add(label);
-    // An earlier call may have used another one, which the function need not use again: it counts as the key itself.
-    if (resumed) labels.add('');
     return childKey(key, label);
   };
   const asked: Attempt = {

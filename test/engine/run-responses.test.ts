@@ -9,7 +9,7 @@ import { stripe } from '../../src/dialects/stripe.js';
 import { stripeVerdict } from '../../src/dialects/stripe-verdict.js';
 import { extend, type RunOptions, run as runOnce, type Verdict } from '../../src/entries/index.js';
 import { answers, charged, lost, replays } from '../support/server.js';
-import { MINUTE, NAME, newWorld, pay, watched } from '../support/world.js';
+import { NAME, newWorld, pay, watched } from '../support/world.js';
 
 type Effect = (attempt: { key: string; attempt: number }) => unknown;
 
@@ -297,29 +297,6 @@ describe('a function that makes several calls, each under a key of its own', () 
     for (let pressed = 0; pressed < 2; pressed++) expect(await press()).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
     expect(new Set(keys).size).toBe(1);
   });
-
-  test.each([
-    ['the Response', undefined],
-    ['a verdict that looks at `keys`', ({ keys }: { keys: number }) => (keys > 1 ? 'unknown' : 'rejected-for-good')],
-  ])(
-    'of which a later call makes only the last one, because the app knows that the first is done: its refusal does not say that nothing was (%s)',
-    async (_, verdict) => {
-      const { world, run } = scene();
-      const charges: string[] = [];
-      const effect = async ({ child }: { child(label: string): string }) => {
-        const charge = charges.length ? undefined : child('charge');
-        child('fee');
-        if (charge === undefined) return Response.json({ code: 'card_declined' }, { status: 402 });
-        charges.push(charge);
-        throw new TypeError('fetch failed');
-      };
-      for (let pressed = 0; pressed < 3; pressed++) {
-        const { outcome } = await run(effect as never, { limits: { attempts: 1 }, verdict: charges.length ? verdict : undefined } as never);
-        expect(outcome).toMatchObject({ effect: 'unknown' });
-        await world.clock.advance(3 * MINUTE);
-      }
-    },
-  );
 
   test('is refused where its verdict says so, and where there was one call only', async ({ run }) => {
     const declined = () => Response.json({ code: 'card_declined' }, { status: 402 });
