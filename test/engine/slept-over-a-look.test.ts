@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { settle } from '../../src/entries/index.js';
-import { answers, charged, idle, lost } from '../support/server.js';
+import { answers, charged, delayed, idle, lost } from '../support/server.js';
 import { NAME, newWorld, pay, rest, SECOND, test, type World } from '../support/world.js';
 
 describe.each([
@@ -33,4 +33,17 @@ describe.each([
     expect(await world.end(slow.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST' });
     expect(world.server.arrivals).toHaveLength(sent);
   });
+});
+
+test('a tab that slept over a 202 is not done, while another one that went on meanwhile is still being served', async ({ world, one, two }) => {
+  world.server.plays(delayed(40 * SECOND, answers(202)), delayed(20 * SECOND, charged(answers(201))));
+  const first = pay(one.once);
+  await rest();
+  one.tab.freeze();
+  const second = pay(two.once);
+  await world.clock.advance(42 * SECOND);
+  expect(world.server.arrivals).toHaveLength(2);
+  one.tab.thaw();
+  expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
+  expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
 });
