@@ -12,7 +12,7 @@ export const client: Client = ({ api, createOnce }) => {
       answers: [{ status: 429, at: { code: 'DUPLICATE_REQUEST' }, means: 'open' }],
     }),
     reconcile: async ({ key, signal }) => {
-      const found = await fetch(`${api}/payments/by-request/${key}`, { signal });
+      const found = await fetch(`${api}/payments/by-request/${key}`, { signal, cache: 'no-store' });
       return found.ok ? found : 'unknown';
     },
   });

@@ -9,7 +9,7 @@ export const client: Client = ({ api, createOnce }) => {
     // No key is looked at. 412 is asked about, the first one too: a browser or a proxy may have sent it twice.
     dialect: defineDialect({ name: 'etags', place: inHeader('Idempotency-Key'), answers: [{ status: 412, means: 'open' }] }),
     reconcile: async ({ operation, signal }) => {
-      const found = await fetch(`${api}/documents/${operation[1]}`, { signal });
+      const found = await fetch(`${api}/documents/${operation[1]}`, { signal, cache: 'no-store' });
       if (!found.ok) return 'unknown';
       const { editor } = (await found.clone().json()) as { editor?: string };
       if (editor === 'till') return found;

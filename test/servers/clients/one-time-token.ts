@@ -15,7 +15,7 @@ export const client: Client = ({ api, createOnce }) => {
       ],
     }),
     reconcile: async ({ key, signal }) => {
-      const found = await fetch(`${api}/tokens/${key}`, { signal });
+      const found = await fetch(`${api}/tokens/${key}`, { signal, cache: 'no-store' });
       if (!found.ok) return 'unknown';
       const { payment } = (await found.json()) as { payment: number | null };
       return payment === null ? 'unknown' : Response.json({ payment });

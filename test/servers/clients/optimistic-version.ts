@@ -12,7 +12,7 @@ export const client: Client = ({ api, createOnce }) => {
       answers: [{ status: 409, at: { code: 'VERSION_CONFLICT' }, means: 'open' }],
     }),
     reconcile: async ({ operation, key, response, signal }) => {
-      const found = await fetch(`${api}/accounts/${operation[1]}/changes/${key}`, { signal });
+      const found = await fetch(`${api}/accounts/${operation[1]}/changes/${key}`, { signal, cache: 'no-store' });
       if (found.ok) return found;
       // The version went on without this change, so it can't be taken any more.
       return found.status === 404 && response?.status === 409 ? 'none' : 'unknown';

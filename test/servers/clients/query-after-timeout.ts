@@ -10,7 +10,7 @@ export const client: Client = ({ api, createOnce }) => {
     namespace: 'till',
     dialect: 'none',
     reconcile: async ({ operation, signal }) => {
-      const looked = await fetch(`${api}/transfers/by-reference/${operation[1]}`, { signal });
+      const looked = await fetch(`${api}/transfers/by-reference/${operation[1]}`, { signal, cache: 'no-store' });
       if (!looked.ok) return 'unknown';
       const { found, now } = (await looked.json()) as { found: { id: number } | null; now: number };
       if (found) return Response.json(found);
