@@ -56,12 +56,6 @@ export const ask = ({ client, spent }: Shared, name: OperationName): Promise<For
 /** The outcome for a mistake of the page. */
 export const mistake = (error: unknown): FormOutcome => ({ moment: 'failed', outcome: undefined, response: undefined, answer: undefined, error });
 
-/** Whether, as far as this page knows, nothing was sent of which it could ask what became. */
-export function isNothing(client: Once, name: OperationName): boolean {
-  const { state } = operation(client, name);
-  return state.phase === 'idle' || (state.phase === 'settled' && state.outcome.effect === 'none');
-}
-
 /** How often to look again while another tab is sending, ms: it may die without a word. */
 export const LOOK_AGAIN_MS = 2000;
 
@@ -98,4 +92,11 @@ async function jsonOf(response: Response): Promise<unknown> {
     .json()
     .catch(() => undefined);
   return Promise.race([json, new Promise<undefined>((resolve) => setTimeout(resolve, REST_MS))]);
+}
+
+/** Whether, as far as this page knows, nothing was sent of which it could ask what became. What it has not read yet is looked up. */
+export async function isNothing(client: Once, name: OperationName): Promise<boolean> {
+  const { state } = operation(client, name);
+  if (state.phase === 'loading') return !(await openOf(client, name));
+  return state.phase === 'idle' || (state.phase === 'settled' && state.outcome.effect === 'none');
 }

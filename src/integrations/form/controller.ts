@@ -97,7 +97,7 @@ export class FormController {
 
   async check(): Promise<void> {
     const name = this.#open ?? this.#payment?.name;
-    if (this.#busy || !name || isNothing(this.#shared.client, name)) return;
+    if (!name || (await isNothing(this.#shared.client, name)) || this.#busy) return;
     this.#pressed = undefined;
     await this.#ask(name, async () => ofFields(await ask(this.#shared, name), this.#sent, this.#element));
   }
