@@ -1,5 +1,6 @@
 /** Goal: what a refusal proves to the next call. Method: `Refusals` alone, with answers in a row. */
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import type { UnknownReason } from '../../src/core/codes.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import { OPEN, REFUSED } from '../../src/core/verdict.js';
 import type { AttemptResult, OperationRun } from '../../src/engine/client.js';
@@ -13,25 +14,14 @@ function refusals(record: Partial<OnceRecord> = {}): Refusals {
 
 const attempt = (reading: AttemptResult['reading'], refusal?: string): AttemptResult => ({ reading, refusal, reached: true });
 
-describe('every attempt was refused', () => {
-  test('is stored of a drive that stops for that reason', () => {
-    const known = refusals();
-    known.note(attempt(REFUSED, 'a'));
-    expect(known.toStore('refused')).toMatchObject({ refusedOnly: true });
-  });
-
-  test('is not stored if an answer left open whether it had an effect', () => {
-    const known = refusals({ madeAgain: true });
-    known.note(attempt(OPEN));
-    known.note(attempt(REFUSED, 'a'));
-    expect(known.toStore('refused')).toMatchObject({ refusedOnly: undefined });
-  });
-
-  test('is not stored of a drive that stops for another reason', () => {
-    const known = refusals();
-    known.note(attempt(REFUSED, 'a'));
-    expect(known.toStore('aborted')).toMatchObject({ refusedOnly: undefined });
-  });
+test.each<[string, readonly AttemptResult[], UnknownReason, true | undefined]>([
+  ['is stored of a drive that stops for that reason', [attempt(REFUSED, 'a')], 'refused', true],
+  ['is not stored if an answer left open whether it had an effect', [attempt(OPEN), attempt(REFUSED, 'a')], 'refused', undefined],
+  ['is not stored of a drive that stops for another reason', [attempt(REFUSED, 'a')], 'aborted', undefined],
+])('that every attempt was refused %s', (_, attempts, reason, refusedOnly) => {
+  const known = refusals({ madeAgain: true });
+  for (const one of attempts) known.note(one);
+  expect(known.toStore(reason)).toMatchObject({ refusedOnly });
 });
 
 test('a refusal from in front of the application is none of the application, and does not show that the key is new', () => {
