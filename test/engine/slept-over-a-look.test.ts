@@ -35,15 +35,19 @@ describe.each([
   });
 });
 
-test('a tab that slept over a 202 is not done, while another one that went on meanwhile is still being served', async ({ world, one, two }) => {
-  world.server.plays(delayed(40 * SECOND, answers(202)), delayed(20 * SECOND, charged(answers(201))));
-  const first = pay(one.once);
-  await rest();
-  one.tab.freeze();
-  const second = pay(two.once);
-  await world.clock.advance(42 * SECOND);
-  expect(world.server.arrivals).toHaveLength(2);
-  one.tab.thaw();
-  expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
-  expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
-});
+test.for([undefined, 'poll'] as const)(
+  'a tab that slept over a 202 (accepted: %s) is not done, while another one that went on meanwhile is still being served',
+  async (accepted, { world }) => {
+    const [one, two] = [world.open({ accepted }), world.open({ accepted })];
+    world.server.plays(delayed(40 * SECOND, answers(202, '', { location: '/jobs/1' })), delayed(20 * SECOND, charged(answers(201))));
+    const first = pay(one.once);
+    await rest();
+    one.tab.freeze();
+    const second = pay(two.once);
+    await world.clock.advance(42 * SECOND);
+    expect(world.server.arrivals).toHaveLength(2);
+    one.tab.thaw();
+    expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
+    expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
+  },
+);
