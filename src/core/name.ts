@@ -30,8 +30,8 @@ export function encodeName(name: unknown): Label {
   // The length is summed up before anything is copied, so that a name of many megabytes costs nothing.
   let units = name.length;
   for (const part of name) if (typeof part === 'string') units += part.length;
-  // Array.from, because map would leave the holes of a sparse array unchecked.
-  const text = units > NAME_UNITS_MAX ? '' : JSON.stringify(Array.from(name, encodePart));
+  // A copy, because map would leave the holes of a sparse array unchecked.
+  const text = units > NAME_UNITS_MAX ? '' : JSON.stringify([...name].map(encodePart));
   if (!text || text.length > NAME_UNITS_MAX) throw new RangeError(wrong('operation', 'name-length'));
   return text as Label;
 }

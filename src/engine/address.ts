@@ -87,9 +87,8 @@ export async function idsOf(
   client: Client,
   { namespace, label, id }: Pick<OperationAddress, 'namespace' | 'label' | 'id'>,
 ): Promise<{ id: RecordId; ns: NamespaceDigest }> {
-  const { digest } = client.platform;
-  const [own, ns] = await Promise.all([id ?? digest(JSON.stringify([namespace, label])), digestOfNamespace(client, namespace)]);
-  return { id: id ?? (own.slice(0, 32) as RecordId), ns };
+  const ns = await digestOfNamespace(client, namespace);
+  return { id: id ?? ((await client.platform.digest(JSON.stringify([namespace, label]))).slice(0, 32) as RecordId), ns };
 }
 
 /** The namespace as the store has it. The digest of the last namespace is cached. */

@@ -1,7 +1,7 @@
 /** Tells screens and logs: the state of each operation, and events. */
 import type { WaitReason } from '../core/event.js';
 import type { OperationKey } from '../core/ids.js';
-import { decodeName, type OperationName } from '../core/name.js';
+import { decodeName, isObject, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
@@ -22,7 +22,7 @@ export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () 
   try {
     const given = listener();
     // An async listener rejects instead.
-    void Promise.resolve(given).catch((error) => platform.report(error));
+    if (isObject(given)) void Promise.resolve(given).catch((error) => platform.report(error));
     return given;
   } catch (error) {
     platform.report(error);

@@ -4,7 +4,7 @@ import type { Client, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 
 /** Calls `end` once: after `ms`, when a signal aborts (at once if one has already), or when `connectivity` wakes. The result cancels it. */
-function after(clock: Clock, ms: number, signals: readonly Stop[], end: () => void, connectivity?: Connectivity): () => void {
+export function after(clock: Clock, ms: number, signals: readonly Stop[], end: () => void, connectivity?: Connectivity): () => void {
   if (signals.some((signal) => signal.aborted)) {
     end();
     return () => {};
@@ -56,13 +56,19 @@ export const OVER = 'over';
 export class Late extends Error {}
 
 /** Rejects with `late` if `work` takes longer than `ms`, or when a signal aborts. If `work` ends at the same moment, its result counts. */
-export async function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly Stop[] = []): Promise<T> {
-  const { over, off } = limit(clock, ms, signals);
-  try {
-    return await Promise.race([work, over.then(() => Promise.reject(late()))]);
-  } finally {
-    off();
-  }
+export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly Stop[] = []): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = () => Promise.reject(late());
+    // Not at once: work that ends at the same moment comes first.
+    const off = after(clock, ms, signals, () => void Promise.resolve().then(end).catch(reject));
+    const ended =
+      <V>(tell: (value: V) => void) =>
+      (value: V): void => {
+        off();
+        tell(value);
+      };
+    Promise.resolve(work).then(ended(resolve), ended(reject));
+  });
 }
 
 /** What `work` gives; `undefined` if it fails, takes longer than `ms`, or a signal aborts before it ends. */

@@ -31,7 +31,12 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   const whole = () => (textual(type) ? copy.text() : copy.arrayBuffer());
   const upTo = (from: NonNullable<typeof stream>) =>
     readUpTo(from, bodyBytes, patience && { over: patience.over, holds: beginsJson }).then((read) => read?.buffer);
-  const bytes = await (stream ? upTo(stream) : whole()).finally(() => patience?.off());
+  let bytes: string | ArrayBuffer | undefined;
+  try {
+    bytes = await (stream ? upTo(stream) : whole());
+  } finally {
+    patience?.off();
+  }
   if (bytes === undefined) return { response, text: '' };
   // JSON is always UTF-8 (RFC 8259, section 8.1). Of text in another encoding at least the ASCII can be read, so that a page is not taken for an empty answer.
   const text = textual(type) || /json|text/i.test(type) ? textOf(bytes) : '';

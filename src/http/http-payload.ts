@@ -8,7 +8,7 @@ import type { AttemptRequest, AttemptResult, Client, Payload } from '../engine/c
 import type { Stop } from '../engine/closing.js';
 import { emit } from '../engine/observe.js';
 import { keepRecentIn } from '../engine/registry.js';
-import { inTime, limit, sleptSince } from '../engine/wait.js';
+import { after, inTime, sleptSince } from '../engine/wait.js';
 import { answerOf, readBody, resultOf } from './answer.js';
 import { type ReplayableRequest, wireOf } from './request.js';
 import type { Sending, TransportResult } from './sending.js';
@@ -88,30 +88,18 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
 }
 
 /** Sends once. Never rejects, and never waits longer than `ms`, even if the transport ignores an abort. */
-export async function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
-  if (!sending.leaves()) return { end: 'not-sent' };
+export function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
+  if (!sending.leaves()) return Promise.resolve({ end: 'not-sent' });
   const controller = new AbortController();
   const { method, headers, body = null } = prepared;
   // A cache may have the answer to an earlier key, or to the poll of its work. Older rules of Workers have no such option.
   const fresh = method === 'GET' && !client.platform.isolated && { cache: 'no-store' };
   const init = { ...prepared.rest, ...fresh, method, headers, body, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
-  let over = false;
   const { clock } = client.platform;
   const { thawMs, bodyMs } = client.settings.tuning;
   const end = clock.now() + sending.ms;
-  let time = limit(clock, sending.ms, [sending.stop]);
-  const late = (async (): Promise<TransportResult> => {
-    await time.over;
-    // The device slept, or its clock was set: an answer that came meanwhile gets a moment to arrive here.
-    if (!over && Math.abs(clock.now() - end) > thawMs) {
-      time = limit(clock, thawMs, [sending.stop]);
-      await time.over;
-    }
-    if (!over) controller.abort();
-    return { end: 'no-answer', status: response?.status };
-  })();
-  const sent = (async (): Promise<TransportResult> => {
+  const sent = async (): Promise<TransportResult> => {
     try {
       response = await client.transport.send(prepared.url, init);
       const patienceMs = Math.min(bodyMs, Math.max(0, end - clock.now()) / 2);
@@ -123,13 +111,23 @@ export async function callTransport(client: Client, prepared: ReplayableRequest,
       const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
       return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
     }
-  })();
-  try {
-    return await Promise.race([sent, late]);
-  } finally {
-    over = true;
-    time.off();
-  }
+  };
+  return new Promise((resolve) => {
+    const late = (): void => {
+      controller.abort();
+      resolve({ end: 'no-answer', status: response?.status });
+    };
+    let off = (): void => {};
+    off = after(clock, sending.ms, [sending.stop], () => {
+      // The device slept, or its clock was set: an answer that came meanwhile gets a moment to arrive here.
+      if (Math.abs(clock.now() - end) > thawMs) off = after(clock, thawMs, [sending.stop], late);
+      else late();
+    });
+    void sent().then((result) => {
+      off();
+      resolve(result);
+    });
+  });
 }
 
 /** Aborts the controller when `stop` aborts. A function of its own, so that `stop` keeps nothing else of the attempt in memory. */

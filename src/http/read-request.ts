@@ -8,7 +8,7 @@ import { httpPayload } from './http-payload.js';
 import { fingerprint, prepare, type ReplayableRequest, type RequestInput, UnreplayableBody, wireOf } from './request.js';
 
 /** Reads the request: its body becomes bytes, once. */
-export async function readRequest(client: Client, settings: Settings, draft: RequestInput): Promise<PreparedCall> {
+export function readRequest(client: Client, settings: Settings, draft: RequestInput): Promise<PreparedCall> {
   const { clock, digest } = client.platform;
   let late = (): Error => new UnreplayableBody('the body did not come to an end in time');
   const reading = async (): Promise<PreparedCall> => {

@@ -40,15 +40,14 @@ export function createStore(claims: Claims, holder: Holder, now: (() => number) 
           throw fault;
         },
       ),
-    async update(id, change, options) {
-      let value: unknown;
+    update(id, change, options) {
+      let value: ReturnType<typeof change>['value'];
       const next = (current: unknown): Next => {
         const changed = change(current, now());
         value = changed.value;
         return changed.next;
       };
-      await guarded(() => holder.update(id, next, options?.durability ?? 'strict'));
-      return value as ReturnType<typeof change>['value'];
+      return guarded(() => holder.update(id, next, options?.durability ?? 'strict')).then(() => value);
     },
     read: (id) => guarded(() => holder.read(id)),
     scan: (query) => guarded(() => holder.scan(query)),

@@ -16,19 +16,26 @@ const SPAN_MS = 600_000;
 
 /** An index of `records`; whoever changes those must call `enter` and `leave`. */
 export function memoryIndex(_records: ReadonlyMap<string, unknown>): MemoryIndex {
-  const byState = new Map<string, Group>();
+  // By namespace within a state, because a key joined from the two would be hashed anew at each write.
+  const byState = new Map<string, Map<string, Group>>();
   const bySpan = new Map<number, Group>();
-  const stateOf = ({ ns, state }: Pick<Stored, 'ns' | 'state'>) => `${state} ${ns}`;
+  const ofState = (state: string): Map<string, Group> => {
+    const known = byState.get(state) ?? new Map<string, Group>();
+    byState.set(state, known);
+    return known;
+  };
   const regroup = (record: unknown, move: typeof leave) => {
     if (!isStored(record)) return;
-    move(byState, stateOf(record), record);
+    move(ofState(record.state), record.ns, record);
     move(bySpan, Math.floor(record.forgetAt / SPAN_MS), record);
   };
   return {
     enter: (record) => regroup(record, enter),
     leave: (record) => regroup(record, leave),
     of: (query) =>
-      'before' in query ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [...group] : [])) : [...(byState.get(stateOf(query)) ?? [])],
+      'before' in query
+        ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [...group] : []))
+        : [...(ofState(query.state).get(query.ns) ?? [])],
   };
 }
 
@@ -36,7 +43,9 @@ export function memoryIndex(_records: ReadonlyMap<string, unknown>): MemoryIndex
 type Group = Set<Stored>;
 
 function enter<Key>(groups: Map<Key, Group>, key: Key, record: Stored): void {
-  groups.set(key, (groups.get(key) ?? new Set()).add(record));
+  const group = groups.get(key);
+  if (group) group.add(record);
+  else groups.set(key, new Set([record]));
 }
 
 function leave<Key>(groups: Map<Key, Group>, key: Key, record: Stored): void {

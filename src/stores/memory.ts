@@ -94,7 +94,7 @@ export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
 /** A frozen copy, so that reading needs no copy. It takes a microsecond per write. */
 function frozenCopy(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
-  if (typeof value !== 'object' || !value) return value;
+  if (typeof value !== 'object' || !value || Object.isFrozen(value)) return value;
   const copy = (Array.isArray(value) ? [...value] : { ...value }) as Record<string, unknown>;
   for (const key of Object.keys(copy)) if (typeof copy[key] === 'object') copy[key] = frozenCopy(copy[key]);
   return Object.freeze(copy);
