@@ -61,13 +61,9 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
     const end = () => Promise.reject(late());
     // Not at once: work that ends at the same moment comes first.
     const off = after(clock, ms, signals, () => void Promise.resolve().then(end).catch(reject));
-    const ended =
-      <V>(tell: (value: V) => void) =>
-      (value: V): void => {
-        off();
-        tell(value);
-      };
-    Promise.resolve(work).then(ended(resolve), ended(reject));
+    const ended = Promise.resolve(work);
+    ended.then(resolve, reject);
+    ended.then(off, off);
   });
 }
 
