@@ -10,6 +10,7 @@ import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
 import { finish, settle, settlePolled } from '../engine/finish.js';
+import { waitsEnd } from '../engine/halt.js';
 import type { Finished } from '../engine/in-flight.js';
 import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
@@ -108,9 +109,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;
   const { clock, randomness } = job.client.platform;
-  const begun = clock.now();
-  // A tenth of the call's time is left to ask `reconcile`.
-  const ends = begun + Math.min(limits.inProgressMs, (job.deadline - begun) * 0.9);
+  const ends = waitsEnd(job, clock.now());
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
     const answer = await askOnce(
