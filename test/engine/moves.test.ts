@@ -4,7 +4,8 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { clear, forget, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
-import { NAME, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import type { Tab } from '../support/tab.js';
+import { NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, watched } from '../support/world.js';
 
 test("a user's press that never left does not keep out a guest's payment that may have charged", async ({ world }) => {
   const tab = world.tab({ resends: true });
@@ -153,3 +154,38 @@ test.for([
     expect([...world.server.charged]).not.toContain(outcome?.key);
   },
 );
+
+describe('a tab that freezes in `move`, wherever that is while it holds the lock', () => {
+  const [guest, ann] = ['guest', 'ann'].map((namespace) => (tab: Tab) => tab.once({ namespace, keep: { request: true } })) as [Made, Made];
+  type Made = (tab: Tab) => Once;
+
+  test.for<[string, act: (tab: Tab) => Promise<unknown>, code: string | undefined]>([
+    ['settle', (tab) => settle(guest(tab), NAME, 'none'), 'ERR_ONCE_BUSY'],
+    ['forget', (tab) => forget(guest(tab), NAME, { evenIfUnknown: true }), 'ERR_ONCE_BUSY'],
+    ["resume of the guest's", (tab) => resumed(guest(tab)), undefined],
+    ["resume of the user's", (tab) => resumed(ann(tab)), undefined],
+    ["the guest's log-out", (tab) => clear(guest(tab)), undefined],
+    ["the user's log-out", (tab) => clear(ann(tab)), undefined],
+    ['a second move', (tab) => move(ann(tab), 'guest'), undefined],
+  ])('and %s in another tab: the key stays, and the next press finds it', async ([, act, code]) => {
+    for (let at = 4; at < 10; at++) {
+      const world = newWorld();
+      const [one, two] = [world.tab(), world.tab()];
+      const { outcome } = await world.end(two, pay(guest(two), ONE), charged(lost()));
+      one.at(at, () => one.freeze());
+      const moving = move(ann(one), 'guest');
+      await rest();
+      world.server.otherwise = replays();
+      const acting = act(two.reload()).catch((error: { code?: string }) => error.code);
+      await rest();
+      one.thaw();
+      await world.run(moving);
+      if (code) expect(await world.run(acting)).toBe(code);
+      await world.run(acting);
+      await world.run(move(ann(one), 'guest'));
+      expect(world.records).toMatchObject([{ key: outcome?.key }]);
+      expect((await world.end(one, pay(ann(one)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+      expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
+    }
+  });
+});
