@@ -1,7 +1,7 @@
 /** Goal: what `move` leaves in the user's namespace is what may have had an effect, and it is at home there. */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clear, forget, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
+import { clear, derived, forget, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -103,6 +103,30 @@ describe('a damaged record of the guest, who may have paid', () => {
     await world.run(forget(ann, NAME, { evenIfUnknown: true }));
     expect((await world.end(tab, pay(ann), answers(201))).status).toBe(201);
   });
+
+  const KEYS = { random: undefined, derived, made: ({ generation }: { readonly generation: number }) => `order-c1-${generation}`, literal: 'order-c1' };
+  const DAMAGES: Readonly<Record<string, (record: OnceRecord) => unknown>> = {
+    'another key': damaged,
+    'another generation': (record) => ({ ...record, generation: 7 }),
+    'no payloads': (record) => ({ ...record, payloads: undefined }),
+    'an older format': (record) => ({ ...record, v: 0 }),
+    'half of it': ({ id, ns, label, state, forgetAt }) => ({ id, ns, label, state, forgetAt }),
+  };
+
+  test.for(Object.entries(KEYS).flatMap(([kind, key]) => Object.entries(DAMAGES).map(([what, damage]) => [kind, what, key, damage] as const)))(
+    'with a %s key and %s: it comes along, as damaged as it was, and keeps out the press under every key',
+    async ([, , key, damage], { world, tab }) => {
+      const options = key === undefined ? ONE : { ...ONE, key };
+      const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
+      await world.end(tab, pay(guest, options), charged(lost()));
+      const { id, ns } = world.record() as OnceRecord;
+      world.damage(damage);
+      const before = world.record();
+      await world.run(move(ann, 'guest'));
+      expect(world.records).toEqual([{ ...before, id: expect.not.stringMatching(id), ns: expect.not.stringMatching(ns) }]);
+      expect(await world.end(tab, pay(ann, options))).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { effect: 'unknown', reason: 'record' } });
+    },
+  );
 
   test('so is an equal call without a name', async ({ world, tab }) => {
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
