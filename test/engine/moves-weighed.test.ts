@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { defineDialect, inHeader } from '../../src/entries/dialects.js';
-import { forget, memoryStore, move, settle } from '../../src/entries/index.js';
+import { forget, memoryStore, move, operation, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -37,6 +37,31 @@ test.for<[string, guest: readonly Press[], user: readonly Press[], left: 'guest'
   const ann = page.once({ namespace: 'ann' });
   await world.run(move(ann, 'guest'));
   expect((world.records as OnceRecord[]).find(({ ns }) => ns === own?.ns)).toMatchObject({ ...record, key: (left === 'user' ? own : theirs)?.key });
+});
+
+describe("the user's screen", () => {
+  test('says nothing of a refused operation whose key stays in use', async ({ world }) => {
+    const page = await press(world, world.tab({ resends: true }), 'guest', [IN_USE]);
+    const ann = page.once({ namespace: 'ann' });
+    await world.run(move(ann, 'guest'));
+    expect(world.records).toMatchObject([{ keyInUse: true }]);
+    expect(operation(ann, NAME).state.phase).not.toBe('unsettled');
+  });
+
+  test("goes on showing that the user's own press is sent", async ({ world, tab }) => {
+    await press(world, tab, 'guest', [charged(lost())]);
+    const ann = tab.once({ namespace: 'ann' });
+    world.server.plays(delayed(5 * SECOND, replays()));
+    // It never left before: the guest's, which may have charged, takes its place.
+    tab.online = false;
+    const call = pay(ann);
+    await rest();
+    await world.run(move(ann, 'guest'));
+    expect(operation(ann, NAME).state).toMatchObject({ phase: 'waiting' });
+    tab.connect(true);
+    await world.end(tab, call);
+    await world.end(tab, pay(ann));
+  });
 });
 
 describe('where both have one key', () => {
