@@ -23,6 +23,8 @@ const defaults = {
 const tuning = {
   /** How long a store may take, ms. After that it counts as failed. */
   storeTimeoutMs: 10_000,
+  /** How much of the time that a call has left it waits for work in progress at most. */
+  waitShare: 0.9,
   /** After a call has waited in vain as long as `limits.inProgressMs`, the next calls within this time do not wait for work in progress. */
   spentMs: 60_000,
   /** If a timer fires this much too late, the device slept. What arrived meanwhile gets as much time to be noticed. */

@@ -7,7 +7,7 @@ import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
-import { reasonToHalt, reasonUnsent, takenOver, windowIsOver } from './halt.js';
+import { reasonToHalt, reasonUnsent, takenOver, waitsEnd, windowIsOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, named, publish, tellWait } from './observe.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
@@ -82,12 +82,11 @@ export class AttemptLoop implements Driver {
       const sent = halted || (await this.#send(this.payload));
       if ('decision' in sent) return sent;
       const { reading, cause } = sent;
-      const { clock, randomness } = this.job.client.platform;
       if (reading.kind === 'in-progress') this.#waits++;
       else this.#tries++;
-      const now = clock.now();
+      const now = this.job.client.platform.clock.now();
       const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
-      if (this.#waits) this.#waitsEnd ||= now + Math.min(this.job.settings.limits.inProgressMs, (this.job.deadline - now) * 0.9);
+      if (this.#waits) this.#waitsEnd ||= waitsEnd(this.job, now);
       const decision = decide(reading, {
         ...this.#known(),
         now,
@@ -98,7 +97,7 @@ export class AttemptLoop implements Driver {
         waits: this.#waits,
         waitsEnd: this.#waitsEnd,
         retryAfterMs: sent.retryAfterMs,
-        random: randomness.random(),
+        random: this.job.client.platform.randomness.random(),
       });
       if (reading.ambiguous) this.ambiguous = this.#sameAmbiguous = true;
       if (decision.do !== 'wait') return { decision, result: this.#last, cause };
@@ -201,8 +200,7 @@ export class AttemptLoop implements Driver {
   #end(reason: UnknownReason, cause?: unknown): Stopped {
     // For example after a 429: the call was waiting for its next attempt, and its last one was refused in front of the application.
     if (!this.ambiguous && this.#last) return { decision: cleanlyRefused('in-front', this.#known()), result: this.#last };
-    const ending = this.ambiguous ? unknown(reason) : unsent(reasonUnsent(reason));
-    return { decision: { do: 'stop', ending, ask: false }, cause };
+    return { decision: { do: 'stop', ending: this.ambiguous ? unknown(reason) : unsent(reasonUnsent(reason)), ask: false }, cause };
   }
 
   /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
@@ -219,12 +217,15 @@ export class AttemptLoop implements Driver {
   }
 
   async #send(payload: Payload): Promise<AttemptResult | Stopped> {
-    const { job } = this;
+    const { job, ambiguous, start } = this;
     const { client, settings, operationKey } = job;
     const number = this.#attempts + 1;
     let stopped: Stopped | undefined;
     const stillMine = async (): Promise<boolean> => {
+      // If the look fails after the attempt has left, this must not end as if nothing had been sent.
+      this.ambiguous ||= this.#attempts === number;
       stopped = await this.stillMine();
+      if (!stopped) this.ambiguous = ambiguous;
       return !stopped;
     };
     const leaves = (): boolean => {
@@ -237,13 +238,12 @@ export class AttemptLoop implements Driver {
     };
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
-    const { ambiguous, start } = this;
     const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
+    if (sent.reached) this.#answered = true;
     if (stopped) return stopped;
     // If nothing was sent, the previous answer stays the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
-    if (sent.reached) this.#answered = true;
     if (sent.mayResend) this.#mayResend = true;
     return sent;
   }

@@ -226,7 +226,7 @@ export interface Parts {
   /** A payload for polling the link of a record that has no request; `undefined` if it has no link. */
   readonly linked: (record: OnceRecord) => Payload | undefined;
   /** Polls the link of a 202 until the work behind it ends; `undefined` if nothing was learned. */
-  readonly poll: (driver: Driver, accepted: Result | undefined, earlier?: string) => Promise<Finished | undefined>;
+  readonly poll: (driver: Driver, accepted: Result | undefined, earlier?: readonly [fingerprint: string, payload: Payload]) => Promise<Finished | undefined>;
   /** Derives the key, so that every context arrives at the same one. */
   readonly derive: (c: { namespace: string; operation: OperationName | undefined; generation: number }) => string;
   /** Adds to the platform what it lacks. */

@@ -177,13 +177,14 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
   // In the background, only the payload that the customer agreed to may be sent.
   const here = new Map(job.agreed ? [] : [...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   let retryAt: number | undefined;
-  for (const [fingerprint, payload] of here) {
+  for (const earlier of here) {
+    const [fingerprint, payload] = earlier;
     // Skip the present payload, and those that the record does not list: they were refused, and their callers were told.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
     const end = await drive.probe(payload);
     if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh')
       return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
-    const polled = end?.reading.kind === 'accepted' && (await job.client.parts.poll?.(drive, end.result, fingerprint));
+    const polled = end?.reading.kind === 'accepted' && (await job.client.parts.poll?.(drive, end.result, earlier));
     if (polled) return polled;
     const now = job.client.platform.clock.now();
     const again = end && refusedAgain(end.reading, now, drive.refusals.note(end));

@@ -16,7 +16,8 @@ import type { Changed } from '../ports.js';
 /**
  * For log-out: removes answers, stored requests, `meta` and settled records. The keys of unsettled operations are kept under their
  * namespace, and returned; a key that stays in use after a refusal is kept, too. Calls under way stop before their next attempt. An
- * answer that still arrives goes to the caller, but is not stored.
+ * answer that still arrives goes to the caller, but is not stored; a 202 that took longer than a second proves nothing then, unless
+ * `accepted` is `settle`.
  *
  * @param options - `unsettled`: `'keep'`, the default, or `'forget'`, which drops unsettled operations too, and damaged records: each may take effect a second time
  * @throws TypeError on a wrong option or an empty namespace

@@ -137,7 +137,7 @@ async function moveOne(client: Client, from: Namespace, to: Namespace, found: Fo
   try {
     // A call, in this context or in another one, drives the operation.
     const driven = !release || client.registry.flights.has(operationKey);
-    await moveRecord(client, from, to, found, driven);
+    await moveRecord(client, to, found, driven);
   } finally {
     release?.();
   }
@@ -165,7 +165,7 @@ function isPerAccount(client: Client, record: OnceRecord): boolean {
  * Moves one record to its id in the namespace `to`; that of an unnamed operation with a random key does not change. The record is
  * inserted there before it is removed here, so a crash in between leaves both, with the same key.
  */
-async function moveRecord(client: Client, from: Namespace, to: Namespace, { record, operationKey, store }: Found, driven: boolean): Promise<void> {
+async function moveRecord(client: Client, to: Namespace, { record, operationKey, store }: Found, driven: boolean): Promise<void> {
   const { key, label, id: old } = record;
   const own = isUnnamed(label) ? await idOfUnnamed(client, to, record) : undefined;
   const address = addressOf(client, label, to, { key, id: own });
@@ -180,7 +180,7 @@ async function moveRecord(client: Client, from: Namespace, to: Namespace, { reco
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
     // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`).
-    const scoped = from !== to && before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS } : {};
+    const scoped = before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS } : {};
     const was = before.previous;
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
     const previous = was && readRecord(was) ? seal({ ...was, id, ns }) : was;

@@ -10,6 +10,7 @@ import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
 import { finish, settle, settlePolled } from '../engine/finish.js';
+import { waitsEnd } from '../engine/halt.js';
 import type { Finished } from '../engine/in-flight.js';
 import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
@@ -37,9 +38,9 @@ function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload
   return link === undefined ? undefined : httpPayload({ method, url, origin, headers: new Headers(), body: undefined, rest: {} });
 }
 
-/** `earlier`: the 202 is the answer to a probe with the payload of this fingerprint. */
-async function poll(drive: Driver, accepted: Result | undefined, earlier?: string): Promise<Finished | undefined> {
-  if (earlier !== undefined) return pollProbed(drive, accepted, earlier);
+/** `earlier`: the 202 is the answer to a probe with this payload and its fingerprint. */
+async function poll(drive: Driver, accepted: Result | undefined, earlier?: Parameters<Parts['poll']>[2]): Promise<Finished | undefined> {
+  if (earlier) return pollProbed(drive, accepted, earlier);
   const marked = isMarked(drive, accepted);
   const { start } = drive;
   // Nothing but this call's only attempt can have brought the present payload here.
@@ -51,9 +52,10 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: strin
 }
 
 /** Polls the work of an earlier payload. Its link is not stored: the next call would take the work for that of the present payload. */
-async function pollProbed(drive: Driver, accepted: Result | undefined, fingerprint: string): Promise<Finished | undefined> {
+async function pollProbed(drive: Driver, accepted: Result | undefined, [fingerprint, probed]: readonly [string, Payload]): Promise<Finished | undefined> {
   const { prepared } = drive.payload;
-  const link = prepared && accepted?.response && linkOf(prepared, drive.job.client.platform, accepted.response);
+  // A relative link begins at the address that the probe went to, which may be another one.
+  const link = probed.prepared && accepted?.response && linkOf(probed.prepared, drive.job.client.platform, accepted.response);
   if (!prepared || link === undefined) return undefined;
   const end = await askUntilItEnds(drive, prepared, link);
   if ('decision' in end) return finish(drive, { ...end, result: accepted });
@@ -108,9 +110,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;
   const { clock, randomness } = job.client.platform;
-  const begun = clock.now();
-  // A tenth of the call's time is left to ask `reconcile`.
-  const ends = begun + Math.min(limits.inProgressMs, (job.deadline - begun) * 0.9);
+  const ends = waitsEnd(job, clock.now());
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
     const answer = await askOnce(

@@ -104,9 +104,10 @@ async function attempt(
   const child = (label: string): string => {
     // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
     if (typeof label !== 'string' || !label) throw new TypeError(`once: child takes a label, got ${typeOf(label)}`);
+    // Before the key is refused: a call that was to follow another one was not the only one.
+    labels.add(label);
     // On a server the user is not asked, because the function may be in the async context of another call here.
     if (!platform.server && !(isSamePerson(client, namespace) && sessionOf(client) === session)) throw failure(a.job, unknown('identity'));
-    labels.add(label);
     return childKey(key, label);
   };
   const asked: Attempt = {

@@ -78,6 +78,19 @@ interface List {
   readonly get: () => readonly PendingOperation[];
 }
 
+/** Reads on past operations in flight that are not listed, until there are `limit` others. */
+async function openOnes(once: Once, prefix: OperationName | undefined, limit: number | undefined, inFlightToo: boolean) {
+  const found: PendingOperation[] = [];
+  let busy = false;
+  for (let after: string | undefined; ; ) {
+    const page = await pending(once, { prefix, limit, after });
+    busy ||= page.some(({ inFlight }) => inFlight);
+    found.push(...page.filter(({ inFlight }) => inFlightToo || !inFlight));
+    after = page.at(-1)?.cursor;
+    if (limit === undefined || page.length < limit || found.length >= limit) return { found: found.slice(0, limit), busy };
+  }
+}
+
 /** The pending operations of the present user. A list that was read for another user is never shown. */
 function listOf(once: Once, prefix: OperationName | undefined, limit: number | undefined, inFlightToo: boolean): List {
   let found = NONE;
@@ -90,7 +103,7 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
     // If the user has changed, hide the other user's list at once.
     if (asked !== of) show();
     if (asked === undefined) return;
-    const all = await pending(once, { prefix, limit }).catch(() => undefined);
+    const all = await openOnes(once, prefix, limit, inFlightToo).catch(() => undefined);
     if (mine !== turn) return;
     clearTimeout(timer);
     // If the read failed, keep the list as it is, and read again later.
@@ -99,9 +112,8 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
       return;
     }
     of = asked;
-    const busy = all.some(({ inFlight }) => inFlight);
-    found = busy && !inFlightToo ? all.filter(({ inFlight }) => !inFlight) : all;
-    if (busy) timer = setTimeout(read, LOOK_AGAIN_MS, show);
+    found = all.found;
+    if (all.busy) timer = setTimeout(read, LOOK_AGAIN_MS, show);
     show();
   };
   return {

@@ -99,6 +99,37 @@ test('a list whose look fails when a call ends looks again by itself', async () 
   await settled(() => expect(shown('output')).toBe('1'));
 });
 
+test('a list with a limit passes over what is being sent, and shows what comes after it', async () => {
+  let release: (() => void) | undefined;
+  const held: typeof fetch = async (...call) => {
+    if (release === undefined) return server.fetch(...call);
+    await new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    return server.fetch(...call);
+  };
+  const once = client({ fetch: held, limits: { attempts: 1 } });
+  server.faults.next('lose-response');
+  await once.fetch('/api/payments', { ...body, once: ['pay', cart, 2] }).catch(() => {});
+  release = () => {};
+  const sending = once.fetch('/api/payments', { ...body, once: ['pay', cart, 1] });
+  const List = ({ inFlight }: { readonly inFlight: boolean }) =>
+    h(
+      'output',
+      null,
+      usePending(once, { prefix: ['pay', cart], limit: 1, inFlight })
+        .map(({ name }) => name.at(-1))
+        .join(),
+    );
+  await act(() => root.render(h(List, { inFlight: false })));
+  await settled(() => expect(shown('output')).toBe('2'));
+  await act(() => root.render(h(List, { inFlight: true })));
+  await settled(() => expect(shown('output')).toBe('1'));
+  release();
+  await sending;
+  await settled(() => expect(shown('output')).toBe('2'));
+});
+
 test('a list with a limit shows so many, in the order of names, and another limit reads it again', async () => {
   const once = client({ limits: { attempts: 1 } });
   function List({ limit }: { readonly limit?: number }) {

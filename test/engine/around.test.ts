@@ -5,8 +5,8 @@
 import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
 import { type Around, type AroundAttempt, around, clear, close, extend, polling, reconciling, retrying, run, unnamed } from '../../src/entries/index.js';
-import { answers, charged, lost, NeverConnected, replays, unreachable } from '../support/server.js';
-import { HOUR, newWorld, ONE, pay, rest, test } from '../support/world.js';
+import { answers, charged, delayed, lost, NeverConnected, replays, unreachable } from '../support/server.js';
+import { HOUR, newWorld, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
 const FAILED = new Error('the exporter is down');
 const USE = [polling(), reconciling(), retrying(), unnamed()];
@@ -283,6 +283,20 @@ describe('it may have taken effect', () => {
     });
     expect(await world.end(tab, pay(once, ONE), charged(answers(201)))).toMatchObject({ outcome: { effect: 'unknown', sent: 'yes' } });
   });
+
+  test.for(['hang', 'look-fails'] as const)(
+    'that took long and whose hook calls send once more while the store fails (%s): its answer counts',
+    async (fault) => {
+      const { world, tab, once } = scene(async (_, send) => {
+        const response = await send();
+        tab.faults.next(fault);
+        await send().catch(() => {});
+        return response;
+      });
+      expect(await world.end(tab, pay(once), delayed(2 * SECOND, answers(201)))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+      expect(world.server.arrivals).toHaveLength(1);
+    },
+  );
 
   test('and a Response of its own in place of a lost answer proves nothing', async () => {
     const { world, tab, once } = scene((_, send) => send().catch(() => new Response('{}', { status: 402 })));

@@ -4,7 +4,7 @@
  */
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clear, pending, run } from '../../src/entries/index.js';
+import { clear, pending, type RunEnd, run } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { NAME, ONE, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
@@ -59,7 +59,14 @@ describe('while the key function of run is asked', () => {
 });
 
 describe('while the function of run is between two calls', () => {
-  test.for(['ann logs out', 'bob logs in', 'bob was here'])('%s: it gets no key for the second one', async (what, { world, tab }) => {
+  /** A refusal of the only call proves that nothing was done. */
+  const verdict = (end: RunEnd<string>) => ('error' in end && end.keys === 1 ? 'rejected' : undefined);
+
+  test.for(
+    ['ann logs out', 'bob logs in', 'bob was here'].flatMap((what) =>
+      [undefined, verdict].flatMap((says) => [false, true].map((again) => [what, says && 'a verdict', again ? 'again' : 'first', says] as const)),
+    ),
+  )('%s (%s, %s run): it gets no key for the second one, and is not told that nothing was done', async ([what, , run_, says], { world, tab }) => {
     let user = 'ann';
     const [once, other] = [tab.once({ namespace: () => user }), tab.once({ namespace: 'ann' })];
     const leave = async (): Promise<void> => {
@@ -76,9 +83,12 @@ describe('while the function of run is between two calls', () => {
       keys.push(child('fee'));
       return 'paid';
     };
-    const end = await world.end(tab, watched(run(once, NAME, (attempt) => pays(attempt, leave), { limits: { attempts: 1 } })) as Promise<never>);
+    const breaks = () => Promise.reject(new TypeError('socket hang up'));
+    if (run_ === 'again') await world.end(tab, watched(run(once, NAME, (attempt) => pays(attempt, breaks), ONE)) as Promise<never>);
+    const before = keys.length;
+    const end = await world.end(tab, watched(run(once, NAME, (attempt) => pays(attempt, leave), { ...ONE, ...(says && { verdict: says }) })) as Promise<never>);
     expect(end.outcome).toMatchObject({ effect: 'unknown' });
-    expect(keys).toHaveLength(1);
+    expect(keys).toHaveLength(before + 1);
     user = 'ann';
     expect(await world.run(run(once, NAME, (attempt) => pays(attempt)))).toBe('paid');
     expect(new Set(keys).size).toBe(2);

@@ -1,7 +1,10 @@
 /** Goal: many operations are moved at once, as far as their store takes them together. Method: a store that says what is under way. */
 import { expect, test } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import { PAGE } from '../../src/engine/scan.js';
 import { createOnce, memoryStore, move, type Once, pending } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
+import { memoryMedium } from '../../src/stores/memory.js';
 
 const MANY = 100;
 
@@ -68,4 +71,27 @@ test('where the store fails in the middle, nothing is under way any more when `m
   expect(made.told.updates).toBe(updates);
   await move(ann, 'guest');
   expect(await namesOf(ann)).toEqual(all);
+});
+
+test.each<[string, Response | undefined, state: 'pending' | 'retired', damage: object]>([
+  ['unsettled', undefined, 'pending', {}],
+  ['refused, whose keys stay in use', Response.json({ code: 'bad_card' }, { status: 400 }), 'retired', {}],
+  ['damaged', undefined, 'pending', { key: 'x' }],
+])('operations that fill more than two pages are all moved: %s', async (_, answer, state, damage) => {
+  const count = 2 * PAGE + 1;
+  const medium = memoryMedium();
+  const ids = new Set<string>();
+  const memory = memoryStore({ medium });
+  const store: Store = { ...memory, update: (id, ...how) => memory.update(ids.add(id) && id, ...how) };
+  const meets = () => (answer ? Promise.resolve(answer.clone()) : Promise.reject(new TypeError('the answer is lost')));
+  const client = (namespace: string): Once => createOnce({ namespace, store, fetch: meets, limits: { attempts: 1 } });
+  const guest = client('guest');
+  const pay = (n: number) => guest.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', n] }).catch(() => {});
+  await Promise.all(Array.from({ length: count }, (_, n) => pay(n)));
+  for (const id of ids) medium.set(id, { ...(medium.get(id) as object), ...damage });
+  await move(client('ann'), 'guest');
+  const left = [...ids].flatMap((id) => (medium.get(id) as OnceRecord | undefined) ?? []);
+  expect(left).toHaveLength(count);
+  expect(new Set(left.map((one) => one.ns)).size).toBe(1);
+  expect(left).toMatchObject(left.map(() => ({ state, ...damage })));
 });

@@ -1,10 +1,11 @@
 /** Goal: what `move` leaves in the user's namespace is what may have had an effect, and it is at home there. */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clear, forget, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
+import { clear, derived, forget, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays, unreachable } from '../support/server.js';
-import { NAME, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
+import type { Tab } from '../support/tab.js';
+import { NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, watched } from '../support/world.js';
 
 test("a user's press that never left does not keep out a guest's payment that may have charged", async ({ world }) => {
   const tab = world.tab({ resends: true });
@@ -103,6 +104,30 @@ describe('a damaged record of the guest, who may have paid', () => {
     expect((await world.end(tab, pay(ann), answers(201))).status).toBe(201);
   });
 
+  const KEYS = { random: undefined, derived, made: ({ generation }: { readonly generation: number }) => `order-c1-${generation}`, literal: 'order-c1' };
+  const DAMAGES: Readonly<Record<string, (record: OnceRecord) => unknown>> = {
+    'another key': damaged,
+    'another generation': (record) => ({ ...record, generation: 7 }),
+    'no payloads': (record) => ({ ...record, payloads: undefined }),
+    'an older format': (record) => ({ ...record, v: 0 }),
+    'half of it': ({ id, ns, label, state, forgetAt }) => ({ id, ns, label, state, forgetAt }),
+  };
+
+  test.for(Object.entries(KEYS).flatMap(([kind, key]) => Object.entries(DAMAGES).map(([what, damage]) => [kind, what, key, damage] as const)))(
+    'with a %s key and %s: it comes along, as damaged as it was, and keeps out the press under every key',
+    async ([, , key, damage], { world, tab }) => {
+      const options = key === undefined ? ONE : { ...ONE, key };
+      const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
+      await world.end(tab, pay(guest, options), charged(lost()));
+      const { id, ns } = world.record() as OnceRecord;
+      world.damage(damage);
+      const before = world.record();
+      await world.run(move(ann, 'guest'));
+      expect(world.records).toEqual([{ ...before, id: expect.not.stringMatching(id), ns: expect.not.stringMatching(ns) }]);
+      expect(await world.end(tab, pay(ann, options))).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { effect: 'unknown', reason: 'record' } });
+    },
+  );
+
   test('so is an equal call without a name', async ({ world, tab }) => {
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
     const post = (once: Once) => watched(once.fetch(URL_, { method: 'POST', body: 'x', once: ONE }));
@@ -153,3 +178,38 @@ test.for([
     expect([...world.server.charged]).not.toContain(outcome?.key);
   },
 );
+
+describe('a tab that freezes in `move`, wherever that is while it holds the lock', () => {
+  const [guest, ann] = ['guest', 'ann'].map((namespace) => (tab: Tab) => tab.once({ namespace, keep: { request: true } })) as [Made, Made];
+  type Made = (tab: Tab) => Once;
+
+  test.for<[string, act: (tab: Tab) => Promise<unknown>, code: string | undefined]>([
+    ['settle', (tab) => settle(guest(tab), NAME, 'none'), 'ERR_ONCE_BUSY'],
+    ['forget', (tab) => forget(guest(tab), NAME, { evenIfUnknown: true }), 'ERR_ONCE_BUSY'],
+    ["resume of the guest's", (tab) => resumed(guest(tab)), undefined],
+    ["resume of the user's", (tab) => resumed(ann(tab)), undefined],
+    ["the guest's log-out", (tab) => clear(guest(tab)), undefined],
+    ["the user's log-out", (tab) => clear(ann(tab)), undefined],
+    ['a second move', (tab) => move(ann(tab), 'guest'), undefined],
+  ])('and %s in another tab: the key stays, and the next press finds it', async ([, act, code]) => {
+    for (let at = 4; at < 10; at++) {
+      const world = newWorld();
+      const [one, two] = [world.tab(), world.tab()];
+      const { outcome } = await world.end(two, pay(guest(two), ONE), charged(lost()));
+      one.at(at, () => one.freeze());
+      const moving = move(ann(one), 'guest');
+      await rest();
+      world.server.otherwise = replays();
+      const acting = act(two.reload()).catch((error: { code?: string }) => error.code);
+      await rest();
+      one.thaw();
+      await world.run(moving);
+      if (code) expect(await world.run(acting)).toBe(code);
+      await world.run(acting);
+      await world.run(move(ann(one), 'guest'));
+      expect(world.records).toMatchObject([{ key: outcome?.key }]);
+      expect((await world.end(one, pay(ann(one)))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+      expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
+    }
+  });
+});

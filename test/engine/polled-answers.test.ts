@@ -5,7 +5,7 @@
  */
 import { describe, expect } from 'vitest';
 import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
-import { clear, type Evidence, memoryStore, type OnceOptions, polling as pollingFeature, resumeOne, type Verdict } from '../../src/entries/index.js';
+import { clear, type Evidence, memoryStore, type Once, type OnceOptions, polling as pollingFeature, resumeOne, type Verdict } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { answers, charged, type Entry, idle, lost, textOf } from '../support/server.js';
@@ -294,9 +294,9 @@ describe('a page that knows the link alone does not take the question after the 
 
 describe('an edited form after a lost 202, at a server that compares payloads', () => {
   /** It keeps the first payload of each key, whose work ends in `state`; the answer to the very first request is lost. */
-  function scene(repeat: OnceOptions['repeat'], state: string) {
+  function scene(repeat: OnceOptions['repeat'], state: string, options: OnceOptions = {}, base = '/jobs/') {
     const world = newWorld();
-    const { tab, once } = world.open({ repeat, accepted: 'poll', limits: { attempts: 1, inProgressMs: 5 * SECOND } });
+    const { tab, once } = world.open({ repeat, accepted: 'poll', limits: { attempts: 1, inProgressMs: 5 * SECOND }, ...options });
     const first = new Map<string | null, string>();
     world.server.otherwise = async (arrival, server) => {
       const { key, method, url } = arrival;
@@ -306,11 +306,11 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
       if (known === undefined) first.set(key, text);
       if (first.size > 1 || state === 'done') server.charged.add(key);
       const entry =
-        (known ?? text) === text ? answers(202, '', { location: `/jobs/${first.size}` }) : answers(422, { title: 'Idempotency-Key is already used' });
+        (known ?? text) === text ? answers(202, '', { location: `${base}${first.size}` }) : answers(422, { title: 'Idempotency-Key is already used' });
       return idle(first.size === 1 && known === undefined ? lost() : entry)(arrival, server);
     };
-    const press = (amount: number) => world.end(tab, pay(once, { body: { amount } }));
-    return { world, press };
+    const press = (amount: number, url?: string) => world.end(tab, pay(once, { body: { amount }, url }));
+    return { world, press, once };
   }
 
   test.each([
@@ -325,6 +325,45 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
     expect(end.outcome).toMatchObject({ effect: 'done' });
     expect(new Set(world.server.keys.filter((key) => key !== null)).size).toBe(keys);
     expect(world.record()?.link).toBeUndefined();
+  });
+
+  test('sent to another path: a relative link is that of the form before, and what the same one means here counts for nothing', async () => {
+    const dialect = defineDialect({ name: 'shop', place: inHeader('Idempotency-Key'), scope: ['account'] });
+    const { world, press } = scene('never', 'running', { dialect }, 'jobs/');
+    await press(10, 'https://shop.example/v1/payments');
+    expect((await press(11, 'https://shop.example/v2/payments')).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+    const polled = world.server.arrivals.filter(({ method }) => method === 'GET').map(({ url }) => url);
+    expect(new Set(polled)).toEqual(new Set(['https://shop.example/v1/jobs/1']));
+  });
+
+  describe('where the form before cannot be asked after', () => {
+    let user = 'ann';
+    const leaves = () => {
+      user = 'bob';
+    };
+    const KNOWN = 'https://shop.example/jobs/';
+    test.each<[string, string, OnceOptions, meets: Record<string, (once: Once) => unknown>, code: string, polls: number]>([
+      ['because its link leads to another origin', 'https://jobs.example/', {}, {}, 'ERR_ONCE_MISMATCH', 0],
+      ['because another user has logged in', KNOWN, {}, { POST: leaves }, 'ERR_ONCE_UNKNOWN', 0],
+      ['because another user logs in meanwhile', KNOWN, {}, { GET: leaves }, 'ERR_ONCE_UNKNOWN', 1],
+      ['because of a log-out meanwhile', KNOWN, {}, { GET: clear }, 'ERR_ONCE_CLAIM_LOST', 1],
+      ['because the time of the call is over', KNOWN, { limits: { attempts: 1, totalMs: 100 } }, {}, 'ERR_ONCE_MISMATCH', 1],
+    ])('%s: it is unknown, and no other key leaves', async (_, base, options, meets, code, polls) => {
+      user = 'ann';
+      const { world, press, once } = scene('never', 'running', { namespace: () => user, ...options }, base);
+      await press(10);
+      const { otherwise } = world.server;
+      let probed = false;
+      world.server.otherwise = async (arrival, server) => {
+        const answer = await otherwise?.(arrival, server);
+        probed ||= answer?.status === 202;
+        if (probed) await meets[arrival.method]?.(once);
+        return answer as Response;
+      };
+      expect(await press(11)).toMatchObject({ code, outcome: { effect: 'unknown' } });
+      expect(world.server.arrivals.filter(({ method }) => method === 'GET')).toHaveLength(polls);
+      expect(new Set(world.server.keys.filter((key) => key !== null)).size).toBe(1);
+    });
   });
 
   test('while that work goes on, its link is not stored with the edited form', async () => {

@@ -3,9 +3,9 @@
  * locks; one freezes on its way back from the store, the other one ends the operation by hand and pays under another key.
  */
 import { describe, expect } from 'vitest';
-import { settle } from '../../src/entries/index.js';
-import { answers, charged, delayed, idle, lost } from '../support/server.js';
-import { NAME, newWorld, pay, rest, SECOND, test, type World } from '../support/world.js';
+import { clear, settle } from '../../src/entries/index.js';
+import { answers, charged, delayed, type Entry, idle, lost, replays } from '../support/server.js';
+import { NAME, newWorld, pay, rest, resumed, SECOND, test, type World } from '../support/world.js';
 
 describe.each([
   ['a tab without locks', { locks: false }],
@@ -47,7 +47,67 @@ test.for([undefined, 'poll'] as const)(
     await world.clock.advance(42 * SECOND);
     expect(world.server.arrivals).toHaveLength(2);
     one.tab.thaw();
-    expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
+    expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', sent: 'yes' } });
     expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
   },
 );
+
+describe('a 202 that took long', () => {
+  const JOB = { location: '/jobs/1' };
+  const late = delayed(5 * SECOND, answers(202, '', JOB));
+  const completed: Entry = (arrival, server) => (arrival.method === 'GET' ? answers(200, { status: 'completed' }) : replays())(arrival, server);
+
+  test.for([
+    ['the first attempt', undefined, 'look-fails', []],
+    ['the first attempt', undefined, 'hang', []],
+    ['an attempt after a 429', undefined, 'look-fails', [answers(429)]],
+    ['the first attempt', 'poll', 'look-fails', []],
+  ] as const)(
+    'and a store that cannot say whose it is (%s, accepted: %s, %s): it is not said that nothing was sent, and the key stays',
+    async ([, accepted, fault, before], { world, tab }) => {
+      const once = tab.once({ accepted });
+      const broken: Entry = async (arrival, server) => {
+        tab.faults.next(fault);
+        return late(arrival, server);
+      };
+      const end = await world.end(tab, pay(once), ...before, broken);
+      expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store', sent: 'yes' } });
+      world.server.otherwise = completed;
+      await world.end(tab, pay(once));
+      expect(new Set(world.server.keys).size).toBe(1);
+    },
+  );
+
+  // With `settle`, it is the answer, whoever asked.
+  test.for([
+    [undefined, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', sent: 'yes' } }],
+    ['poll', { code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', sent: 'yes' } }],
+    ['settle', { status: 202, outcome: { effect: 'done', sent: 'yes' } }],
+  ] as const)('and a log-out meanwhile (accepted: %s)', async ([accepted, end], { world, tab }) => {
+    const once = tab.once({ namespace: 'ann', accepted });
+    world.server.plays(late);
+    const call = pay(once);
+    await rest();
+    expect(await world.run(clear(once))).toMatchObject({ kept: [{ name: NAME }] });
+    expect(await world.end(tab, call)).toMatchObject(end);
+  });
+
+  test.for([
+    ['poll', { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } }],
+    ['settle', { status: 202, outcome: { effect: 'done' } }],
+  ] as const)('and another tab that resumed meanwhile and has ended it (accepted: %s): both are done', async ([accepted, end], { world }) => {
+    const options = { namespace: 'ann', accepted, keep: { request: true } };
+    const [one, two] = [world.open(options), world.open(options)];
+    world.server.plays(delayed(40 * SECOND, answers(202, '', JOB)), delayed(SECOND, answers(202, '', JOB)));
+    world.server.otherwise = completed;
+    const first = pay(one.once);
+    await rest();
+    one.tab.freeze();
+    const second = resumed(two.once);
+    await world.clock.advance(42 * SECOND);
+    one.tab.thaw();
+    expect(await world.end(one.tab, first)).toMatchObject(end);
+    expect(await world.run(second)).toMatchObject([{ outcome: { effect: 'done' } }]);
+    expect(new Set(world.server.keys.filter((key) => key !== null)).size).toBe(1);
+  });
+});

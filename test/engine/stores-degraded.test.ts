@@ -57,6 +57,13 @@ describe('pending', () => {
     }
     expect(names).toEqual(['a', 'b', 'c']);
   });
+
+  test('of a name that another tab has on the disk lists the one that this page goes on with, and that alone', async ({ world, one, two }) => {
+    world.server.plays(lost(), lost());
+    const { outcome } = await degraded(world, one.tab, one.once);
+    await world.end(two.tab, pay(two.once, ONE));
+    expect(await world.run(pending(one.once))).toMatchObject([{ key: outcome?.key }]);
+  });
 });
 
 describe('clear', () => {

@@ -17,8 +17,7 @@ import { HOUR, pay, rest, test } from '../support/world.js';
 
 const EVERY = 4;
 
-function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0) {
-  const medium = memoryMedium();
+function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0, medium = memoryMedium()) {
   const memory = memoryStore({ medium, now: () => NOW });
   const told: unknown[] = [];
   const client = {
@@ -118,6 +117,8 @@ describe('a sweep of what is over', () => {
     put('settled', { state: 'settled', dueAt: NOW - 9 });
     put('retired');
     put('pending', { state: 'pending', dueAt: NOW - 9 });
+    // This one gets a second look, and stays until then.
+    put('looked at', { state: 'pending' });
     await settle();
     expect(told).toEqual([['unsettled-forgotten', ['pending'], 'key of pending']]);
   });
@@ -130,6 +131,36 @@ describe('a sweep of what is over', () => {
     expect(there('a')).toEqual(['a']);
     await settle(EVERY);
     expect(there('a')).toEqual([]);
+  });
+});
+
+describe('a sweep that found', () => {
+  const REST_MS = 1000;
+  test.for<[string, over: number, storeMs: number, rests: boolean]>([
+    ['nothing', 0, NOW, true],
+    ['one less than it reads', 3 * EVERY - 1, NOW, true],
+    ['as many as it reads', 3 * EVERY, NOW, false],
+    ['as many as it reads, which the clock of the store calls early', 3 * EVERY, NOW - HOUR, true],
+  ])('%s: whether the next one comes before its rest is over', async ([_, over, storeMs, rests]) => {
+    let now = NOW;
+    let scans = 0;
+    const medium = memoryMedium();
+    const memory = memoryStore({ medium, now: () => storeMs });
+    const { client, settle, put } = scene(() => ({ ...memory, scan: (query) => memory.scan(query).finally(() => scans++) }), 0, medium);
+    Object.assign(client.platform.clock, { now: () => now });
+    Object.assign(client.settings.tuning, { sweepRestMs: REST_MS });
+    for (const id of many('over', over)) put(id);
+    const sweeps = async (at: number): Promise<number> => {
+      const before = scans;
+      now = at;
+      await settle(EVERY);
+      return scans - before;
+    };
+    expect(await sweeps(NOW)).toBe(1);
+    expect(await sweeps(NOW + REST_MS - 1)).toBe(rests ? 0 : 1);
+    expect(await sweeps(NOW + 2 * REST_MS)).toBe(1);
+    // The clock is set back.
+    expect(await sweeps(NOW - HOUR)).toBe(1);
   });
 });
 

@@ -186,6 +186,26 @@ describe('the clock', () => {
     expect(fire).toHaveBeenCalledTimes(1);
   });
 
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['an object', { remove() {} }],
+    ['a function that throws', () => fail('gone')],
+  ])('an own connectivity that gives %s to unsubscribe by is subscribed to once, however many timers come', async (_, off) => {
+    const wakes: (() => void)[] = [];
+    const subscribe = (wake: () => void): never => {
+      wakes.push(wake);
+      return off as never;
+    };
+    const clock = wakefulClock({ kind: 'x', online: () => undefined, subscribe });
+    for (let timer = 0; timer < 3; timer++) clock.timer(1000, () => {})();
+    const fire = vi.fn();
+    clock.timer(1000, fire);
+    expect(wakes).toHaveLength(1);
+    vi.setSystemTime(Date.now() + 1000);
+    wakes[0]?.();
+    expect(fire).toHaveBeenCalledOnce();
+  });
+
   test('listens only while something is timed', () => {
     const subscribe = vi.fn(() => off);
     const off = vi.fn();

@@ -2,20 +2,25 @@
 import type { Connectivity, DeviceClock } from '../../ports.js';
 import { systemClock } from '../shared.js';
 
-/** Calls `look` whenever `connectivity` wakes. An app's own one may throw, which the engine reports; then timers do without it. */
-function subscribed(connectivity: Connectivity, look: () => void): () => void {
+/**
+ * Calls `look` whenever `connectivity` wakes. An app's own one may throw, which the engine reports; then timers do without it. The result
+ * unsubscribes; `false` if that failed, as where the app's one gave no function.
+ */
+function subscribed(connectivity: Connectivity, look: () => void): () => boolean {
+  let off: (() => void) | undefined;
   try {
-    const off = connectivity.subscribe(look);
-    return () => {
-      try {
-        off();
-      } catch {
-        // It gave no function (`AppState` gives an object). It goes on calling `look`, which then finds nothing to do.
-      }
-    };
+    off = connectivity.subscribe(look);
   } catch {
-    return () => {};
+    return () => true;
   }
+  return () => {
+    try {
+      off?.();
+      return typeof off === 'function';
+    } catch {
+      return false;
+    }
+  };
 }
 
 /**
@@ -24,7 +29,7 @@ function subscribed(connectivity: Connectivity, look: () => void): () => void {
  */
 export function wakefulClock(connectivity: Connectivity): DeviceClock {
   const looks = new Set<() => void>();
-  let unsubscribe: (() => void) | undefined;
+  let unsubscribe: (() => boolean) | undefined;
   const look = (): void => {
     for (const one of [...looks]) one();
   };
@@ -36,8 +41,8 @@ export function wakefulClock(connectivity: Connectivity): DeviceClock {
         clearTimeout(id);
         looks.delete(again);
         if (looks.size > 0) return;
-        unsubscribe?.();
-        unsubscribe = undefined;
+        // If that fails, it goes on calling `look`, so do not subscribe a second time.
+        if (unsubscribe?.()) unsubscribe = undefined;
       };
       const end = (): void => {
         cancel();

@@ -3,7 +3,7 @@
  * Method: a real server whose document may be cached; of a 202 it says that the first work failed.
  */
 import { expect } from 'vitest';
-import { createOnce, outcomeOf, polling } from '../../../src/entries/index.js';
+import { around, createOnce, type Feature, outcomeOf, polling } from '../../../src/entries/index.js';
 import { test } from '../support/shop.js';
 
 test('work that failed, and the next press at the same document, which may be cached: its own end is told', async ({ shop }) => {
@@ -26,12 +26,16 @@ test('work that failed, and the next press at the same document, which may be ca
   expect(keys.size).toBe(2);
 });
 
-test('a GET with a name, and another name at the same URL, whose answer may be cached: each reaches the server', async ({ shop }) => {
-  const once = createOnce({ namespace: shop.namespace });
-  const reads: string[] = [];
-  for (const name of ['a', 'b']) {
-    const answer = await once.fetch(shop.at('cached'), { once: [name] });
-    reads.push(`${outcomeOf(answer)?.effect} ${await answer.text()}`);
-  }
-  expect(reads).toEqual(['done 1', 'done 2']);
-});
+const signs = around((_, send) => send({ 'x-signed': '1' }));
+test.for<[string, ...Feature[]]>([['alone'], ['behind a hook', around((_, send) => send())], ['behind two hooks that add headers', signs, signs]])(
+  'a GET with a name (%s), and another name at the same URL, whose answer may be cached: each reaches the server',
+  async ([, ...use], { shop }) => {
+    const once = createOnce({ namespace: shop.namespace, use });
+    const reads: string[] = [];
+    for (const name of ['a', 'b']) {
+      const answer = await once.fetch(shop.at('cached'), { once: [name] });
+      reads.push(`${outcomeOf(answer)?.effect} ${await answer.text()}`);
+    }
+    expect(reads).toEqual(['done 1', 'done 2']);
+  },
+);

@@ -80,6 +80,21 @@ describe('a service worker that uses the package, too', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(3);
   });
 
+  test('passes a GET with a name through past the cache', async ({ shop }) => {
+    const frame = await behind(shop);
+    const reads = await frame.run(
+      async (lib, url, namespace) => {
+        const once = lib.createOnce({ ...lib.SOON, namespace });
+        const plain = await fetch(url);
+        const named = [await once.fetch(url, { once: ['a'] }), await once.fetch(url, { once: ['b'] })];
+        return Promise.all([plain, ...named].map((answer) => answer.text()));
+      },
+      shop.at('cached'),
+      shop.namespace,
+    );
+    expect(reads).toEqual(['1', '2', '3']);
+  });
+
   test('gives a key to a page’s plain fetch, and sends it again for it', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.meets('unavailable-after-commit');

@@ -25,7 +25,7 @@ const answers = {
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));
 addEventListener('fetch', (event) => {
-  if (event.request.url.endsWith('/pay')) event.respondWith(answers[searchParams.get('kind')](event.request));
+  if (/\\/(pay|cached)$/.test(event.request.url)) event.respondWith(answers[searchParams.get('kind')](event.request));
 });
 `;
 

@@ -1,0 +1,138 @@
+/**
+ * Goal: of two records of one name, `move` leaves the one that more likely had an effect, with all that is known of it and nothing of
+ * the other one. Method: what the guest did against what the user did, and the record that is left.
+ */
+import { describe, expect } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import { defineDialect, inHeader } from '../../src/entries/dialects.js';
+import { forget, memoryStore, move, operation, settle } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
+import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { CART, NAME, ONE, pay, rest, SECOND, test, type World } from '../support/world.js';
+
+const EDITED = { ...CART, amount: 20 };
+const IN_USE = answers(400, { code: 'bad_card' });
+const REFUSED = answers(402, { code: 'declined' });
+
+/** What became of a press: it met this, or never left. */
+type Press = Entry | 'offline';
+
+async function press(world: World, tab: Tab, namespace: string, presses: readonly Press[], options = {}): Promise<Tab> {
+  let page = tab;
+  for (const one of presses)
+    if (one === 'offline') page = await pressOffline(page, (own) => pay(own.once({ namespace }), options));
+    else await world.end(page, pay(page.once({ namespace }), { ...ONE, ...options }), one);
+  return page;
+}
+
+test.for<[string, guest: readonly Press[], user: readonly Press[], left: 'guest' | 'user', Partial<OnceRecord>]>([
+  ['never sent, over an end without an effect', ['offline'], [REFUSED], 'guest', { state: 'pending', ambiguous: false }],
+  ['a key in use, beside a press that never left under a key in use', [IN_USE], [IN_USE, 'offline'], 'user', { state: 'pending', ambiguous: false }],
+  ['perhaps sent, over a press that never left under a key in use', [charged(lost())], [IN_USE, 'offline'], 'guest', { state: 'pending', ambiguous: true }],
+  ['perhaps sent, beside the same', [charged(lost())], [charged(lost())], 'user', { state: 'pending', ambiguous: true }],
+])('%s', async ([_, guest, user, left, record], { world }) => {
+  const page = await press(world, await press(world, world.tab({ resends: true }), 'ann', user), 'guest', guest);
+  const [own, theirs] = world.records as OnceRecord[];
+  const ann = page.once({ namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  expect((world.records as OnceRecord[]).find(({ ns }) => ns === own?.ns)).toMatchObject({ ...record, key: (left === 'user' ? own : theirs)?.key });
+});
+
+describe("the user's screen", () => {
+  test('says nothing of a refused operation whose key stays in use', async ({ world }) => {
+    const page = await press(world, world.tab({ resends: true }), 'guest', [IN_USE]);
+    const ann = page.once({ namespace: 'ann' });
+    await world.run(move(ann, 'guest'));
+    expect(world.records).toMatchObject([{ keyInUse: true }]);
+    expect(operation(ann, NAME).state.phase).not.toBe('unsettled');
+  });
+
+  test("goes on showing that the user's own press is sent", async ({ world, tab }) => {
+    await press(world, tab, 'guest', [charged(lost())]);
+    const ann = tab.once({ namespace: 'ann' });
+    world.server.plays(delayed(5 * SECOND, replays()));
+    // It never left before: the guest's, which may have charged, takes its place.
+    tab.online = false;
+    const call = pay(ann);
+    await rest();
+    await world.run(move(ann, 'guest'));
+    expect(operation(ann, NAME).state).toMatchObject({ phase: 'waiting' });
+    tab.connect(true);
+    await world.end(tab, call);
+    await world.end(tab, pay(ann));
+  });
+});
+
+describe('where both have one key', () => {
+  const key = 'order-42';
+
+  test.for<[string, guest: Entry, user: Entry, payloads: readonly ('guest' | 'user')[]]>([
+    ['both may have been sent: of both, the last is what the user sent', lost(), lost(), ['guest', 'user']],
+    ["the user's is done: no other one took effect", lost(), answers(201), ['user']],
+  ])('%s', async ([_, guest, user, payloads], { world, tab }) => {
+    await press(world, tab, 'guest', [guest], { key });
+    await press(world, tab, 'ann', [user], { key, body: EDITED });
+    const [theirs, own] = (world.records as OnceRecord[]).map((record) => record.payloads.at(-1));
+    await world.run(move(tab.once({ namespace: 'ann' }), 'guest'));
+    expect((world.records as OnceRecord[]).at(-1)?.payloads).toEqual(payloads.map((whose) => (whose === 'user' ? own : theirs)));
+  });
+
+  test('because a move of a refused one had failed half way: what was refused stays no payload of what the user sent since', async ({ world }) => {
+    const tab = await press(world, world.tab({ resends: true }), 'guest', [IN_USE]);
+    const ann = tab.once({ namespace: 'ann' });
+    // Taken, inserted, and not removed.
+    const { update } = tab.store;
+    let updates = 0;
+    Object.assign(tab.store, {
+      update: (...call: Parameters<typeof update>) => (++updates === 3 ? Promise.reject(new Error('the store is away')) : update(...call)),
+    });
+    await expect(world.run(move(ann, 'guest'))).rejects.toThrow('the store is away');
+    await press(world, tab, 'ann', [lost()], { body: EDITED });
+    const own = (world.records as OnceRecord[]).find(({ state }) => state === 'pending');
+    await world.run(move(ann, 'guest'));
+    expect(world.records).toEqual([own]);
+  });
+
+  test('and have sent the same: it counts as one payload, whose answer is certain', async ({ world, tab }) => {
+    for (const namespace of ['guest', 'ann']) await press(world, tab, namespace, [charged(lost())], { key });
+    const ann = tab.once({ namespace: 'ann' });
+    await world.run(move(ann, 'guest'));
+    expect((await world.end(tab, pay(ann, { key }), replays())).outcome).toMatchObject({ type: 'replayed', from: 'server' });
+  });
+});
+
+test("the generation of the user's keys does not go back", async ({ world, tab }) => {
+  const key = ({ generation }: { readonly generation: number }) => `order-c1.${generation}`;
+  const ann = tab.once({ namespace: 'ann' });
+  for (let generation = 0; generation < 2; generation++) {
+    await press(world, tab, 'ann', [lost()], { key });
+    expect(world.record()?.generation).toBe(generation);
+    await world.run(forget(ann, NAME, { evenIfUnknown: true }));
+  }
+  await press(world, tab, 'guest', [charged(lost())], { key });
+  await world.run(move(ann, 'guest'));
+  expect(world.records).toMatchObject([{ state: 'pending', generation: 1, key: 'order-c1.0' }]);
+});
+
+test('a press that never left is sent for the user as often as any other, also where keys count for one account', async ({ world }) => {
+  const dialect = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), perAccount: true });
+  const options = { dialect, keep: { request: true } };
+  const tab = await pressOffline(world.tab(), (page) => pay(page.once({ namespace: 'guest', ...options })));
+  const ann = tab.once({ namespace: 'ann', ...options });
+  await world.run(move(ann, 'guest'));
+  expect((await world.end(tab, pay(ann), charged(lost()), replays())).outcome).toMatchObject({ effect: 'done', attempts: 2 });
+});
+
+test("the guest's attempt that is under way in this page, without locks and leases: nobody settles it as none meanwhile", async ({ world }) => {
+  const tab = world.tab({ locks: false });
+  const store = memoryStore();
+  const [guest, ann] = [tab.once({ namespace: 'guest', store }), tab.once({ namespace: 'ann', store })];
+  world.arrives = () => {};
+  world.server.plays(delayed(5 * SECOND, answers(201)));
+  const call = pay(guest);
+  await rest();
+  await world.run(move(ann, 'guest'));
+  await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'done' });
+});
