@@ -26,6 +26,7 @@ const statuses = (all: readonly number[], more: Omit<Evidence, 'shows' | 'status
 export const EVIDENCE: readonly Evidence[] = [
   { shows: 'the transport was never called', reading: NOT_SENT },
   { shows: 'network error, timeout, abort, cut body', reading: NO_ANSWER },
+  { shows: '200 in JSON that ends in its middle', status: 200, headers: { 'content-type': 'application/json' }, body: '{"id":' },
   ...statuses([102], {}, ' and nothing more'),
   { shows: 'opaque response', status: 0, type: 'opaque' },
   { shows: 'a redirect was followed', status: 200, redirected: true },
@@ -43,6 +44,7 @@ export const EVIDENCE: readonly Evidence[] = [
   },
   { shows: '423 with Retry-After, replay marker', status: 423, headers: { ...MARK, 'retry-after': '1' } },
   ...statuses([400, 409, 422], { body: { title: 'The Idempotency-Key was used with a different payload' } }, ' that speaks of another payload under the key'),
+  ...statuses([400, 422], { body: { title: 'The Idempotency-Key is already used' } }, ' that says that the key was used'),
   { shows: '409 that speaks of the key and names a resource', status: 409, body: { type: 'idempotency_key_already_used_error', resource_id: 'r_1' } },
   ...statuses([412], {}),
   ...statuses([409, 423], {}, ', empty'),
