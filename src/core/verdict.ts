@@ -71,7 +71,6 @@ const KEY_BUSY = /in.?use|concurrent|processing|pending|locked|running|executing
 const OTHER_PAYLOAD = /mismatch|different|do(es)? not match|another (payload|body)|same (param|payload|body|request)|reused/i;
 const DUPLICATE =
   /duplicate.?(request|submission|transaction|payment|order|charge|operation|message)|already[ _-]?(been[ _-]?)?(processed|submitted|received|executed|completed|paid|charged|accepted|handled|captured|refunded)/i;
-const KEY_USED = /idempoten.*(already|duplicate)|duplicate.*idempoten/is;
 
 /**
  * What an answer says in words about the key or about an earlier request. Words prove nothing and end no operation: they only choose
@@ -83,8 +82,7 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
   const locked = status === 409 || status === 423;
   // With `Retry-After` the server wants to be asked again, whatever else it says.
   if (locked && answer.header('retry-after') !== null) return IN_PROGRESS;
-  const { json } = answer;
-  const { codes, said, resource } = words(json);
+  const { codes, said, resource } = words(answer.json);
   const duplicate = DUPLICATE.test(said);
   // An answer that speaks of a duplicate proves that there was a request, and says nothing of how it ended.
   if (status === 429) return duplicate ? IN_PROGRESS : undefined;
@@ -93,7 +91,7 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
   const otherPayload = aboutKey && !working && (OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said)));
   if (otherPayload && asked.otherPayloads) return MISMATCH;
   // So does one that says of a new key that it was used already: a gateway may have sent a copy of the request before.
-  const used = !locked && !asked.otherPayloads && KEY_USED.test(json === undefined ? text : said);
+  const used = !locked && !asked.otherPayloads && /idempoten.*already|duplicate.idempoten/i.test(said);
   if (!working && (duplicate || used || (status === 409 && aboutKey && resource))) return OPEN;
   // The key is new, so the server can know no other payload under it: it has met a copy of this very request.
   if (otherPayload && !locked) return { ...REFUSED, from: 'in-front' };
@@ -146,13 +144,6 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
 export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header('content-type') ?? '') || /^\s*<(!doctype html|html)\b/i.test(text);
 
 /**
- * Whether the JSON of a 2xx ends in its middle. Not every cut is an error of the transport: a gateway may have ended the message that its
- * server broke off, and Node's fetch takes compressed bytes without their end.
- */
-export const isCut = ({ status, header, text, json }: Answer): boolean =>
-  status < 300 && json === undefined && /json/i.test(header('content-type') ?? '') && /^\s*[[{](?!.*[\]}]\s*$)/s.test(text);
-
-/**
  * Whether this is not the server's answer to this request: after a redirect, an opaque answer, a login page where JSON was expected. Or its
  * status says nothing: gRPC-web and the streams of Connect and tRPC tell of errors in later parts of the body, which nobody reads here.
  *
@@ -173,7 +164,6 @@ function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
  */
 export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean, poll: boolean): Reading {
   const { status } = answer;
-  if (isCut(answer)) return NO_ANSWER;
   const own = dialect.read?.(answer, asked, ambiguous);
   // With `poll`, only the link of a 202 says how the work ends, so the dialect's "done" does not count.
   if (own && !(poll && status === 202 && ENDED.has(own.kind))) return own;
@@ -207,7 +197,7 @@ const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed',
  */
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
-  const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer) && !isCut(answer);
+  const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer);
   const state = documentState(answer.json);
   const runs = !ok || state === 'running';
   // A hook that ignores `polled` may call every answer without its payment in it a refusal, also one that says "running".

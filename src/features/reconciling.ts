@@ -3,7 +3,7 @@
 import type { UnknownReason } from '../core/codes.js';
 import { typeOf } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
-import { isCut, isHtml } from '../core/verdict.js';
+import { isHtml } from '../core/verdict.js';
 import { tellsOfError, workState } from '../core/work-state.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { Driver, Parts } from '../engine/client.js';
@@ -116,7 +116,7 @@ function provesDone(answered: Parameters<typeof answerOf>[0]): boolean {
   const { status, type, json } = answer;
   if (status < 200 || status > 299 || status === 202 || /^opaque/.test(type)) return false;
   // A 201 says that something was made, whatever else it says.
-  return !isHtml(answer) && !isCut(answer) && workState(json) !== 'failed' && !tellsOfError(json) && (status === 201 || !foundNothing(json));
+  return !isHtml(answer) && workState(json) !== 'failed' && !tellsOfError(json) && (status === 201 || !foundNothing(json));
 }
 
 const isNothing = (value: unknown): boolean => !value || (typeof value === 'object' && Object.values(value).every(isNothing));

@@ -55,7 +55,7 @@ const DUPLICATES = [
   // Of a new key: a gateway has sent a copy of the request before.
   [422, { title: 'Idempotency-Key is already used' }],
   [400, { code: 'duplicate_idempotency_key' }],
-  [400, 'This idempotency key has already been seen'],
+  [400, { error: { message: 'This idempotency key has already been seen' } }],
 ] as const;
 
 test.for(DUPLICATES)('a %i that speaks of a duplicate proves that there was a request: %j', async ([status, body], { world }) => {
