@@ -48,6 +48,7 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   'a failed question, as JSend says it': () => Response.json({ status: 'error', message: 'no session' }),
   'an answer whose body was read already': spent,
   'an answer whose body breaks off': () => new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError('cut')) })),
+  'an answer whose JSON ends in its middle': () => new Response('{"payments":[', { headers: { 'content-type': 'application/json' } }),
   'an error answer': () => Response.error(),
   true: () => true,
   undefined: () => undefined,

@@ -85,8 +85,15 @@ const ROWS: Row[] = [
   {
     row: 7,
     evidence: 'a mismatch on a key that has no other payload',
-    entry: answers(422, { title: 'Idempotency-Key is already used' }),
+    entry: answers(422, { title: 'Idempotency-Key was used with another payload' }),
     ...refused,
+  },
+  {
+    row: 7,
+    evidence: 'a new key that was used already, by a copy that a gateway sent',
+    entry: answers(422, { title: 'Idempotency-Key is already used' }),
+    clean: { effect: 'unknown', reason: 'refused', attempts: 1, record: 'pending' },
+    after: refused.after,
   },
   { row: 9, evidence: 'a 412', entry: answers(412), ...refused },
   {

@@ -52,6 +52,10 @@ const DUPLICATES = [
   [409, { code: 'duplicate_transaction' }],
   [422, { message: 'This order has already been paid' }],
   [400, { code: 'x', message: 'The payment was already submitted' }],
+  // Of a new key: a gateway has sent a copy of the request before.
+  [422, { title: 'Idempotency-Key is already used' }],
+  [400, { code: 'duplicate_idempotency_key' }],
+  [400, { error: { message: 'This idempotency key has already been seen' } }],
 ] as const;
 
 test.for(DUPLICATES)('a %i that speaks of a duplicate proves that there was a request: %j', async ([status, body], { world }) => {

@@ -6,6 +6,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
 import { square } from 'oncefetch/dialects';
 import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -143,6 +144,39 @@ describe('a document', { concurrent: true }, () => {
     });
     expect(await (await ask(open(), url)).text()).toBe('{"id":1}');
     expect(requests()).toBe(2);
+  });
+
+  const declined = JSON.stringify({ id: 'p-1', status: 'declined', reasons: Array.from({ length: 2000 }, (_, n) => n) });
+  const whole = { 'content-type': 'application/json' };
+
+  test.each<[string, (to: ServerResponse) => void]>([
+    ['whose server went away behind a gateway that ended the message', (to) => to.writeHead(200, whole).end(declined.slice(0, 20))],
+    [
+      'whose length the closing connection tells',
+      (to) => to.writeHead(200, { ...whole, connection: 'close', 'transfer-encoding': '' }).end(declined.slice(0, 20)),
+    ],
+    ['that was compressed', (to) => to.writeHead(200, { ...whole, 'content-encoding': 'gzip' }).end(gzipSync(declined).subarray(0, -40))],
+  ])('%s is no answer when it was cut: its decline is not done', async (_, cut) => {
+    const { url, requests } = await serve((to, request) => (request > 1 ? to.writeHead(200, whole).end(declined) : cut(to)));
+    const once = open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected-for-good' : undefined) });
+    expect(outcomeOf(await ask(once, url))?.effect).toBe('none');
+    expect(requests()).toBe(2);
+  });
+
+  test('behind the link of a 202 that was cut is asked for again', async () => {
+    const { url, requests } = await serve((to, request) => {
+      if (request === 1) to.writeHead(202, { location: '/status', 'retry-after': '0' }).end();
+      else to.writeHead(200, whole).end(request === 2 ? '{"status":"fai' : '{"status":"failed"}');
+    });
+    const response = await open().fetch(url, { method: 'POST', body: '{}', once: { operation: ['ask', 1], accepted: 'poll' } });
+    expect([outcomeOf(response)?.effect, requests()]).toEqual(['none', 3]);
+  });
+
+  test('that is no JSON, though its type says so, is an answer all the same', async () => {
+    for (const body of ['OK', '{"amount":NaN}', '', "{'a':1} "]) {
+      const { url, requests } = await serve((to) => to.writeHead(201, whole).end(body));
+      expect([outcomeOf(await ask(open(), url))?.effect, requests()]).toEqual(['done', 1]);
+    }
   });
 
   test('that comes slowly but in time is waited for, and kept', async () => {

@@ -43,6 +43,7 @@ export const EVIDENCE: readonly Evidence[] = [
   },
   { shows: '423 with Retry-After, replay marker', status: 423, headers: { ...MARK, 'retry-after': '1' } },
   ...statuses([400, 409, 422], { body: { title: 'The Idempotency-Key was used with a different payload' } }, ' that speaks of another payload under the key'),
+  ...statuses([400, 422], { body: { title: 'The Idempotency-Key is already used' } }, ' that says that the key was used'),
   { shows: '409 that speaks of the key and names a resource', status: 409, body: { type: 'idempotency_key_already_used_error', resource_id: 'r_1' } },
   ...statuses([412], {}),
   ...statuses([409, 423], {}, ', empty'),

@@ -1,0 +1,76 @@
+/**
+ * Goal: a gateway that sends a request again by itself, as meshes do after a reset, makes no second charge and no untrue word. Method:
+ * Node's own fetch, and a real gateway in front of a real server that charges and breaks the connection; what the second copy meets varies.
+ */
+import { createServer, type RequestListener, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
+import { afterEach, expect, test } from 'vitest';
+
+const ends: (() => void)[] = [];
+afterEach(() => ends.splice(0).forEach((end) => void end()));
+
+async function listening(listener: RequestListener): Promise<number> {
+  const server = createServer(listener);
+  ends.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return (server.address() as AddressInfo).port;
+}
+
+/** What the server says to a key that it knows; `stored`: the body that it came with first. */
+type Again = (body: string, stored: string, requests: number) => readonly [status: number, says: object];
+
+/** A server that breaks the connection over its first charge, behind a gateway that sends once more. */
+async function behindGateway(again: Again) {
+  const charged = new Map<string, string>();
+  let requests = 0;
+  const port = await listening(async (from, to) => {
+    const [key, body] = [String(from.headers['idempotency-key']), await text(from)];
+    const stored = charged.get(key);
+    charged.set(key, stored ?? body);
+    if (++requests === 1) return void from.socket.destroy();
+    const [status, says] = stored === undefined ? [201, {}] : again(body, stored, requests);
+    to.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(says));
+  });
+  const gateway = await listening(async (from, to) => {
+    const { headers, method } = from;
+    const body = await text(from);
+    const send = (left: number): void =>
+      void request({ port, headers, method, agent: false }, (answer) => answer.pipe(to.writeHead(answer.statusCode ?? 0, answer.headers)))
+        .on('error', () => (left ? send(left - 1) : to.writeHead(502).end()))
+        .end(body);
+    send(1);
+  });
+  const press = (options: OnceOptions) => {
+    const once = createOnce({ store: memoryStore(), namespace: 'billing', limits: { attempts: 1 }, ...options });
+    return async (amount: number) =>
+      outcomeOf(
+        await once
+          .fetch(`http://127.0.0.1:${gateway}/`, { method: 'POST', body: JSON.stringify({ amount }), once: ['pay', 1] })
+          .catch((error: unknown) => error),
+      );
+  };
+  return { press, charges: () => charged.size };
+}
+
+const DONE: readonly [number, object] = [201, {}];
+const OTHER: readonly [number, object] = [422, { title: 'The Idempotency-Key was used with another payload' }];
+
+test('a server that says only that the key was used is not taken for one that refused', async () => {
+  const { press, charges } = await behindGateway(() => [422, { error: 'Idempotency-Key already used' }]);
+  const pay = press({});
+  for (const amount of [1, 1, 2]) expect(await pay(amount)).toMatchObject({ effect: 'unknown' });
+  expect(charges()).toBe(1);
+});
+
+test('with a fetch of its own, as the guide says: a refusal in front of the server proves nothing, and an edited order is not charged as well', async () => {
+  const { press, charges } = await behindGateway((body, stored, requests) => (requests === 2 ? [401, {}] : body === stored ? DONE : OTHER));
+  const pay = press({ fetch: (...call) => fetch(...call) });
+  expect(await pay(1)).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  expect(await pay(2)).toMatchObject({ effect: 'done' });
+  expect(charges()).toBe(1);
+});
