@@ -158,7 +158,7 @@ export function runSettings<T>(client: Settings, name: OperationName, options: R
 export function withDialect(settings: Settings, request: { method: string; url: string }): Settings {
   const said = settings.dialectOf?.({ method: request.method, url: request.url });
   if (said === undefined) return settings;
-  if (said !== 'none' && typeOf(said) !== 'object') throw new TypeError(wrong('dialect', 'dialect-given', typeOf(said)));
+  if (said !== 'none' && !said?.keyPattern) throw new TypeError(wrong('dialect', 'dialect-given', typeOf(said)));
   const dialect = said === 'none' ? keyless : said;
   return { ...settings, dialect, limits: settings.ownWindow ? settings.limits : limitsOf(settings.limits, { keyWindowMs: dialect.windowMs }) };
 }

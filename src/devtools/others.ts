@@ -38,9 +38,18 @@ export class Others {
     this.#client = client;
     this.#told = told;
     this.#open();
-    // Close the channel when the page is hidden, because an open one may keep it out of the back-forward cache.
-    globalThis.addEventListener?.('pagehide', this.#close);
-    globalThis.addEventListener?.('pageshow', this.#open);
+    this.#hears('addEventListener');
+  }
+
+  /**
+   * Close the channel when the page is hidden, because an open one may keep it out of the back-forward cache; and when it is frozen, because
+   * all that others tell would wait for it.
+   */
+  #hears(act: 'addEventListener' | 'removeEventListener'): void {
+    globalThis[act]?.('pagehide', this.#close);
+    globalThis[act]?.('pageshow', this.#open);
+    globalThis.document?.[act]('freeze', this.#close);
+    globalThis.document?.[act]('resume', this.#open);
   }
 
   /** Asks the other panels for their steps: at the beginning, and when the user has changed. */
@@ -55,8 +64,7 @@ export class Others {
 
   end(): void {
     this.#close();
-    globalThis.removeEventListener?.('pagehide', this.#close);
-    globalThis.removeEventListener?.('pageshow', this.#open);
+    this.#hears('removeEventListener');
   }
 
   readonly #open = (): void => {

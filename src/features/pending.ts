@@ -42,10 +42,13 @@ export async function pending<Meta = Json>(once: Once, options: PendingOptions =
 
 const isCursor = (of: unknown): boolean => Array.isArray(of) && of.length === 2 && of.every((part) => typeof part === 'string');
 
-async function listPending(client: Client, options: PendingOptions): Promise<readonly PendingOperation[]> {
+/** How often the list is read for another user at most: an option `namespace` may give another one at each call. */
+const READS_MAX = 10;
+
+async function listPending(client: Client, options: PendingOptions, reads = READS_MAX): Promise<readonly PendingOperation[]> {
   const namespace = namespaceNow(client);
   const found: PendingOperation[] = [];
-  if (namespace === undefined) return found;
+  if (namespace === undefined || !reads) return found;
   const limit = options.limit ?? PAGE;
   let held: ReadonlySet<string> | undefined;
   for await (const { record, operationKey } of scanPending(client, namespace, options.prefix, options.after)) {
@@ -57,7 +60,7 @@ async function listPending(client: Client, options: PendingOptions): Promise<rea
     if (found.length >= limit) break;
   }
   // If another user logged in during the read, list theirs instead; after a log-out, nothing.
-  return namespaceNow(client) === namespace ? found : listPending(client, options);
+  return namespaceNow(client) === namespace ? found : listPending(client, options, reads - 1);
 }
 
 /** Names of the locks that are held; empty if the lock manager does not tell. */

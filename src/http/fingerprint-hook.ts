@@ -25,9 +25,14 @@ export async function printOf(
 
 function textOfPrint(said: unknown): string {
   if (typeof said === 'string') return said;
+  let text: string | undefined;
+  let cause: unknown;
   try {
-    return JSON.stringify(said) ?? '';
-  } catch (cause) {
-    throw new TypeError(`once: fingerprint must give JSON, got ${typeOf(said)}`, { cause });
+    text = JSON.stringify(said);
+  } catch (error) {
+    cause = error;
   }
+  // A function, for example, has no JSON, and all payloads would be the same.
+  if (text === undefined) throw new TypeError(`once: fingerprint must give JSON, got ${typeOf(said)}`, { cause });
+  return text;
 }

@@ -9,7 +9,7 @@ import { createOnce, type Evidence, extend, memoryStore, type OnceOptions, type 
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
 import { LEAN, says } from '../support/texts.js';
-import { NAME, newWorld, pay, test, URL_, watched } from '../support/world.js';
+import { NAME, newWorld, ONE, pay, resumed, test, URL_, watched } from '../support/world.js';
 
 const circular: Record<string, unknown> = {};
 circular['self'] = circular;
@@ -251,6 +251,23 @@ describe('keys', () => {
     const { error } = await world.end(tab, pay(once, { key: () => Promise.reject(own) }));
     expect(error === own || (error as Error).cause === own).toBe(true);
     expect(world.records).toEqual([]);
+  });
+
+  test.for<[string, unknown]>([
+    ['a promise, because it is async by mistake', Promise.resolve(GENERIC)],
+    ['the name of one', 'stripe'],
+    ['its function', generic],
+    ['an empty object', {}],
+    ['null', null],
+  ])('a dialect function that gives %s is refused, and a stored request is not sent in it', async ([, said], { world }) => {
+    let gives: unknown = GENERIC;
+    const options = { namespace: 'ann', keep: { request: true }, dialect: () => gives as never };
+    const { tab, once } = world.open(options);
+    await world.end(tab, pay(once, ONE), lost());
+    gives = said;
+    named((await world.end(tab, watched((async () => pay(once))()))).error, 'dialect', TypeError);
+    expect((await world.run(resumed(once))).map(({ outcome }) => outcome.effect)).toEqual(['unknown']);
+    expect(world.server.arrivals).toHaveLength(1);
   });
 
   if (!LEAN)

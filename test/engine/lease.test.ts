@@ -4,8 +4,9 @@
  */
 import { describe, expect } from 'vitest';
 import { forget, operation as operationOf, settle } from '../../src/entries/index.js';
-import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
-import { test as inWorld, MINUTE, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
+import type { Once } from '../../src/once.js';
+import { answers, charged, delayed, type Entry, hangs, honest, lost, replays } from '../support/server.js';
+import { test as inWorld, MINUTE, NAME, ONE, pay, rest, resumed, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
 const test = inWorld
@@ -166,4 +167,29 @@ test('a settled or unknown operation bears no lease that would keep the next pro
   await world.end(two.tab, pay(two.once), replays());
   await world.end(two.tab, watched(pay(two.once, { operation: ['other'] })), answers(201));
   expect(world.clock.now()).toBe(at);
+});
+
+describe('a tab without locks that is hidden, whose timers come once a minute, so that its lease runs out under its attempt', () => {
+  const ANN = { namespace: 'ann', keep: { request: true } } as const;
+  const DONE = { outcome: { effect: 'done' } };
+  test.for<[string, (once: Once) => Promise<unknown>, meets: Entry]>([
+    ['a press', (once) => pay(once), answers(201)],
+    ['a press', (once) => pay(once), charged(lost())],
+    ['a press', (once) => pay(once), answers(503)],
+    ['resume', (once) => resumed(once), answers(201)],
+    ['resume', (once) => resumed(once), charged(lost())],
+    ['forget, which is refused', (once) => forget(once, NAME).catch(() => {}), charged(lost())],
+  ])('%s in another tab sends the same key, and both are told what is true', async ([, act, meets], { world }) => {
+    const [one, two] = [world.open(ANN, { locks: false }), world.open(ANN, { locks: false })];
+    const { timer } = world.clock;
+    one.tab.platform.clock.timer = (ms, fire) => timer(Math.max(ms, MINUTE - (world.clock.now() % MINUTE)), fire);
+    world.server.plays(delayed(25 * SECOND, meets));
+    const first = pay(one.once);
+    await world.clock.advance(16 * SECOND);
+    world.server.otherwise = honest();
+    await world.run(act(two.once));
+    expect(await world.end(one.tab, first)).toMatchObject(DONE);
+    expect(await world.end(two.tab, pay(two.once))).toMatchObject(DONE);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
 });

@@ -236,6 +236,8 @@ describe('a fingerprint', () => {
     expect(SCHEME).toBe('sha256');
     const refused = { message: expect.stringMatching(/must give JSON, got bigint/), cause: expect.any(TypeError) };
     await expect(of('x', () => 1n)).rejects.toMatchObject(refused);
+    // Otherwise all payloads would be the same one.
+    for (const said of [() => 1, Symbol('x')]) await expect(of('x', () => said)).rejects.toThrow(`must give JSON, got ${typeof said}`);
   });
 
   test('of a form is that of its fields in any order, files by name, type and content', async () => {

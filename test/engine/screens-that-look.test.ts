@@ -316,3 +316,10 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
     });
   });
 });
+
+test('a list ends also where `namespace` gives another user at each call, such as a random id', async ({ world, tab }) => {
+  let asked = 0;
+  const once = tab.once({ namespace: () => (++asked > 1000 ? undefined : `visitor-${asked}`) });
+  expect(await world.run(pending(once))).toEqual([]);
+  expect(asked).toBeLessThan(100);
+});

@@ -77,6 +77,25 @@ describe.each(REALMS)('%s', (where, openRealm) => {
   });
 });
 
+test.each([
+  ['pagehide', 'pageshow', 'window'],
+  ['freeze', 'resume', 'document'],
+] as const)('another tab that goes with %s and comes back with %s is not heard in between', async (goes, comes, where) => {
+  const { shop, eyes } = watched();
+  const realm = await openFrame();
+  await panelIn(realm, shop);
+  const happens = (type: string) => realm.run((_, where, type) => void globalThis[where].dispatchEvent(new Event(type)), where, type);
+  await happens(goes);
+  expect(await payIn(realm, shop)).toBe('done');
+  await eyes.until('pay / 1done');
+  expect(eyes.all('.step')).toEqual([]);
+  await happens(comes);
+  expect(await payIn(realm, shop, 2)).toBe('done');
+  await eyes.until('pay / 2done');
+  eyes.choose('pay / 2');
+  await eyes.until('Read as fresh');
+});
+
 describe('two tabs at one operation', () => {
   test('a call here waits for one there: both are in one timeline, in order', async () => {
     const { shop, once, eyes } = watched();
