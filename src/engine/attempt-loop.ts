@@ -198,23 +198,23 @@ export class AttemptLoop implements Driver {
   }
 
   /** Stops the drive. The outcome is "no effect" if nothing was sent or if all that was sent was refused, otherwise unknown. */
-  #end(reason: UnknownReason, cause?: unknown): Stopped {
+  #end(reason: UnknownReason, cause?: unknown, ambiguous = this.ambiguous): Stopped {
     // For example after a 429: the call was waiting for its next attempt, and its last one was refused in front of the application.
-    if (!this.ambiguous && this.#last) return { decision: cleanlyRefused('in-front', this.#known()), result: this.#last };
-    const ending = this.ambiguous ? unknown(reason) : unsent(reasonUnsent(reason));
+    if (!ambiguous && this.#last) return { decision: cleanlyRefused('in-front', this.#known()), result: this.#last };
+    const ending = ambiguous ? unknown(reason) : unsent(reasonUnsent(reason));
     return { decision: { do: 'stop', ending, ask: false }, cause };
   }
 
-  /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
-  async stillMine(again = true): Promise<Stopped | undefined> {
+  /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. `left`: an attempt may have left. */
+  async stillMine(left = this.ambiguous, again = true): Promise<Stopped | undefined> {
     const askedAt = this.job.client.platform.clock.now();
     try {
       // Renew the lease, which may have run out during a sleep: otherwise the app could `settle` between this look and the attempt.
       const stored = await (this.record.lease ? renew(this) : readStored(this.job));
       // If the device slept over the answer, that is outdated. Only one more look, because the store may be slow.
-      return again && sleptSince(this.job.client, askedAt) ? await this.stillMine(false) : takenOver(readRecord(stored), this.record);
+      return again && sleptSince(this.job.client, askedAt) ? await this.stillMine(left, false) : takenOver(readRecord(stored), this.record);
     } catch (cause) {
-      return this.#end('store', cause);
+      return this.#end('store', cause, left);
     }
   }
 
@@ -224,7 +224,7 @@ export class AttemptLoop implements Driver {
     const number = this.#attempts + 1;
     let stopped: Stopped | undefined;
     const stillMine = async (): Promise<boolean> => {
-      stopped = await this.stillMine();
+      stopped = await this.stillMine(this.ambiguous || this.#attempts === number);
       return !stopped;
     };
     const leaves = (): boolean => {
@@ -240,10 +240,10 @@ export class AttemptLoop implements Driver {
     const { ambiguous, start } = this;
     const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
+    if (sent.reached) this.#answered = true;
     if (stopped) return stopped;
     // If nothing was sent, the previous answer stays the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
-    if (sent.reached) this.#answered = true;
     if (sent.mayResend) this.#mayResend = true;
     return sent;
   }

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, idle, lost } from '../support/server.js';
-import { NAME, newWorld, pay, rest, SECOND, test, type World } from '../support/world.js';
+import { MINUTE, NAME, newWorld, pay, rest, SECOND, test, type World } from '../support/world.js';
 
 describe.each([
   ['a tab without locks', { locks: false }],
@@ -49,5 +49,21 @@ test.for([undefined, 'poll'] as const)(
     one.tab.thaw();
     expect(await world.end(one.tab, first)).toMatchObject({ code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown' } });
     expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done' });
+  },
+);
+
+test.for([true, false])(
+  'who slept over the 202 to its only attempt, and cannot look at the record then, is not told that nothing was sent (locks: %s)',
+  async (locks, { world }) => {
+    const { tab, once } = world.open({ limits: { attempts: 1, leaseMs: 2 * MINUTE } }, { locks });
+    world.server.plays(delayed(5 * SECOND, charged(answers(202))));
+    const end = pay(once);
+    await rest();
+    tab.freeze();
+    await world.clock.advance(20 * SECOND);
+    tab.faults.next('look-fails');
+    tab.thaw();
+    expect((await world.end(tab, end)).outcome).toMatchObject({ effect: 'unknown', sent: 'yes' });
+    expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true });
   },
 );
