@@ -11,7 +11,11 @@ import { type Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
-const locks = async () => ((await navigator.locks.query()).held ?? []).flatMap(({ name }) => name ?? []);
+/** The locks of this customer that are held. */
+const locks =
+  ({ namespace }: Shop) =>
+  async () =>
+    ((await navigator.locks.query()).held ?? []).flatMap(({ name = '' }) => (name.includes(namespace) ? name : []));
 
 /** A frame whose request is on its way, and whose lock was stolen. The namespace is what `localStorage` says. `told`: what its caller is told. */
 async function stolenFrom(shop: Shop, before: () => Promise<unknown> = async () => {}) {
@@ -30,7 +34,7 @@ async function stolenFrom(shop: Shop, before: () => Promise<unknown> = async () 
   }, shop.url);
   const [first] = await shop.arrived(1);
   await before();
-  const [name = ''] = await locks();
+  const [name = ''] = await locks(shop)();
   await navigator.locks.request(name, { steal: true }, () => {});
   return { told, name, key: first?.key };
 }
@@ -39,12 +43,12 @@ const mine = ({ namespace }: Shop) => createOnce({ ...SOON, namespace, keep: { r
 
 test('another tab logs out: the answer goes to the caller, and the next press is told of the same effect', async ({ shop }) => {
   const { told, name, key } = await stolenFrom(shop);
-  await expect.poll(locks).toContain(name);
+  await expect.poll(locks(shop)).toContain(name);
   const once = mine(shop);
   expect((await clear(once)).kept).toMatchObject([{ name: ['pay', 1], key }]);
   await shop.release();
   expect(await told).toMatchObject({ status: 201, outcome: { type: 'fresh', key } });
-  await expect.poll(locks).toEqual([]);
+  await expect.poll(locks(shop)).toEqual([]);
   expect(await pending(once)).toMatchObject([{ key, inFlight: false }]);
   expect((await once.fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', 1] })).status).toBe(201);
   await shop.oneEffect();
@@ -52,13 +56,13 @@ test('another tab logs out: the answer goes to the caller, and the next press is
 
 test('another person logs in: the next press of the same name is theirs, and does not wait for that lock', async ({ shop }) => {
   const { told, name, key } = await stolenFrom(shop);
-  await expect.poll(locks).toContain(name);
+  await expect.poll(locks(shop)).toContain(name);
   localStorage.setItem('who', `${shop.namespace}-2`);
   const theirs = createOnce({ ...SOON, namespace: `${shop.namespace}-2` }).fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', 1] });
   await shop.arrived(2);
   await shop.release();
   expect([(await told).outcome, (await theirs).status]).toMatchObject([{ effect: 'done', key }, 201]);
-  await expect.poll(locks).toEqual([]);
+  await expect.poll(locks(shop)).toEqual([]);
   expect((await shop.ledger()).effects).toHaveLength(2);
 });
 
@@ -77,6 +81,6 @@ test('resume, which was waiting for that lock, gets it, and sends the same key',
   expect((await first).outcome).toMatchObject({ effect: 'done', key });
   await resuming;
   expect(told).toMatchObject([{ effect: 'done', key }]);
-  await expect.poll(locks).toEqual([]);
+  await expect.poll(locks(shop)).toEqual([]);
   expect(sends(await shop.oneEffect())).toHaveLength(2);
 });
