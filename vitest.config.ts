@@ -51,6 +51,8 @@ const IN_ONE_ENGINE = [
   'test/browser/engine/{join,opentelemetry}.test.ts',
   // Which key and whose: no engine has a say in it. `once-form` has what forms send, `changes` and `presses` what becomes of the page.
   'test/browser/form/{define,keys,known}.test.ts',
+  // How browsers refuse their storage is played, not met; the contract, quotas and other versions have files of their own.
+  'test/browser/stores/available.test.ts',
   // What React and other libraries do between a click and a call. `react` and `react-identity` have the store, tabs and clicks.
   'test/browser/{clients/swr,react-changes,react-mounted,react-rendering,tanstack-query}.test.ts',
 ];
@@ -129,6 +131,9 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
         include: ['test/browser/**/*.test.ts'],
         exclude: isFirst ? [] : IN_ONE_ENGINE,
         testTimeout: MINUTE,
+        // Half of what the processor does is to load the sources into a page. Each file has one of its own in the first browser.
+        isolate: isFirst,
+        setupFiles: [path('test/browser/support/fresh.ts')],
         // Its files share an origin: its quota, its locks, its service workers.
         fileParallelism: false,
         browser: {

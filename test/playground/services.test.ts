@@ -18,7 +18,7 @@ beforeAll(async () => expect(await run('scripts/build.mjs', ['--if-stale'])).toM
 
 // A kill need not meet anybody between the charge and its receipt.
 test('copies that share nothing charge twice', { timeout: 240_000, retry: 2 }, async () => {
-  const { code, said } = await run('playground/services/play.ts', ['--orders', '40', '--kills', '12'], { STORE: 'none' });
+  const { code, said } = await run('playground/services/play.ts', ['--orders', '24', '--kills', '6'], { STORE: 'none' });
   expect(Number(/charged twice (\d+)/.exec(said)?.[1]), said).toBeGreaterThan(0);
   expect(code).toBe(1);
 });

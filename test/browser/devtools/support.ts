@@ -1,16 +1,11 @@
 /** What tests of the panel share: a client with a panel, and hands and eyes within its shadow. */
-import { afterEach, vi } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { devtools } from '../../../src/entries/devtools.js';
 import { createOnce as bare, type Once, type OnceOptions } from '../../../src/entries/index.js';
 import { createOnce, SOON } from '../realm/lib.js';
 import { Shop } from '../support/shop.js';
 
 export const order = (...name: (string | number)[]) => ({ method: 'POST', body: '{"cart":1}', once: name }) as const;
-
-const closes: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closes.splice(0)) close();
-});
 
 /** The panel in the page, as a developer sees and uses it. */
 export class Eyes {
@@ -76,7 +71,7 @@ export class Eyes {
 /** A panel for a client; it goes with the test. */
 export function panelOf(once: Once, options: Parameters<typeof devtools>[1] = { open: true }): { eyes: Eyes; close: () => void } {
   const close = devtools(once, options);
-  closes.push(close);
+  onTestFinished(close);
   const hosts = (options.mount ?? document).querySelectorAll('oncefetch-devtools');
   return { eyes: new Eyes(hosts[hosts.length - 1]), close };
 }

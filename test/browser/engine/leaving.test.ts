@@ -66,7 +66,7 @@ describe('warnOnLeave', () => {
     const slow = { ...order('pay'), once: { operation: ['pay', 1], limits: { attempts: 2 } } };
     const waits = new Promise<void>((resolve) => {
       const payment = operation(once, ['pay', 1]);
-      payment.subscribe(() => void (payment.state.phase === 'waiting' && resolve()));
+      stops.push(payment.subscribe(() => void (payment.state.phase === 'waiting' && resolve())));
     });
     const paid = once.fetch(shop.url, slow);
     await waits;

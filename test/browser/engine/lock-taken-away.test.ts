@@ -11,8 +11,6 @@ import { type Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
-const locks = async () => ((await navigator.locks.query()).held ?? []).flatMap(({ name }) => name ?? []);
-
 /** A frame whose request is on its way, and whose lock was stolen. The namespace is what `localStorage` says. `told`: what its caller is told. */
 async function stolenFrom(shop: Shop, before: () => Promise<unknown> = async () => {}) {
   localStorage.setItem('who', shop.namespace);
@@ -30,21 +28,19 @@ async function stolenFrom(shop: Shop, before: () => Promise<unknown> = async () 
   }, shop.url);
   const [first] = await shop.arrived(1);
   await before();
-  const [name = ''] = await locks();
-  await navigator.locks.request(name, { steal: true }, () => {});
-  return { told, name, key: first?.key };
+  return { told, name: await shop.stealLock(), key: first?.key };
 }
 
 const mine = ({ namespace }: Shop) => createOnce({ ...SOON, namespace, keep: { request: true } });
 
 test('another tab logs out: the answer goes to the caller, and the next press is told of the same effect', async ({ shop }) => {
   const { told, name, key } = await stolenFrom(shop);
-  await expect.poll(locks).toContain(name);
+  await expect.poll(() => shop.locks()).toContain(name);
   const once = mine(shop);
   expect((await clear(once)).kept).toMatchObject([{ name: ['pay', 1], key }]);
   await shop.release();
   expect(await told).toMatchObject({ status: 201, outcome: { type: 'fresh', key } });
-  await expect.poll(locks).toEqual([]);
+  await expect.poll(() => shop.locks()).toEqual([]);
   expect(await pending(once)).toMatchObject([{ key, inFlight: false }]);
   expect((await once.fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', 1] })).status).toBe(201);
   await shop.oneEffect();
@@ -52,13 +48,13 @@ test('another tab logs out: the answer goes to the caller, and the next press is
 
 test('another person logs in: the next press of the same name is theirs, and does not wait for that lock', async ({ shop }) => {
   const { told, name, key } = await stolenFrom(shop);
-  await expect.poll(locks).toContain(name);
+  await expect.poll(() => shop.locks()).toContain(name);
   localStorage.setItem('who', `${shop.namespace}-2`);
   const theirs = createOnce({ ...SOON, namespace: `${shop.namespace}-2` }).fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', 1] });
   await shop.arrived(2);
   await shop.release();
   expect([(await told).outcome, (await theirs).status]).toMatchObject([{ effect: 'done', key }, 201]);
-  await expect.poll(locks).toEqual([]);
+  await expect.poll(() => shop.locks()).toEqual([]);
   expect((await shop.ledger()).effects).toHaveLength(2);
 });
 
@@ -69,7 +65,7 @@ test('resume, which was waiting for that lock, gets it, and sends the same key',
     resuming = (async () => {
       for await (const { outcome } of resume(mine(shop))) told.push(outcome);
     })();
-    await expect.poll(async () => (await navigator.locks.query()).pending?.length).toBe(1);
+    await expect.poll(() => shop.locks('pending')).toHaveLength(1);
   });
   const arrivals = await shop.arrived(2);
   expect(new Set(arrivals.map((one) => one.key))).toEqual(new Set([key]));
@@ -77,6 +73,6 @@ test('resume, which was waiting for that lock, gets it, and sends the same key',
   expect((await first).outcome).toMatchObject({ effect: 'done', key });
   await resuming;
   expect(told).toMatchObject([{ effect: 'done', key }]);
-  await expect.poll(locks).toEqual([]);
+  await expect.poll(() => shop.locks()).toEqual([]);
   expect(sends(await shop.oneEffect())).toHaveLength(2);
 });

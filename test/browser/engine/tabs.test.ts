@@ -188,11 +188,9 @@ describe.each([
 });
 
 describe('a tab whose lock is taken away in the middle of its attempt, as WebKit does in the back-forward cache, takes it back', () => {
-  const locks = async () => ((await navigator.locks.query()).held ?? []).flatMap(({ name }) => name ?? []);
-  const steal = async () => {
-    const [name = ''] = await locks();
-    await navigator.locks.request(name, { steal: true }, () => {});
-    await expect.poll(locks).toContain(name);
+  const steal = async (shop: Shop) => {
+    const name = await shop.stealLock();
+    await expect.poll(() => shop.locks()).toContain(name);
   };
 
   test('nobody settles what it sends', async ({ shop }) => {
@@ -200,13 +198,13 @@ describe('a tab whose lock is taken away in the middle of its attempt, as WebKit
     await shop.hold();
     const told = pay(frame, shop);
     await shop.arrived(1);
-    await steal();
+    await steal(shop);
     const once = createOnce({ namespace: shop.namespace });
     expect(await pending(once)).toMatchObject([{ inFlight: true }]);
     await expect(settle(once, ['pay', 1], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
     await shop.release();
     expect(await told).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
-    await expect.poll(locks).toEqual([]);
+    await expect.poll(() => shop.locks()).toEqual([]);
     await shop.oneEffect();
   });
 
@@ -225,7 +223,7 @@ describe('a tab whose lock is taken away in the middle of its attempt, as WebKit
       order,
     );
     await shop.arrived(1);
-    await steal();
+    await steal(shop);
     const second = createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, order);
     await shop.arrived(2);
     await shop.release();

@@ -58,6 +58,19 @@ export class Shop {
     throw new Error(`fewer than ${count} requests arrived: ${JSON.stringify(await this.ledger())}`);
   }
 
+  /** The names of this customer's locks. */
+  async locks(are: 'held' | 'pending' = 'held'): Promise<string[]> {
+    const { [are]: all = [] } = await navigator.locks.query();
+    return all.flatMap(({ name = '' }) => (name.includes(this.namespace) ? name : []));
+  }
+
+  /** What a browser may do to a page that it freezes: somebody else has its lock for a moment. */
+  async stealLock(): Promise<string> {
+    const [name = ''] = await this.locks();
+    await navigator.locks.request(name, { steal: true }, () => {});
+    return name;
+  }
+
   /** What must hold in every test: one effect, under the one key that all its requests bore. */
   async oneEffect(): Promise<readonly Arrival[]> {
     const { effects, arrivals } = await this.ledger();
