@@ -114,7 +114,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
       return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
     }
   };
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const late = (): void => {
       controller.abort();
       resolve({ end: 'no-answer', status: response?.status });
@@ -128,7 +128,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
     void sent().then((result) => {
       off();
       resolve(result);
-    });
+    }, reject);
   });
 }
 
