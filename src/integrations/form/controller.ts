@@ -76,7 +76,7 @@ export class FormController {
     event.preventDefault();
     // Another click on the same changes nothing. A press for another operation, or with edited fields, waits until the call has ended.
     if (!this.#busy) void this.#send(press);
-    else if (!this.#pressed || !isSamePress(this.#pressed, press)) this.#next = queued(this.#next, press);
+    else if (!this.#pressed || !isSamePress(this.#pressed, press, this.#element)) this.#next = queued(this.#next, press);
   }
 
   /** Shows again what another script has taken away, unless it was said to another user. */
