@@ -62,8 +62,11 @@ export const isSamePress = (before: Press, now: Press, element: Element): boolea
   !isEdited(before, element, now.submission.form) && isSameName(before.name, now.name) && isSameButton(before.submission, now.submission);
 
 /** Whether the form that was pressed in this element was edited since. */
-export const isEdited = ({ submission, typed, counted }: Press, element: Element, form = submission.form): boolean =>
+const isEdited = ({ submission, typed, counted }: Press, element: Element, form = submission.form): boolean =>
   typed !== typedInto(form, ignoredIn(element), counted);
+
+/** Whether the form, as it is now, would send something else than at this press: also if the page has disabled fields since. */
+export const sendsOther = ({ submission, typed }: Press, element: Element): boolean => typed !== typedInto(submission.form, ignoredIn(element));
 
 /** If the form was edited since the press `sent`, what is done is what was sent before, and the user is not told that this form is done. */
 export const ofFields = <Told extends { readonly moment: FormMoment }>(told: Told, sent: Press | undefined, element: Element): Told =>
