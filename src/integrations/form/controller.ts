@@ -5,7 +5,7 @@ import { ask, collect, isNothing, LOOK_AGAIN_MS, mistake, momentOf, openOf, send
 import { FieldErrors } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
-import { isEdited, isSameName, isSamePress, ofFields, type Press, pressOf, queued } from './press.js';
+import { isSameName, isSamePress, ofFields, type Press, pressOf, queued, sendsOther } from './press.js';
 import { busyButton, Status, setOrRemove } from './status.js';
 import type { Submitter } from './submission.js';
 import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
@@ -76,7 +76,7 @@ export class FormController {
     event.preventDefault();
     // Another click on the same changes nothing. A press for another operation, or with edited fields, waits until the call has ended.
     if (!this.#busy) void this.#send(press);
-    else if (!this.#pressed || !isSamePress(this.#pressed, press)) this.#next = queued(this.#next, press);
+    else if (!this.#pressed || !isSamePress(this.#pressed, press, this.#element)) this.#next = queued(this.#next, press);
   }
 
   /** Shows again what another script has taken away, unless it was said to another user. */
@@ -144,8 +144,8 @@ export class FormController {
     this.#rests();
     // If the user has changed, show nothing of the call, and do not go to the next page.
     if (mine.user !== this.#whoIsHere()) return this.#draw();
-    // Drop waiting presses whose form was edited since: the user will press again.
-    this.#next = this.#next.filter((one) => !isEdited(one, this.#element));
+    // Drop waiting presses whose form was edited or disabled since: the user will press again.
+    this.#next = this.#next.filter((one) => !sendsOther(one, this.#element));
     if (told.moment === 'failed') report(told.error);
     [this.#open, this.#kept] = [told.moment === 'unknown' ? name : undefined, this.#payment?.state.phase !== 'unsettled'];
     this.#tell(told);

@@ -3,8 +3,11 @@ import type { OperationState } from 'oncefetch';
 import type { OnceFormElement } from './options.js';
 import { type FormMoment, LAST_WORDS } from './words.js';
 
-/** Whether the browser showed this page from its cache, as it may after "back". Then nobody knows when the page was rendered. */
-const isOldPage = (): boolean => (performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined)?.transferSize === 0;
+/** Whether the browser showed this page from its cache, as it may after "back", or had fetched it in advance. Then nobody knows when the page was rendered. */
+function isOldPage(): boolean {
+  const [page] = performance.getEntriesByType('navigation') as (PerformanceNavigationTiming & { readonly deliveryType?: string })[];
+  return page?.transferSize === 0 || !!page?.deliveryType;
+}
 
 export class Known {
   #for: string | undefined;

@@ -6,10 +6,12 @@ import { afterEach, describe, expect } from 'vitest';
 import { operation, pending, subscribe } from '../../../src/entries/index.js';
 import { createOnce, derived, indexedDbStore, localStorageStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';
 import { freshName, replaceMethod, settled } from '../stores/support.js';
+import { closeRealms, type Frame, openFrame } from '../support/realms.js';
 import { test as inShop, type Shop, sends } from '../support/shop.js';
 
 const undo: (() => void)[] = [];
 afterEach(() => {
+  closeRealms();
   for (const restore of undo.splice(0).reverse()) restore();
 });
 
@@ -178,6 +180,25 @@ describe('after the site’s data were cleared (A31)', () => {
     await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
     await fetch('/site/clear.html');
     await expect.poll(() => own.once.fetch(shop.url, ORDER).then(({ status }) => status, String)).toBe(201);
+    expect((await shop.ledger()).effects).toHaveLength(2);
+  });
+
+  test('a random key is gone for a press that waits in another tab, too; the docs say so', async ({ shop }) => {
+    const [one, other] = [await openFrame(), await openFrame({ copy: 'b' })];
+    const press = (frame: Frame) =>
+      frame.run(
+        async (lib, url, namespace) => (await lib.createOnce({ ...lib.SOON, namespace }).fetch(url, { method: 'POST', body: '{}', once: ['pay', 1] })).status,
+        shop.url,
+        shop.namespace,
+      );
+    await shop.hold();
+    const first = press(one);
+    await shop.arrived(1);
+    const second = press(other);
+    await expect.poll(() => other.run(async () => (await navigator.locks.query()).pending?.length)).toBe(1);
+    await fetch('/site/clear.html');
+    await shop.release();
+    expect(await Promise.all([first, second])).toEqual([201, 201]);
     expect((await shop.ledger()).effects).toHaveLength(2);
   });
 

@@ -285,6 +285,30 @@ describe('the form is edited after a lost answer, and what was sent before is do
     await page.shop.oneEffect();
   });
 
+  /** Every kind of field that a browser has, in a fieldset that the page disables while the form is being sent. */
+  const KINDS = `<fieldset>
+    <input name="amount" value="100"><textarea name="note">thanks</textarea>
+    <select name="bags" multiple><option selected>1<option>2<option selected>3</select>
+    <input type="checkbox" name="gift" value="yes" checked><input type="checkbox" name="news" value="yes">
+    <input type="radio" name="size" value="s"><input type="radio" name="size" value="l" checked>
+    <input type="file" name="photo"><input type="submit" name="how" value="fast"><button>Pay</button></fieldset>`;
+
+  test.each<[string, (page: OnPage) => void, string]>([
+    ['nothing else has changed: it says that it is done', () => {}, 'Done.'],
+    ['it was edited before: it does not say so of the edited form', (page) => edit(page, '200'), SAID],
+  ])('which "Check" finds out, while the page has disabled its fields, and %s', async (_, before, says) => {
+    const page = show({ client: { limits: { attempts: 1 } }, fields: KINDS });
+    const fieldset = page.form.querySelector('fieldset') as HTMLFieldSetElement;
+    new MutationObserver(() => {
+      fieldset.disabled = page.form.getAttribute('aria-busy') === 'true';
+    }).observe(page.form, { attributes: true });
+    await lost(page);
+    before(page);
+    await page.element.check();
+    await page.says(says);
+    await page.shop.oneEffect();
+  });
+
   test('which another tab finds out: it does not say that the edited form is done', async () => {
     const page = open();
     await lost(page);

@@ -106,16 +106,20 @@ test('and said, or taken back, while the page stays: that shows at once', () => 
   expect(page.element.state).toBe('');
 });
 
-test('in a page that the browser had stored: what was pressed since it was rendered stays open', async () => {
+test.each([
+  ['had stored', { transferSize: 0 }],
+  ['had fetched in advance (speculation rules)', { transferSize: 330, deliveryType: 'navigational-prefetch' }],
+])('in a page that the browser %s: what was pressed since it was rendered stays open', async (_, entry) => {
+  const tag = `once-form-of-${crypto.randomUUID()}`;
   const shop = new Shop();
   const once = client(shop, { limits: { attempts: 1 } });
   await shop.meets('lose-response');
   await operation(once, ['pay', '1'])
     .fetch(shop.url, { method: 'POST', body: 'a=1', once: { repeat: 'always' } })
     .catch(() => {});
-  const entries = vi.spyOn(performance, 'getEntriesByType').mockReturnValue([{ transferSize: 0 } as PerformanceNavigationTiming]);
-  host.innerHTML = `<once-form-of-old ${DONE}><form method="post" action="${shop.url}"></form></once-form-of-old>`;
-  defineOnceForm(once, { tag: 'once-form-of-old' });
+  const entries = vi.spyOn(performance, 'getEntriesByType').mockReturnValue([entry as PerformanceNavigationTiming]);
+  host.innerHTML = `<${tag} ${DONE}><form method="post" action="${shop.url}"></form></${tag}>`;
+  defineOnceForm(once, { tag });
   const element = host.firstElementChild as OnceFormElement;
   await vi.waitFor(() => expect(element.state).toBe('unknown'));
   entries.mockRestore();

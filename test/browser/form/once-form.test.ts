@@ -3,7 +3,8 @@
  * element's stays the browser's. Method: real forms, clicks and requests in each browser; the server's log is the judge.
  */
 import { clear, memoryStore, refresh, requests } from 'oncefetch';
-import { describe, expect, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
+import { replaceMethod } from '../stores/support.js';
 import { client, host, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { test as inShop, Shop, sends } from '../support/shop.js';
 
@@ -524,6 +525,37 @@ describe('when the server may have forgotten the key', () => {
     await new Promise((resolve) => setTimeout(resolve, 3200));
     for (const page of pages) page.press();
     for (const [n, [, , said]] of cases.entries()) await pages[n]?.says(said);
+  });
+});
+
+describe('a file that has changed on the disk since it was chosen', () => {
+  const undo: (() => void)[] = [];
+  afterEach(() => {
+    for (const restore of undo.splice(0)) restore();
+  });
+  const unreadable = () => {
+    throw new DOMException('The requested file could not be read', 'NotReadableError');
+  };
+
+  test.each([
+    ['', {}, 'Nothing was sent: a file cannot be read any more, or is too large. Choose it again, or a smaller one.'],
+    ['says-unread="choose"', { unsent: 'offline?' }, 'choose'],
+    ['', { unsent: 'nichts' }, 'nichts'],
+  ])('nothing was sent, and it does not ask whether the device is online: %s %o', async (attributes, says, said) => {
+    const page = show({
+      element: `operation="pay 1" ${attributes}`,
+      options: { says },
+      form: 'method="post" enctype="multipart/form-data"',
+      fields: '<input type="file" name="photo"><button>Pay</button>',
+    });
+    const chosen = new DataTransfer();
+    chosen.items.add(new File(['a photo'], 'photo.jpg'));
+    (page.form.elements.namedItem('photo') as HTMLInputElement).files = chosen.files;
+    undo.push(replaceMethod(Blob, 'arrayBuffer', () => async () => unreadable()));
+    page.press();
+    await page.says(said);
+    expect([page.element.state, page.outcomes[0]?.outcome?.effect]).toEqual(['unsent', 'none']);
+    expect((await page.shop.ledger()).arrivals).toEqual([]);
   });
 });
 

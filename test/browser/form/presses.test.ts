@@ -119,6 +119,17 @@ describe('a press while the form is being sent', () => {
 
   const REFUSED = Response.json({ title: 'Too few', 'idempotency-key': 'k-next' }, { status: 422 });
   const PAID = Response.json({ id: 1, 'idempotency-key': 'k-next' }, { status: 201 });
+  test('of a form whose fields the page has disabled since is not sent without them', async () => {
+    const fields =
+      '<input name="bags" value="2"><button id="save" name="do" value="save">Save</button><button id="publish" name="do" value="publish">Publish</button>';
+    const { page, sent, answer } = await sending({ fields, options: { call: () => ({ repeat: 'if-changed' }) } }, '#save');
+    page.press('#publish');
+    for (const field of page.form.elements) (field as HTMLInputElement).disabled = true;
+    answer(paid());
+    await page.says(DONE);
+    expect(sent).toEqual(['random bags=2&do=save']);
+  });
+
   test.each<[string, Response, (element: Element) => void]>([
     ['a refusal', REFUSED, () => {}],
     ['a refusal, though the element was moved meanwhile', REFUSED, (element) => element.parentElement?.append(element)],
