@@ -129,7 +129,7 @@ export function clientSettings(options: OnceOptions): Settings {
   };
 }
 
-/** `meta` as plain JSON, which any store can keep. Throws a TypeError if it is no JSON, a RangeError if it is too long. */
+/** `meta` as plain JSON, which any store can keep, frozen, because a store in memory gives it to whoever lists the operation. Throws a TypeError if it is no JSON, a RangeError if it is too long. */
 function metaOf(meta: unknown): Json {
   let text: string | undefined;
   try {
@@ -139,7 +139,7 @@ function metaOf(meta: unknown): Json {
   }
   if (text === undefined) throw new TypeError(wrong('once.meta', 'no-json-value', typeOf(meta)));
   if (text.replace(/[^\0-\x7f]/g, 'xxx').length > META_BYTES_MAX) throw new RangeError(wrong('once.meta', 'meta-length'));
-  return JSON.parse(text) as Json;
+  return JSON.parse(text, (_, part) => Object.freeze(part)) as Json;
 }
 
 /** The settings of one `run`. */

@@ -7,7 +7,7 @@ import { memoryIndex } from './memory-index.js';
 export interface MemoryMedium {
   readonly scope: string;
   get(id: string): unknown;
-  /** Stores a frozen copy of any value; `null` removes the record. */
+  /** Stores a frozen copy of any value, or the value itself if it is frozen; `null` removes the record. */
   set(id: string, value: unknown): void;
   scan(query: ScanQuery): ScanPage;
   /** Another medium in the same memory, always the same one for the same `scope`. @internal */
@@ -91,7 +91,7 @@ export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   };
 }
 
-/** A frozen copy, so that reading needs no copy. It takes a microsecond per write. */
+/** A frozen copy, so that reading needs no copy. The records of the engine are frozen already. */
 function frozenCopy(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
   if (typeof value !== 'object' || !value || Object.isFrozen(value)) return value;

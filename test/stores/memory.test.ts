@@ -1,5 +1,6 @@
 /** The memory store against the contract, and what is its own. */
 import { afterAll, expect, test, vi } from 'vitest';
+import { createOnce, pending } from '../../src/entries/index.js';
 import { defaultMemoryStore, type MemoryMedium, memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { put, record, remove } from '../../src/testing/contract/bench.js';
 import { storeContract } from '../../src/testing/store-contract.js';
@@ -92,4 +93,13 @@ test('records that were removed leave nothing behind', async () => {
   for (let n = 0; n < 100; n++) await remove(store, `r${n}`);
   expect(maps.filter(({ size }) => size > 0)).toEqual([]);
   expect(await store.scan({ before: Number.POSITIVE_INFINITY, limit: 9 })).toEqual({ records: [] });
+});
+
+test('who lists an operation that is kept in memory cannot change its meta', async () => {
+  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: async () => Response.error(), limits: { attempts: 1 } });
+  const paid = once.fetch('https://shop.example/pay', { method: 'POST', once: { operation: ['pay', 1], meta: { total: { eur: 42 } } } });
+  await expect(paid).rejects.toMatchObject({ outcome: { effect: 'unknown' } });
+  const [{ meta } = {}] = await pending(once);
+  expect(() => Object.assign((meta as { total: object }).total, { eur: 0 })).toThrow(TypeError);
+  expect(await pending(once)).toMatchObject([{ meta: { total: { eur: 42 } } }]);
 });
