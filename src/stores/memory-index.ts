@@ -17,16 +17,12 @@ const SPAN_MS = 600_000;
 /** An index of `records`; whoever changes those must call `enter` and `leave`. */
 export function memoryIndex(_records: ReadonlyMap<string, unknown>): MemoryIndex {
   // By namespace within a state, because a key joined from the two would be hashed anew at each write.
-  const byState = new Map<string, Map<string, Group>>();
+  const byState = { pending: new Map<string, Group>(), settled: new Map<string, Group>(), retired: new Map<string, Group>() };
   const bySpan = new Map<number, Group>();
-  const ofState = (state: string): Map<string, Group> => {
-    const known = byState.get(state) ?? new Map<string, Group>();
-    byState.set(state, known);
-    return known;
-  };
   const regroup = (record: unknown, move: typeof leave) => {
     if (!isStored(record)) return;
-    move(ofState(record.state), record.ns, record);
+    // A state that is damaged is none that a query asks for.
+    if (Object.hasOwn(byState, record.state)) move(byState[record.state], record.ns, record);
     move(bySpan, Math.floor(record.forgetAt / SPAN_MS), record);
   };
   return {
@@ -35,7 +31,7 @@ export function memoryIndex(_records: ReadonlyMap<string, unknown>): MemoryIndex
     of: (query) =>
       'before' in query
         ? [...bySpan].flatMap(([span, group]) => (span * SPAN_MS < query.before ? [...group] : []))
-        : [...(ofState(query.state).get(query.ns) ?? [])],
+        : [...(byState[query.state].get(query.ns) ?? [])],
   };
 }
 

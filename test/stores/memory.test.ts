@@ -96,7 +96,7 @@ test('records that were removed leave nothing behind', async () => {
 });
 
 test('who lists an operation that is kept in memory cannot change its meta', async () => {
-  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: async () => Response.error(), limits: { attempts: 1 } });
+  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: () => Promise.reject(new TypeError('lost')), limits: { attempts: 1 } });
   const paid = once.fetch('https://shop.example/pay', { method: 'POST', once: { operation: ['pay', 1], meta: { total: { eur: 42 } } } });
   await expect(paid).rejects.toMatchObject({ outcome: { effect: 'unknown' } });
   const [{ meta } = {}] = await pending(once);
