@@ -96,10 +96,8 @@ export class FormController {
   }
 
   async check(): Promise<void> {
-    const named = this.#named;
-    const name = this.#open ?? this.#payment?.name;
-    // During that look the element may have become one for another operation.
-    if (!name || (await isNothing(this.#shared.client, name)) || this.#busy || named !== this.#named) return;
+    const [named, name] = [this.#named, this.#open ?? this.#payment?.name];
+    if (!name || (await isNothing(this.#shared.client, name)) || this.#busy || named !== this.#named) return; // it is for another operation by now
     this.#pressed = undefined;
     await this.#ask(name, async () => ofFields(await ask(this.#shared, name), this.#sent, this.#element));
   }
