@@ -7,7 +7,7 @@ import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
-import { reasonToHalt, reasonUnsent, takenOver, waitsEnd, windowIsOver } from './halt.js';
+import { reasonToHalt, reasonUnsent, takenOver, windowIsOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, named, publish, tellWait } from './observe.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
@@ -86,7 +86,7 @@ export class AttemptLoop implements Driver {
       else this.#tries++;
       const now = this.job.client.platform.clock.now();
       const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
-      if (this.#waits) this.#waitsEnd ||= waitsEnd(this.job, now);
+      if (this.#waits) this.#waitsEnd ||= now + Math.min(this.job.settings.limits.inProgressMs, (this.job.deadline - now) * this.job.settings.tuning.waitShare);
       const decision = decide(reading, {
         ...this.#known(),
         now,
