@@ -222,10 +222,7 @@ export class AttemptLoop implements Driver {
     const number = this.#attempts + 1;
     let stopped: Stopped | undefined;
     const stillMine = async (): Promise<boolean> => {
-      // If the look fails after the attempt has left, this must not end as if nothing had been sent.
-      this.ambiguous ||= this.#attempts === number;
       stopped = await this.stillMine();
-      if (!stopped) this.ambiguous = ambiguous;
       return !stopped;
     };
     const leaves = (): boolean => {
@@ -240,10 +237,11 @@ export class AttemptLoop implements Driver {
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
     const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
-    if (sent.reached) this.#answered = true;
-    if (stopped) return stopped;
+    // After an answer it may not end as if nothing had been sent, which it does where the look has failed.
+    if (stopped && !sent.reached) return stopped;
     // If nothing was sent, the previous answer stays the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
+    if (sent.reached) this.#answered = true;
     if (sent.mayResend) this.#mayResend = true;
     return sent;
   }
