@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { clear, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays } from '../support/server.js';
-import { NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, type World } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, type World } from '../support/world.js';
 
 describe.each([
   ['a tab without locks', { locks: false }],
@@ -23,7 +23,7 @@ describe.each([
     // On its way back from the store.
     slow.tab.at(2, () => slow.tab.freeze());
     slow.tab.connect(true);
-    await world.clock.advance(20 * SECOND);
+    await world.clock.advance(MINUTE);
     await world.run(settle(quick.once, NAME, 'none'));
     world.server.plays(charged(answers(201)));
     expect(await world.end(quick.tab, pay(quick.once))).toMatchObject({ outcome: { effect: 'done' } });
