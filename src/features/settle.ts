@@ -16,7 +16,8 @@ import { clientOf, type Once } from '../once.js';
  * any more*.
  *
  * @throws TypeError on a wrong name
- * @throws ERR_ONCE_BUSY while a call drives it; for `'none'` also if another context may have sent it since this was called: look again
+ * @throws ERR_ONCE_BUSY while a call drives it; for `'none'` also if another context may have sent it since this was called, or one that
+ * holds a lease and died or sleeps may have an attempt on its way: look again
  * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` if it is done; ERR_ONCE_RECORD if its record is damaged
  * @example
  * await settle(once, ['pay', cart.id], order.isPaid ? 'done' : 'none');
