@@ -7,7 +7,7 @@ import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
-import { reasonToHalt, reasonUnsent, takenOver, waitsEnd, windowIsOver } from './halt.js';
+import { reasonToHalt, reasonUnsent, takenOver, windowIsOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, named, publish, tellWait } from './observe.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
@@ -86,7 +86,7 @@ export class AttemptLoop implements Driver {
       else this.#tries++;
       const now = this.job.client.platform.clock.now();
       const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
-      if (this.#waits) this.#waitsEnd ||= waitsEnd(this.job, now);
+      if (this.#waits) this.#waitsEnd ||= now + Math.min(this.job.settings.limits.inProgressMs, (this.job.deadline - now) * this.job.settings.tuning.waitShare);
       const decision = decide(reading, {
         ...this.#known(),
         now,
@@ -222,10 +222,7 @@ export class AttemptLoop implements Driver {
     const number = this.#attempts + 1;
     let stopped: Stopped | undefined;
     const stillMine = async (): Promise<boolean> => {
-      // If the look fails after the attempt has left, this must not end as if nothing had been sent.
-      this.ambiguous ||= this.#attempts === number;
       stopped = await this.stillMine();
-      if (!stopped) this.ambiguous = ambiguous;
       return !stopped;
     };
     const leaves = (): boolean => {
@@ -240,10 +237,11 @@ export class AttemptLoop implements Driver {
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
     const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
-    if (sent.reached) this.#answered = true;
-    if (stopped) return stopped;
+    // After an answer it may not end as if nothing had been sent, which it does where the look has failed.
+    if (stopped && !sent.reached) return stopped;
     // If nothing was sent, the previous answer stays the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
+    if (sent.reached) this.#answered = true;
     if (sent.mayResend) this.#mayResend = true;
     return sent;
   }

@@ -22,10 +22,6 @@ export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: b
 export const windowIsOver = ({ client, settings: { limits }, aheadMs }: OperationRun, record: OnceRecord): boolean =>
   pastWindow(record, { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs }, client.platform.clock.now() + aheadMs);
 
-/** When a call that meets work in progress at `now` stops waiting for it (wall clock, ms). The rest of its time is left to ask `reconcile`. */
-export const waitsEnd = ({ settings: { limits, tuning }, deadline }: OperationRun, now: number): number =>
-  now + Math.min(limits.inProgressMs, (deadline - now) * tuning.waitShare);
-
 /** How the drive stops if another context has taken over the record since this driver saw it; `undefined` if none has. */
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {
   const sameKey = found?.key === known.key;

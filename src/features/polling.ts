@@ -10,7 +10,6 @@ import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
 import { finish, settle, settlePolled } from '../engine/finish.js';
-import { waitsEnd } from '../engine/halt.js';
 import type { Finished } from '../engine/in-flight.js';
 import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
@@ -108,9 +107,11 @@ export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Pla
 async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: string): Promise<Polled | Stopped> {
   const { job, start } = drive;
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
-  const { limits, backoff } = job.settings;
+  const { limits, backoff, tuning } = job.settings;
   const { clock, randomness } = job.client.platform;
-  const ends = waitsEnd(job, clock.now());
+  const begun = clock.now();
+  // The rest of the call's time is left to ask `reconcile`.
+  const ends = begun + Math.min(limits.inProgressMs, (job.deadline - begun) * tuning.waitShare);
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
     const answer = await askOnce(

@@ -3,7 +3,7 @@ import type { IdempotencyKey, NamespaceDigest, RecordId } from '../core/ids.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
-import { retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import { leaseHolds, MOVED, retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { addressOf, namespaceOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
 import type { Client, OperationAddress } from '../engine/client.js';
@@ -16,7 +16,8 @@ import { clientOf, type Once } from '../once.js';
  * any more*.
  *
  * @throws TypeError on a wrong name
- * @throws ERR_ONCE_BUSY while a call drives it; for `'none'` also if another context may have sent it since this was called: look again
+ * @throws ERR_ONCE_BUSY while a call drives it; for `'none'` also if another context may have sent it since this was called, or one that
+ * holds a lease and died or sleeps may have an attempt on its way: look again
  * @throws ERR_ONCE_ALREADY_SETTLED for `'none'` if it is done; ERR_ONCE_RECORD if its record is damaged
  * @example
  * await settle(once, ['pay', cart.id], order.isPaid ? 'done' : 'none');
@@ -46,7 +47,10 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     // If the store was slow or the device slept, the operation may have been sent after the app found out "none". If the clock was set
     // back, nobody knows how long this took. Otherwise times are not compared, because the store's is not known that exactly.
     const behind = now < since - tuning.thawMs || (now - since > tuning.thawMs && base.touchedAt > since + storeNow - now);
-    if (effect === 'none' && behind) return { value: busyError({ client, ...address }) };
+    // A lease that has run out is that of a driver that died or sleeps. Its last attempt may still be on its way.
+    const { lease } = base;
+    const mayArrive = lease != null && lease.owner !== MOVED && leaseHolds({ ...lease, until: lease.until + limits.attemptMs }, storeNow);
+    if (effect === 'none' && (behind || mayArrive)) return { value: busyError({ client, ...address }) };
     const latest = Math.max(now, storeNow);
     // The next call's `repeat` is not known, so keep the record until the key window is over: a key that can be made again must not be used again before.
     const keepMs = base.random ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs, (base.windowEndsAt ?? 0) - latest);

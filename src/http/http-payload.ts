@@ -68,10 +68,10 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     if (left.end === 'no-answer' && left.status === undefined) emit(client, a.job, a.key, { type: 'silence', origin: prepared.origin, number: a.number });
     if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
     const answer = answerOf(left.answered);
-    // The work that a 202 tells of may be that of another context, which went on with the record while the device slept. With `settle` it is the
-    // answer, whoever asked.
+    // The work that a 202 tells of may be that of another context, which went on with the record while the device slept. It counts as no answer,
+    // and the look before the next attempt tells. With `settle` it is the answer, whoever asked.
     if (answer.status === 202 && settings.accepted !== 'settle' && sleptSince(client, asking) && a.stillMine && !(await a.stillMine()))
-      return { reading: NOT_SENT, reached: true };
+      return { reading: NO_ANSWER, reached: true };
     const reading = read(prepared, left.answered.response, answer, a);
     const asked = retryAfterMs(answer.header, clock.now());
     const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;

@@ -192,4 +192,17 @@ describe('a tab without locks that is hidden, whose timers come once a minute, s
     expect(await world.end(two.tab, pay(two.once))).toMatchObject(DONE);
     expect(new Set(world.server.keys).size).toBe(1);
   });
+
+  test('is not ended as none by another tab while its attempt may be on its way, and is after that', async ({ world }) => {
+    const [one, two] = [world.open(ANN, { locks: false }), world.open(ANN, { locks: false })];
+    world.server.plays(delayed(25 * SECOND, lost()));
+    void pay(one.once);
+    await rest();
+    one.tab.freeze();
+    await world.clock.advance(16 * SECOND);
+    await expect(settle(two.once, NAME, 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await world.clock.advance(30 * SECOND);
+    await settle(two.once, NAME, 'none');
+    expect(world.record()).toMatchObject({ state: 'retired' });
+  });
 });

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { clear, settle } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays } from '../support/server.js';
-import { NAME, newWorld, pay, rest, resumed, SECOND, test, type World } from '../support/world.js';
+import { MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, type World } from '../support/world.js';
 
 describe.each([
   ['a tab without locks', { locks: false }],
@@ -23,7 +23,7 @@ describe.each([
     // On its way back from the store.
     slow.tab.at(2, () => slow.tab.freeze());
     slow.tab.connect(true);
-    await world.clock.advance(20 * SECOND);
+    await world.clock.advance(MINUTE);
     await world.run(settle(quick.once, NAME, 'none'));
     world.server.plays(charged(answers(201)));
     expect(await world.end(quick.tab, pay(quick.once))).toMatchObject({ outcome: { effect: 'done' } });
@@ -63,20 +63,29 @@ describe('a 202 that took long', () => {
     ['an attempt after a 429', undefined, 'look-fails', [answers(429)]],
     ['the first attempt', 'poll', 'look-fails', []],
   ] as const)(
-    'and a store that cannot say whose it is (%s, accepted: %s, %s): it is not said that nothing was sent, and the key stays',
+    'and a store that cannot say whose it is (%s, accepted: %s, %s): the next attempt tells, under the same key',
     async ([, accepted, fault, before], { world, tab }) => {
       const once = tab.once({ accepted });
       const broken: Entry = async (arrival, server) => {
         tab.faults.next(fault);
         return late(arrival, server);
       };
-      const end = await world.end(tab, pay(once), ...before, broken);
-      expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store', sent: 'yes' } });
       world.server.otherwise = completed;
-      await world.end(tab, pay(once));
+      const end = await world.end(tab, pay(once), ...before, broken);
+      expect(end.outcome).toMatchObject({ type: 'replayed', effect: 'done', sent: 'yes' });
       expect(new Set(world.server.keys).size).toBe(1);
     },
   );
+
+  test('and a store that cannot say whose it is, at the last attempt: it is unknown, and the next press has the same key', async ({ world, tab, once }) => {
+    const broken: Entry = async (arrival, server) => {
+      tab.faults.next('look-fails');
+      return late(arrival, server);
+    };
+    expect((await world.end(tab, pay(once, ONE), broken)).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer', sent: 'yes' });
+    expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done' });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
 
   // With `settle`, it is the answer, whoever asked.
   test.for([

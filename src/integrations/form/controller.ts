@@ -96,8 +96,8 @@ export class FormController {
   }
 
   async check(): Promise<void> {
-    const name = this.#open ?? this.#payment?.name;
-    if (!name || (await isNothing(this.#shared.client, name)) || this.#busy) return;
+    const [named, name] = [this.#named, this.#open ?? this.#payment?.name];
+    if (!name || (await isNothing(this.#shared.client, name)) || this.#busy || named !== this.#named) return; // it is for another operation by now
     this.#pressed = undefined;
     await this.#ask(name, async () => ofFields(await ask(this.#shared, name), this.#sent, this.#element));
   }

@@ -2,9 +2,9 @@
  * Goal: what a form says is of its own operation and of whoever is here, also where the page changes under it. Method: the element
  * is moved, renamed, copied and asked at awkward moments, and the next user comes in the middle of a call.
  */
-import { memoryStore, refresh, resumeOne } from 'oncefetch';
+import { memoryStore, type Once, refresh, resumeOne, type ScanQuery } from 'oncefetch';
 import { describe, expect, test, vi } from 'vitest';
-import { host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
+import { client, host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -112,6 +112,52 @@ test('nothing was sent, and it is asked: it does not say that something may be d
     await pause(100);
     expect([page.status(), page.element.state]).toEqual(['', '']);
   }
+});
+
+describe('a payment of an earlier page is asked after before this one has read the store', () => {
+  const DONE = 'It was done before, and was not sent again.';
+  test.each<[string, meanwhile: (page: OnPage, earlier: Once, leave: () => void) => unknown, says: string, state: string]>([
+    ['and nothing else happens', () => {}, 'Done.', 'done'],
+    ['and another tab finds out meanwhile', (_, earlier) => resumeOne(earlier, ['pay', '1']), DONE, 'already'],
+    ['and the element is for another operation by then', ({ element }) => element.setAttribute('operation', 'pay 2'), '', ''],
+    [
+      'and somebody else is here by then',
+      ({ once }, _, leave) => {
+        leave();
+        refresh(once);
+      },
+      '',
+      '',
+    ],
+  ])('%s: what it says is of its own operation and user', async (_, meanwhile, says, state) => {
+    const store = memoryStore();
+    const shop = new Shop();
+    let user = `${shop.namespace}-ann`;
+    const options = { store, namespace: () => user, keep: { request: true }, limits: { attempts: 1 } };
+    const earlier = client(shop, options);
+    await shop.meets('lose-response');
+    await earlier.fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', '1'] }).catch(() => {});
+    delete (globalThis as { [of: symbol]: unknown })[Symbol.for('oncefetch')];
+    const { read, scan } = store;
+    // Slower than whoever asks at once.
+    let slow = true;
+    const late = async (): Promise<void> => (slow ? pause(300) : undefined);
+    const ofPage = {
+      ...options,
+      store: { ...store, read: (id: string) => late().then(() => read(id)), scan: (query: ScanQuery) => scan(query).finally(late) },
+    };
+    const page = show({ shop, client: ofPage });
+    const checked = page.element.check();
+    await meanwhile(page, earlier, () => {
+      user = `${shop.namespace}-bob`;
+    });
+    slow = false;
+    await checked;
+    await pause(300);
+    expect([page.status(), page.element.state]).toEqual([says, state]);
+    expect(page.outcomes.map(({ moment }) => moment)).toEqual(state ? [state] : []);
+    await shop.oneEffect();
+  });
 });
 
 const FIELDS = '<input name="card"><button data-once-busy="Paying…"><b>Pay</b></button>';

@@ -2,12 +2,8 @@
 import { defineDialect } from '../../../src/dialects/define.js';
 import { inHeader } from '../../../src/dialects/key-location.js';
 import { FAMILIES, type ServerOptions, WORDED } from '../families.js';
-import type { FaultRates } from '../faults.js';
 import type { Scenario } from '../scenario.js';
 import { anyDevices, family, LIFE, NETWORK, PEOPLE, SERVER, STORE, tabs } from './parts.js';
-
-/** Answers come so late that it has to be looked up whose the operation is by then, and that look fails. */
-const SLOW_AND_UNREADABLE: FaultRates = { ...STORE, lookFails: 0.3, delayed: 0.3 };
 
 export const wordings: Scenario = {
   name: 'wordings',
@@ -16,16 +12,7 @@ export const wordings: Scenario = {
     ...anyDevices(random),
     server: family(random, WORDED),
     client: { reconciles: random.chance(0.3), keep: { request: random.chance(0.5) }, reads: random.chance(0.3) },
-    faults: {
-      ...NETWORK,
-      ...SERVER,
-      ...LIFE,
-      killed: 0.003,
-      duplicated: 0.2,
-      verdictThrows: 0.02,
-      crashesBefore: 0.06,
-      ...(random.of('store').chance(0.3) && SLOW_AND_UNREADABLE),
-    },
+    faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.003, duplicated: 0.2, verdictThrows: 0.02, crashesBefore: 0.06 },
     workload: { ...PEOPLE, gapMs: 5000, presses: 2.5 },
   }),
 };
@@ -64,7 +51,8 @@ export const polledByAnybody: Scenario = {
       declines: 0.3,
       reconcileDelays: 0.3,
       reconcileResponds: 0.5,
-      ...(random.of('store').chance(0.3) && SLOW_AND_UNREADABLE),
+      // Answers come so late that it has to be looked up whose the operation is by then, and that look fails.
+      ...(random.of('store').chance(0.3) && { ...STORE, lookFails: 0.3, delayed: 0.3 }),
     },
     workload: { ...PEOPLE, logOut: 0.5, changed: 0.3 },
   }),
