@@ -55,7 +55,7 @@ export interface ReconcileQuestion {
 /**
  * Finds out elsewhere what became of an operation. Return `'done'` or the answer if it took effect, `'none'` if it did not *and
  * cannot any more*, `'unknown'` if nobody knows. A Response is a proof only if it is a 2xx whose body has not been read, and is not a
- * 202, an HTML page, an empty list or a document that reports a failure. Any other Response counts as `'unknown'`, and the diagnostic
+ * 202, an HTML page, an answer without a body, `null`, an empty list or a document that reports a failure. Any other Response counts as `'unknown'`, and the diagnostic
  * `reconcile-unproven` says so. The hook is called, and its answer believed, only while the operation's user is logged in. `run` never
  * resolves with the Response: it rejects with ERR_ONCE_ALREADY_DONE, which has it as `response`.
  */

@@ -8,7 +8,7 @@ const FAILED = /^(failed|failure|errored|error|cancell?ed|rejected|aborted|decli
 const DONE = /^(succeeded|successful|completed?|done|finished|ready)$/;
 /** A state that will change, or that does not say whether the work has had its effect. */
 const RUNNING =
-  /^(not_?started|new|pending|(en)?queued|scheduled|submitted|received|accepted|waiting|start(ed|ing)|initiali[sz]ing|preparing|running|in_?progress|processing|working|executing|retrying|paused|suspended|creating|updating|deleting|provisioning|cancell?ing|cancel_?(requested|in_?progress)|timed_?out|timeout|expired|unknown)$/;
+  /^(not_?started|new|pending|(en)?queued|scheduled|submitted|received|accepted|waiting|start(ed|ing)|initiali[sz]ing|preparing|running|in_?progress|processing|working|executing|retrying|paused|suspended|creating|updating|deleting|provisioning|cancell?ing|cancel_?(requested|in_?progress)|timed_?out|timeout|expired|unknown|null|false)$/;
 /** A word of the service's own for what is still to come: `pending_review`, `action_required`, `CREATE_IN_PROGRESS`, `finalizing`. */
 const TO_COME = /^(?=\w+$)(not_|.*(pending|require|wait|draft|blocked|incomplete|on_?hold|held$|review($|_)|progress|initiated$|requested$|ing$))/;
 /** A word of the service's own that speaks of a failure, but may not be about the effect: `CREATE_FAILED`, `notification_failed`. */

@@ -14,7 +14,9 @@ import type { Proof, Result } from '../engine/result.js';
 import { settleRecord } from '../engine/settle.js';
 import { limit } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
+import { jsonOf } from '../http/bytes.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
+import type { Answered } from '../http/sending.js';
 import type { Feature } from '../option-types.js';
 
 /**
@@ -111,12 +113,13 @@ async function proofOf(drive: Driver, said: unknown): Promise<Proof | undefined>
 }
 
 /** Whether the Response proves the effect. An error does not; nor does an HTML page, which may be a login or what a single-page app gives for any address. */
-function provesDone(answered: Parameters<typeof answerOf>[0]): boolean {
+function provesDone(answered: Answered): boolean {
   const answer = answerOf(answered);
-  const { status, type, json } = answer;
+  const { status, type } = answer;
   if (status < 200 || status > 299 || status === 202 || /^opaque/.test(type)) return false;
+  const json = jsonOf(answered.text);
   // A 201 says that something was made, whatever else it says.
-  return !isHtml(answer) && workState(json) !== 'failed' && !tellsOfError(json) && (status === 201 || !foundNothing(json));
+  return !isHtml(answer) && workState(json) !== 'failed' && !tellsOfError(json) && (status === 201 || !foundNothing(json, answered));
 }
 
 const isNothing = (value: unknown): boolean => !value || (typeof value === 'object' && Object.values(value).every(isNothing));
@@ -125,11 +128,13 @@ const isNothing = (value: unknown): boolean => !value || (typeof value === 'obje
 const OF_THE_LIST = /^_?(meta|links|pag)/;
 
 /**
- * Whether a document is the answer to a question, such as a search for the key, that found nothing: `[]`, `{ orders: [] }`, or
- * an empty list in one of the usual members.
+ * Whether a document is the answer to a question, such as a search for the key, that found nothing: `null`, `[]`, `{ orders: [] }`, an
+ * empty list in one of the usual members, a word such as "unpaid". Many frameworks make an answer without a body of "nothing".
  */
-function foundNothing(json: unknown): boolean {
-  if (typeof json !== 'object') return false;
+function foundNothing(json: unknown, { body, text }: Answered): boolean {
+  if (body === null || body === '') return true;
+  if (json === undefined || typeof json === 'string') return json === '' || /failed|running/.test(String(workState({ status: json ?? text })));
+  if (typeof json !== 'object') return !json;
   const all = (json ?? {}) as Readonly<Record<string, unknown>>;
   const { id, data, items, results, _embedded } = all;
   const found = Object.entries(all).filter(([name]) => !OF_THE_LIST.test(name));

@@ -27,6 +27,8 @@ describe('a status document', () => {
     ['Azure', { id: '/operations/1', status: 'Canceled' }],
     ['Google', { name: 'operations/1', done: true, error: { code: 3 } }],
     ['JSON:API', { data: { attributes: { status: 'failed' } } }],
+    ['one word', 'Failed\n'],
+    ['one word as JSON', '"CANCELLED"'],
   ])('of %s that says that the work failed is no success: none, and the next press goes on under another key', async (_, json) => {
     const { world, tab, once } = polling({}, idle(ACCEPTED), idle(answers(200, json)), answers(201));
     const end = await world.end(tab, pay(once));
@@ -41,6 +43,10 @@ describe('a status document', () => {
     ['Azure', { status: 'Running' }],
     ['Google', { name: 'operations/1', metadata: {} }],
     ['JSON:API', { data: { attributes: { status: 'queued' } } }],
+    ['one word', 'In progress'],
+    ['one word as JSON', '"PENDING_REVIEW"'],
+    ['no', 'false'],
+    ['nothing', 'null'],
   ])('of %s that says that the work goes on is asked for again', async (_, json) => {
     const { world, tab, once } = polling({}, charged(ACCEPTED), answers(200, json, REPLAYED), answers(200, { status: 'succeeded' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
