@@ -74,8 +74,8 @@ export class FormController {
     // If nobody is logged in as far as the page knows, leave the submit to the browser: the server will say so.
     if (!press || this.#whoIsHere() === undefined) return;
     event.preventDefault();
-    // Another click on the same changes nothing. A press for another operation, or with edited fields, waits until the call has ended.
-    if (!this.#busy) void this.#send(press);
+    // Another click on the same, or the rest of its gesture, changes nothing. A press for another operation, or with edited fields, waits until the call has ended.
+    if (!this.#busy) void (this.#shared.again() ? undefined : this.#send(press));
     else if (!this.#pressed || !isSamePress(this.#pressed, press, this.#element)) this.#next = queued(this.#next, press);
   }
 

@@ -1,6 +1,7 @@
 /** Defines `<once-form>`: a plain form in it takes effect once. */
 import { namespace, type Once } from 'oncefetch';
 import { FormController } from './controller.js';
+import { gestures } from './gesture.js';
 import { clientForForms, SpentKeys } from './key.js';
 import { checkOptions, type FormOptions, type OnceFormElement } from './options.js';
 import type { FormMoment } from './words.js';
@@ -27,7 +28,7 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const spent = new SpentKeys();
   const { client, fingerprints } = clientForForms(once, spent);
-  const shared = { client, fingerprints, options, spent };
+  const shared = { client, fingerprints, options, spent, again: gestures() };
   return class extends HTMLElement {
     static get observedAttributes(): readonly string[] {
       return ['operation', 'known', 'state'];

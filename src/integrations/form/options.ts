@@ -27,6 +27,8 @@ export interface Shared {
   readonly fingerprints: boolean;
   readonly options: FormOptions;
   readonly spent: SpentKeys;
+  /** Whether this submit is the rest of a gesture that has submitted before. */
+  readonly again: () => boolean;
 }
 
 const TYPES = { tag: 'string', says: 'object', call: 'function' } as const;

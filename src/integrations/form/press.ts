@@ -15,39 +15,36 @@ export interface Press {
 
 const unheard = (event: Event): void => event.stopImmediatePropagation();
 
-/** A field's part of the form. A file that was not chosen has no time: browsers give it the present one. */
-const textOf = (name: string, value: FormDataEntryValue): string =>
-  JSON.stringify(typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.size && value.lastModified]);
+const isDisabled = (field: Element): boolean => field.matches(':disabled');
 
-/** What a form would have of one of the browser's own fields, if that were not disabled. */
-function valuesOf(field: Element): readonly FormDataEntryValue[] {
-  if (field instanceof HTMLSelectElement) return [...field.selectedOptions].map(({ value }) => value);
-  if (field instanceof HTMLTextAreaElement) return [field.value];
-  if (!(field instanceof HTMLInputElement) || /^(submit|image|reset|button)$/.test(field.type)) return [];
-  if (field.type === 'file') return field.files?.length ? [...field.files] : [new File([], '')];
-  return !/^(checkbox|radio)$/.test(field.type) || field.checked ? [field.value] : [];
+/** What a form would have of this field, if that were not disabled. */
+function entriesOf(field: Element): [string, FormDataEntryValue][] {
+  const { name, type, value, checked, files, selectedOptions } = field as HTMLInputElement & HTMLSelectElement;
+  const values = (): readonly FormDataEntryValue[] => {
+    if (selectedOptions) return [...selectedOptions].map((option) => option.value);
+    if (files) return files.length ? [...files] : [new File([], '')];
+    return typeof value !== 'string' || /submit|image|reset|button|output/.test(type) || (/checkbox|radio/.test(type) && !checked) ? [] : [value];
+  };
+  return name ? values().map((one) => [name, one]) : [];
 }
-
-/** The elements of the form that are disabled (`true`), or those that are not. */
-const fieldsThat = (form: HTMLFormElement, disabled: boolean): readonly Element[] => [...form.elements].filter((one) => one.matches(':disabled') === disabled);
 
 /**
  * The fields of the form as it is now, as text, without the key and ignored fields, which nobody types. The form's `formdata` listeners
- * are not called, because they may add something different each time. `counted`: fields that count although the page may have disabled
- * them since, as many pages do while a form is being sent.
+ * are not called, because they may add something different each time. A file that was not chosen has no time: browsers give it the present
+ * one. `counted`: fields that count although the page may have disabled them since, as many pages do while a form is being sent.
  */
-export function typedInto(form: HTMLFormElement, ignored: readonly string[], counted: ReadonlySet<Element> = new Set()): string {
+export function typedInto(form: HTMLFormElement, ignored: readonly string[], counted?: ReadonlySet<Element>): string {
   const root = form.getRootNode();
   root.addEventListener('formdata', unheard, true);
-  const fields = [...new FormData(form)];
+  const enabled = [...new FormData(form)];
   root.removeEventListener('formdata', unheard, true);
-  for (const field of fieldsThat(form, true))
-    if (counted.has(field)) for (const value of valuesOf(field)) fields.push([(field as HTMLInputElement).name, value]);
-  const typed = fields.filter(([name]) => name !== '' && name !== KEY_FIELD && !ignored.includes(name));
-  return typed
-    .map(([name, value]) => textOf(name, value))
-    .sort()
-    .join();
+  const disabled = [...form.elements].filter((one) => counted?.has(one) && isDisabled(one)).flatMap(entriesOf);
+  const fields = [...enabled, ...disabled].filter(([name]) => name !== KEY_FIELD && !ignored.includes(name));
+  // In the order of their names, because what is disabled by now stands at the end.
+  fields.sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
+  return JSON.stringify(
+    fields.map(([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.size, value.size && value.lastModified])),
+  );
 }
 
 export const isSameName = (one: OperationName, other: OperationName | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
@@ -80,7 +77,12 @@ export function pressOf(element: Element, form: HTMLFormElement, submitter: Subm
   const submission = readSubmission(form, submitter);
   try {
     if (!('left' in submission))
-      return { submission, name: nameOfButton(submitter) ?? own, typed: typedInto(form, ignoredIn(element)), counted: new Set(fieldsThat(form, false)) };
+      return {
+        submission,
+        name: nameOfButton(submitter) ?? own,
+        typed: typedInto(form, ignoredIn(element)),
+        counted: new Set([...form.elements].filter((one) => !isDisabled(one))),
+      };
     if (submission.mistake) throw submission.mistake;
   } catch (error) {
     report(error);

@@ -3,7 +3,7 @@
  * what was not sent; and the rendered key is found however the form is written. Method: a server that answers when the test says so.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { type Asked, show, withForms } from '../support/form.js';
+import { type Asked, type OnPage, show, withForms } from '../support/form.js';
 
 withForms();
 
@@ -37,6 +37,33 @@ test.each([
   answer(paid());
   await page.says(DONE);
   expect(sent).toEqual([expect.stringMatching(/^k-rendered /)]);
+});
+
+describe('of one gesture only the first press counts, also where the answer came in between, and the form may be sent again', () => {
+  const open = () => show({ fields: '<input name="bags" value="2"><button>Pay</button>', options: { call: () => ({ repeat: 'always' }) } });
+  const charges = async (page: OnPage) => (await page.shop.ledger()).effects.length;
+  const click = ({ form }: OnPage, detail: number) =>
+    form.querySelector('button')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail }));
+  const enter = ({ form }: OnPage, repeat: boolean): void => {
+    form.querySelector('input')?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, repeat }));
+    form.requestSubmit();
+  };
+
+  test.each<[string, (page: OnPage) => void, (page: OnPage) => void, (page: OnPage) => void]>([
+    ['a double click', (page) => click(page, 1), (page) => click(page, 2), (page) => click(page, 1)],
+    ['a double click, and then code submits', (page) => click(page, 1), (page) => click(page, 2), ({ form }) => setTimeout(() => form.requestSubmit())],
+    ['a key that is held down', (page) => enter(page, false), (page) => enter(page, true), (page) => enter(page, false)],
+  ])('%s', async (_, first, rest, next) => {
+    const page = open();
+    first(page);
+    await page.says('Done.');
+    rest(page);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect([page.outcomes.length, await charges(page)]).toEqual([1, 1]);
+    next(page);
+    await vi.waitFor(() => expect(page.outcomes).toHaveLength(2));
+    expect(await charges(page)).toBe(2);
+  });
 });
 
 describe('a press while the form is being sent', () => {
