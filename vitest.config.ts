@@ -57,8 +57,14 @@ const IN_ONE_ENGINE = [
   'test/browser/{clients/swr,react-changes,react-mounted,react-rendering,tanstack-query}.test.ts',
 ];
 
-/** What the twins of the lean build have no part in: sources, and the rules of the core and the dialects. */
-const WITHOUT_TWINS = ['test/{architecture,dialects/safety,engine/attacks-late-derived,engine/begin-table}.test.ts', 'test/tables/**'];
+/** What the twins of the lean build have no part in: sources, the rules of the core and the dialects, the panel, which production pages do not get. */
+const WITHOUT_TWINS = [
+  'test/architecture.test.ts',
+  'test/core/{begin,carrier,decide,verdict,waiting,words,work-state}.test.ts',
+  'test/{devtools,dom,tables}/**',
+  'test/dialects/{safety,size,spoken}.test.ts',
+  'test/engine/{attacks-late-derived,begin-table,every-await,turns}.test.ts',
+];
 
 const WORKERS = Math.max(2, availableParallelism());
 
@@ -179,6 +185,8 @@ const projects: TestProjectConfiguration[] = [
     ...sources,
     test: {
       ...inTurn('proof'),
+      // As in `unit`.
+      isolate: false,
       testTimeout: MINUTE,
       include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts', ...UNHURRIED],
     },
