@@ -66,6 +66,7 @@ const WITHOUT_TWINS = [
   'test/engine/{attacks-late-derived,begin-table,every-await,turns}.test.ts',
 ];
 
+/** `isolate: false`: tests leave nothing behind, and so their files can share a worker, which imports everything once: half the time. */
 const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -160,7 +161,6 @@ const slow = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE, globalSetup: [p
 const inPlayground = { ...slow, globalSetup: [path('test/e2e/support/prepare.ts')] };
 
 const unit = {
-  // Its tests leave nothing behind, and so can share a worker: half the time.
   isolate: false,
   testTimeout: MINUTE,
   include: ['test/**/*.test.ts'],
@@ -185,18 +185,23 @@ const projects: TestProjectConfiguration[] = [
     ...sources,
     test: {
       ...inTurn('proof'),
-      // As in `unit`.
       isolate: false,
       testTimeout: MINUTE,
       include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts', ...UNHURRIED],
     },
   },
-  // Its files only read, and so can share a worker.
   { ...sources, test: { ...inTurn('docs'), isolate: false, testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   {
     ...sources,
-    test: { ...inTurn('node'), include: ['test/{clients,node,playground,servers}/**/*.test.ts'], exclude: SLOW, testTimeout: MINUTE, hookTimeout: MINUTE },
+    test: {
+      ...inTurn('node'),
+      isolate: false,
+      include: ['test/{clients,node,playground,servers}/**/*.test.ts'],
+      exclude: SLOW,
+      testTimeout: MINUTE,
+      hookTimeout: MINUTE,
+    },
   },
   { ...sources, test: { ...inPlayground, ...inTurn('slow'), include: SLOW } },
   ...inBrowsers,
@@ -206,11 +211,11 @@ const projects: TestProjectConfiguration[] = [
   { test: { ...slow, ...inTurn('runtimes'), globalSetup: [path('test/runtimes/prepare.mjs')], include: ['test/runtimes/*.test.ts'] } },
   // Apps of frameworks, built and started as those do, in the first browser.
   { test: { ...slow, ...inTurn('frameworks'), globalSetup: [path('test/frameworks/prepare.mjs')], include: ['test/frameworks/*.test.ts'] } },
-  { test: { ...slow, ...inTurn('package'), include: ['test/package/**/*.test.ts'] } },
+  { test: { ...slow, ...inTurn('package'), isolate: false, include: ['test/package/**/*.test.ts'] } },
 ];
 // It drives the playground in the first browser.
 if (browsers[0] !== undefined && executableOf(browsers[0]) !== undefined) {
-  projects.push({ test: { ...inPlayground, ...inTurn('e2e'), include: ['test/e2e/**/*.test.ts'], exclude: SLOW } });
+  projects.push({ test: { ...inPlayground, ...inTurn('e2e'), isolate: false, include: ['test/e2e/**/*.test.ts'], exclude: SLOW } });
 }
 
 export default defineConfig({ test: { projects, maxWorkers: WORKERS, reporters: ['default', path('scripts/skipped.mjs')] } });
