@@ -66,7 +66,7 @@ const WITHOUT_TWINS = [
   'test/engine/{attacks-late-derived,begin-table,every-await,turns}.test.ts',
 ];
 
-/** `isolate: false`: tests leave nothing behind, and so their files can share a worker, which imports everything once: half the time. */
+/** `isolate: false`: tests leave nothing behind, and so their files can share a worker or a page, which loads everything once: half the time. */
 const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -138,8 +138,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
         include: ['test/browser/**/*.test.ts'],
         exclude: isFirst ? [] : IN_ONE_ENGINE,
         testTimeout: MINUTE,
-        // Half of what the processor does is to load the sources into a page. Each file has one of its own in the first browser.
-        isolate: isFirst,
+        isolate: false,
         setupFiles: [path('test/browser/support/fresh.ts')],
         // Its files share an origin: its quota, its locks, its service workers.
         fileParallelism: false,
