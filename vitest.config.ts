@@ -57,9 +57,16 @@ const IN_ONE_ENGINE = [
   'test/browser/{clients/swr,react-changes,react-mounted,react-rendering,tanstack-query}.test.ts',
 ];
 
-/** What the twins of the lean build have no part in: sources, and the rules of the core and the dialects. */
-const WITHOUT_TWINS = ['test/{architecture,dialects/safety,engine/attacks-late-derived,engine/begin-table}.test.ts', 'test/tables/**'];
+/** What the twins of the lean build have no part in: sources, the rules of the core and the dialects, the panel, which production pages do not get. */
+const WITHOUT_TWINS = [
+  'test/architecture.test.ts',
+  'test/core/{begin,carrier,decide,verdict,waiting,words,work-state}.test.ts',
+  'test/{devtools,dom,tables}/**',
+  'test/dialects/{safety,size,spoken}.test.ts',
+  'test/engine/{attacks-late-derived,begin-table,every-await,turns}.test.ts',
+];
 
+/** `isolate: false`: tests leave nothing behind, and so their files can share a worker or a page, which loads everything once: half the time. */
 const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
@@ -131,8 +138,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
         include: ['test/browser/**/*.test.ts'],
         exclude: isFirst ? [] : IN_ONE_ENGINE,
         testTimeout: MINUTE,
-        // Half of what the processor does is to load the sources into a page. Each file has one of its own in the first browser.
-        isolate: isFirst,
+        isolate: false,
         setupFiles: [path('test/browser/support/fresh.ts')],
         // Its files share an origin: its quota, its locks, its service workers.
         fileParallelism: false,
@@ -154,7 +160,6 @@ const slow = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE, globalSetup: [p
 const inPlayground = { ...slow, globalSetup: [path('test/e2e/support/prepare.ts')] };
 
 const unit = {
-  // Its tests leave nothing behind, and so can share a worker: half the time.
   isolate: false,
   testTimeout: MINUTE,
   include: ['test/**/*.test.ts'],
@@ -179,16 +184,23 @@ const projects: TestProjectConfiguration[] = [
     ...sources,
     test: {
       ...inTurn('proof'),
+      isolate: false,
       testTimeout: MINUTE,
       include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts', ...UNHURRIED],
     },
   },
-  // Its files only read, and so can share a worker.
   { ...sources, test: { ...inTurn('docs'), isolate: false, testTimeout: MINUTE, include: ['test/docs/**/*.test.ts'] } },
   // Real processes, started and killed.
   {
     ...sources,
-    test: { ...inTurn('node'), include: ['test/{clients,node,playground,servers}/**/*.test.ts'], exclude: SLOW, testTimeout: MINUTE, hookTimeout: MINUTE },
+    test: {
+      ...inTurn('node'),
+      isolate: false,
+      include: ['test/{clients,node,playground,servers}/**/*.test.ts'],
+      exclude: SLOW,
+      testTimeout: MINUTE,
+      hookTimeout: MINUTE,
+    },
   },
   { ...sources, test: { ...inPlayground, ...inTurn('slow'), include: SLOW } },
   ...inBrowsers,
@@ -198,11 +210,11 @@ const projects: TestProjectConfiguration[] = [
   { test: { ...slow, ...inTurn('runtimes'), globalSetup: [path('test/runtimes/prepare.mjs')], include: ['test/runtimes/*.test.ts'] } },
   // Apps of frameworks, built and started as those do, in the first browser.
   { test: { ...slow, ...inTurn('frameworks'), globalSetup: [path('test/frameworks/prepare.mjs')], include: ['test/frameworks/*.test.ts'] } },
-  { test: { ...slow, ...inTurn('package'), include: ['test/package/**/*.test.ts'] } },
+  { test: { ...slow, ...inTurn('package'), isolate: false, include: ['test/package/**/*.test.ts'] } },
 ];
 // It drives the playground in the first browser.
 if (browsers[0] !== undefined && executableOf(browsers[0]) !== undefined) {
-  projects.push({ test: { ...inPlayground, ...inTurn('e2e'), include: ['test/e2e/**/*.test.ts'], exclude: SLOW } });
+  projects.push({ test: { ...inPlayground, ...inTurn('e2e'), isolate: false, include: ['test/e2e/**/*.test.ts'], exclude: SLOW } });
 }
 
 export default defineConfig({ test: { projects, maxWorkers: WORKERS, reporters: ['default', path('scripts/skipped.mjs')] } });

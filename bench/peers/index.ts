@@ -69,9 +69,3 @@ export const peers: Readonly<Record<string, (fetch: Fetch) => Promise<Call>>> = 
 };
 
 const retriedByAxios = (error: { response?: { status: number } }): boolean => !error.response || error.response.status >= 500 || error.response.status === 429;
-
-/** Peers that are measured in browsers only, and why. */
-export const browserOnly: Readonly<Record<string, string>> = {
-  'workbox-background-sync': 'its queue lives in a service worker, on IndexedDB',
-  '@tanstack/offline-transactions': 'its outbox lives in a page, on IndexedDB or localStorage',
-};

@@ -1,7 +1,6 @@
 /** The customer and the cart. Shared by all tabs of this browser, as a shop's session is. */
 
 const PRICE_CENTS = 2100;
-export const QUANTITY_MAX = 9;
 
 export interface Cart {
   readonly id: string;

@@ -2,7 +2,7 @@
  * Goal: nothing from outside makes a call hang, lie, grow without bound or end with something untyped. Method: answers,
  * transports, stored records, stores, hooks, options and names of every absurd shape, drawn from a seed that a failure prints.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { createOn } from '../../src/once.js';
@@ -12,8 +12,6 @@ import { NAME, pay, URL_ } from '../support/world.js';
 import { fuzz, NONSENSE, stage, truthful } from './fuzz.js';
 
 // Cases by the hundred, on machines that may have other work.
-vi.setConfig({ testTimeout: 30_000 });
-
 const MEGABYTE = 1_048_576;
 const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 

@@ -6,15 +6,13 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 import { ordered } from '../../src/stores/text.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 import { record } from '../support/stored.js';
 
 // A strict commit waits for the disk, which others may keep busy.
-vi.setConfig({ testTimeout: 60_000 });
-
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-sqlite-'));
 // The second run of the contract needs no disk: a rollback journal takes several flushes for one commit.
 const ram = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'oncefetch-sqlite-'));

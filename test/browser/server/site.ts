@@ -1,4 +1,4 @@
-/** What is under `/site/`: pages, scripts and shops for tests in browsers. As middleware of vitest's own server, or on a port. */
+/** What is under `/site/`: pages, scripts and shops for tests in browsers. As middleware of vitest's own server. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -157,21 +157,4 @@ function answer(request: IncomingMessage, response: ServerResponse, shops: Map<s
     return true;
   }
   return false;
-}
-
-/** The site on a port of its own. */
-export async function startSite(): Promise<{ readonly origin: string; stop(): Promise<void> }> {
-  const serve = site();
-  const server = createServer((request, response) => {
-    if (!serve(request, response)) response.writeHead(404).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    origin: originOf(server),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
 }

@@ -5,15 +5,13 @@
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Store } from '../../../src/ports.js';
 import { type PostgresClient, postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 import { countOf, put, raise, record, remove } from '../../support/stored.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const MANY = 64;
 const ids = Array.from({ length: MANY }, (_, n) => `r${n}`);

@@ -15,8 +15,6 @@ import { counts } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
 import { ignore, put, record } from '../../support/stored.js';
 
-vi.setConfig({ testTimeout: 60_000 });
-
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();

@@ -4,7 +4,7 @@
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
   type PostgresServer,
   type RedisServer,
@@ -22,8 +22,6 @@ import { statementsOf, TOO_LATE } from '../../../src/stores/postgres/sql.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 import { type Connected, redisClients } from '../../support/redis-clients.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 /** Longer than any statement waits for a lock. */
 const LATER_MS = 1500;

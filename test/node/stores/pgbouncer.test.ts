@@ -3,15 +3,13 @@
  * leaves no setting behind, and what is restarted makes nothing take effect twice. Method: the real PgBouncer before a real PostgreSQL.
  */
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPgBouncer, startPostgres, withoutPgBouncer } from '../../../scripts/start-services.ts';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { storeContract } from '../../../src/testing/store-contract.js';
 import { counts } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
 import { countOf, raise } from '../../support/stored.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const ids = Array.from({ length: 64 }, (_, n) => `r${n}`);
 

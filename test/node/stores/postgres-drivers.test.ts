@@ -4,7 +4,7 @@
  */
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
 import { createOnce, outcomeOf } from '../../../src/entries/index.js';
 import type { Stored } from '../../../src/ports.js';
@@ -12,8 +12,6 @@ import { type PostgresClient, postgresMigration, postgresStore } from '../../../
 import { describeOn } from '../../support/describe-on.js';
 import { made } from '../../support/made.js';
 import { aRecord } from '../../support/record.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
   let server: PostgresServer;

@@ -12,8 +12,6 @@ import { countsWhileCut, storesUntilKilled } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
 import { ignore, put, record } from '../../support/stored.js';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 const everyCall = (store: Store): (() => Promise<unknown>)[] => [
   () => put(store, record('x')),
   () => store.read('x'),

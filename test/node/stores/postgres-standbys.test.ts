@@ -10,8 +10,6 @@ import type { Store } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { describeOn } from '../../support/describe-on.js';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 describeOn(withoutPostgres)('a synchronous standby that is away', () => {
   let server: PostgresServer;
   let pool: pg.Pool;

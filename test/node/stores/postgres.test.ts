@@ -16,8 +16,6 @@ import { made } from '../../support/made.js';
 import { aRecord } from '../../support/record.js';
 import { put, raise, record } from '../../support/stored.js';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 describeOn(withoutPostgres)('PostgreSQL', () => {
   let server: PostgresServer;
   let [pool, single] = [undefined as unknown as pg.Pool, undefined as unknown as pg.Client];

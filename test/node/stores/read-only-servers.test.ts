@@ -15,8 +15,6 @@ import { describeOn } from '../../support/describe-on.js';
 import { type Connected, redisClients } from '../../support/redis-clients.js';
 import { ignore, put, record } from '../../support/stored.js';
 
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
-
 /** Each at a record of its own: whoever waits for an update from here of the same record may wait until its own time is over, and has heard nothing. */
 const everyLook = (store: Store): (() => Promise<unknown>)[] => [
   () => store.read('x'),

@@ -13,8 +13,6 @@ import { describeOn } from '../../support/describe-on.js';
 import { type Connected, redisClients } from '../../support/redis-clients.js';
 import { ignore, put, record } from '../../support/stored.js';
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
-
 const faults = (name: keyof typeof redisClients) => () => {
   let server: RedisServer;
   let admin: Redis;

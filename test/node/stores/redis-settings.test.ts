@@ -10,8 +10,6 @@ import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 import { ignore, put, record } from '../../support/stored.js';
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
-
 describeOn(withoutRedis)('a server', () => {
   let server: RedisServer;
   let admin: Redis;

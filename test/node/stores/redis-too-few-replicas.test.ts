@@ -1,12 +1,10 @@
 /** Goal: with `wait`, nothing is sent before the replicas have its record, whatever the process guessed of it first. */
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';
 import { createOnce, run } from '../../../src/entries/index.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
-
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 describeOn(withoutRedis)('a master without replicas', () => {
   let server: RedisServer;

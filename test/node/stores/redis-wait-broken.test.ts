@@ -12,8 +12,6 @@ import { redisStore } from '../../../src/stores/redis/redis.js';
 import { describeOn } from '../../support/describe-on.js';
 import { countOf, raise } from '../../support/stored.js';
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
-
 describeOn(withoutRedis)('a connection that breaks while a strict update waits for the replicas', () => {
   let [master, replica] = [undefined as unknown as RedisServer, undefined as unknown as RedisServer];
   let [client, admin] = [undefined as unknown as Redis, undefined as unknown as Redis];

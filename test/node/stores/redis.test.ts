@@ -13,8 +13,6 @@ import { storeContract } from '../../../src/testing/store-contract.js';
 import { describeOn } from '../../support/describe-on.js';
 import { ignore, put, record } from '../../support/stored.js';
 
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
-
 describeOn(withoutRedis)('on one server', () => {
   let server: RedisServer;
   let [nodeRedis, ioRedis] = [createClient(), undefined as unknown as Redis];

@@ -3,15 +3,13 @@
  * afterwards. Method: the real servers, stopped as an operator stops them and started again, with counters that are raised meanwhile.
  */
 import pg from 'pg';
-import { test, vi } from 'vitest';
+import { test } from 'vitest';
 import { startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { counts } from '../../support/counts.js';
 import { describeOn } from '../../support/describe-on.js';
 import { redisClients } from '../../support/redis-clients.js';
-
-vi.setConfig({ testTimeout: 60_000 });
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
   test('that is restarted in mid-call', async () => {

@@ -7,7 +7,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createClient, createClientPool } from 'redis';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Store } from '../../../src/ports.js';
 import { postgresMigration, postgresStore } from '../../../src/stores/postgres/postgres.js';
@@ -15,8 +15,6 @@ import { type RedisClient, redisStore } from '../../../src/stores/redis/redis.js
 import { describeOn } from '../../support/describe-on.js';
 import { redisClients } from '../../support/redis-clients.js';
 import { put, record } from '../../support/stored.js';
-
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const TIMEOUT_MS = 1000;
 
