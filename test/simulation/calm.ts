@@ -83,6 +83,9 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
   let open = ops;
   for (const reconciles of [false, true]) {
     for (let round = 0; open.length > 0 && round < PAYLOADS_MAX; round++) {
+      // The one before may have died with a lease, and an app may ask not to wait for that.
+      slot.context?.kill();
+      await world.time.run(world.time.now + DRIVE_MS);
       const context = fresh(world, app, slot, user, reconciles);
       for (const op of open) {
         const payload = op.payloads[op.unnamed ? 0 : op.payloads.length - 1 - round];
