@@ -208,6 +208,7 @@ export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: 
   if (!ok) return 'running';
   const kind = dialect.read?.(answer, asked, true)?.kind;
   // A rule of the dialect knows the server's words better than the document's state does, which is guessed.
-  if (kind === undefined || (ENDED.has(kind) && state === 'failed')) return state === 'doubtful' ? 'running' : (state ?? 'done');
+  if (kind === undefined || (ENDED.has(kind) && state === 'failed'))
+    return state === 'doubtful' || (!state && answer.header('retry-after') !== null) ? 'running' : (state ?? 'done');
   return kind === 'refused' ? 'failed' : ENDED.has(kind) ? 'done' : 'running';
 }

@@ -54,6 +54,7 @@ describe('a status document', () => {
   });
 
   test.each<[string, Entry]>([
+    ['without a state, with Retry-After', answers(200, { progress: 40 }, { 'retry-after': '1' })],
     ['that was not found', answers(404, { status: 'failed' })],
     ['behind a login', answers(401, { state: 'failed' })],
     ['of a server in trouble', answers(503, { status: 'error' })],
