@@ -158,6 +158,9 @@ const FLAWS: Record<string, Partial<Parts>> = {
       if (next !== undefined) cached.get(medium)?.set(id, next);
     },
   },
+  'writes into what it is given': {
+    write: (medium, id, next, changed) => right.write(medium, id, next && Object.assign(next, { forgetAt: next.forgetAt }), changed),
+  },
   'does not remove': { write: (medium, id, next, changed) => right.write(medium, id, next ?? undefined, changed) },
   'takes an explicit undefined for a removal': {
     write: (medium, id, next, changed) => right.write(medium, id, 'next' in changed ? (next ?? null) : undefined, changed),

@@ -45,6 +45,15 @@ const steps: readonly Case[] = [
     },
   },
   {
+    title: 'a frozen record, as the engine gives it, can be inserted and changed',
+    async run({ open }) {
+      const store = await open();
+      await put(store, Object.freeze(record('a')));
+      await put(store, Object.freeze(record('a', { count: 1 })));
+      same(await store.read('a'), record('a', { count: 1 }), 'changed');
+    },
+  },
+  {
     title: 'a record can be inserted, changed and removed',
     async run({ open }) {
       const store = await open();
