@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
-import type { BrowserProviderOption } from 'vitest/node';
+import { BaseSequencer, type BrowserProviderOption, type TestSpecification } from 'vitest/node';
 import { type Browser, browsers, executableOf, executablesOf } from './scripts/browsers.mjs';
 import { TWINS } from './scripts/lean.mjs';
 import { webkitgtk } from './scripts/webkitgtk-provider.ts';
@@ -56,6 +56,17 @@ const IN_ONE_ENGINE = [
   // What React and other libraries do between a click and a call. `react` and `react-identity` have the store, tabs and clicks.
   'test/browser/{clients/swr,react-changes,react-mounted,react-rendering,tanstack-query}.test.ts',
 ];
+
+/** These clear their site's data. From then on, an open page in Chromium has no locks in common with pages that are opened later. */
+const CLEARING = /browser\/(engine\/storage|stores\/indexeddb)\.test\.ts$/;
+
+/** They come last, because files share a page. */
+class ClearingLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [false, true].flatMap((last) => sorted.filter(({ moduleId }) => CLEARING.test(moduleId) === last));
+  }
+}
 
 /** What the twins of the lean build have no part in: sources, the rules of the core and the dialects, the panel, which production pages do not get. */
 const WITHOUT_TWINS = [
@@ -217,4 +228,6 @@ if (browsers[0] !== undefined && executableOf(browsers[0]) !== undefined) {
   projects.push({ test: { ...inPlayground, ...inTurn('e2e'), isolate: false, include: ['test/e2e/**/*.test.ts'], exclude: SLOW } });
 }
 
-export default defineConfig({ test: { projects, maxWorkers: WORKERS, reporters: ['default', path('scripts/skipped.mjs')] } });
+export default defineConfig({
+  test: { projects, maxWorkers: WORKERS, sequence: { sequencer: ClearingLast }, reporters: ['default', path('scripts/skipped.mjs')] },
+});
