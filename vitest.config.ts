@@ -77,10 +77,12 @@ const WITHOUT_TWINS = [
   'test/engine/{attacks-late-derived,begin-table,every-await,turns}.test.ts',
 ];
 
-/** `isolate: false`: tests leave nothing behind, and so their files can share a worker or a page, which loads everything once: half the time. */
 const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+
+/** Tests leave nothing behind, and so their files can share a worker or a page, which loads everything once: half the time. */
+const shared = { isolate: false, setupFiles: [path('test/support/fresh.ts')] };
 
 /** Tests may import the package by its name and get its sources; `package` and `e2e` get what was built. */
 const sources = {
@@ -149,8 +151,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
         include: ['test/browser/**/*.test.ts'],
         exclude: isFirst ? [] : IN_ONE_ENGINE,
         testTimeout: MINUTE,
-        isolate: false,
-        setupFiles: [path('test/browser/support/fresh.ts')],
+        ...shared,
         // Its files share an origin: its quota, its locks, its service workers.
         fileParallelism: false,
         browser: {
@@ -171,7 +172,7 @@ const slow = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE, globalSetup: [p
 const inPlayground = { ...slow, globalSetup: [path('test/e2e/support/prepare.ts')] };
 
 const unit = {
-  isolate: false,
+  ...shared,
   testTimeout: MINUTE,
   include: ['test/**/*.test.ts'],
   exclude: [
@@ -195,7 +196,7 @@ const projects: TestProjectConfiguration[] = [
     ...sources,
     test: {
       ...inTurn('proof'),
-      isolate: false,
+      ...shared,
       testTimeout: MINUTE,
       include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts', ...UNHURRIED],
     },
@@ -206,7 +207,7 @@ const projects: TestProjectConfiguration[] = [
     ...sources,
     test: {
       ...inTurn('node'),
-      isolate: false,
+      ...shared,
       include: ['test/{clients,node,playground,servers}/**/*.test.ts'],
       exclude: SLOW,
       testTimeout: MINUTE,
