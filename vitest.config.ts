@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
-import type { BrowserProviderOption } from 'vitest/node';
+import { BaseSequencer, type BrowserProviderOption, type TestSpecification } from 'vitest/node';
 import { type Browser, browsers, executableOf, executablesOf } from './scripts/browsers.mjs';
 import { TWINS } from './scripts/lean.mjs';
 import { webkitgtk } from './scripts/webkitgtk-provider.ts';
@@ -57,6 +57,17 @@ const IN_ONE_ENGINE = [
   'test/browser/{clients/swr,react-changes,react-mounted,react-rendering,tanstack-query}.test.ts',
 ];
 
+/** These clear their site's data. From then on, an open page in Chromium has no locks in common with pages that are opened later. */
+const CLEARING = /browser\/(engine\/storage|stores\/indexeddb)\.test\.ts$/;
+
+/** They come last, because files share a page. */
+class ClearingLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [false, true].flatMap((last) => sorted.filter(({ moduleId }) => CLEARING.test(moduleId) === last));
+  }
+}
+
 /** What the twins of the lean build have no part in: sources, the rules of the core and the dialects, the panel, which production pages do not get. */
 const WITHOUT_TWINS = [
   'test/architecture.test.ts',
@@ -66,10 +77,12 @@ const WITHOUT_TWINS = [
   'test/engine/{attacks-late-derived,begin-table,every-await,turns}.test.ts',
 ];
 
-/** `isolate: false`: tests leave nothing behind, and so their files can share a worker or a page, which loads everything once: half the time. */
 const WORKERS = Math.max(2, availableParallelism());
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
+
+/** Tests leave nothing behind, and so their files can share a worker or a page, which loads everything once: half the time. */
+const shared = { isolate: false, setupFiles: [path('test/support/fresh.ts')] };
 
 /** Tests may import the package by its name and get its sources; `package` and `e2e` get what was built. */
 const sources = {
@@ -138,8 +151,7 @@ const inBrowsers = browsers.flatMap((browser): TestProjectConfiguration[] => {
         include: ['test/browser/**/*.test.ts'],
         exclude: isFirst ? [] : IN_ONE_ENGINE,
         testTimeout: MINUTE,
-        isolate: false,
-        setupFiles: [path('test/browser/support/fresh.ts')],
+        ...shared,
         // Its files share an origin: its quota, its locks, its service workers.
         fileParallelism: false,
         browser: {
@@ -160,7 +172,7 @@ const slow = { testTimeout: 2 * MINUTE, hookTimeout: 2 * MINUTE, globalSetup: [p
 const inPlayground = { ...slow, globalSetup: [path('test/e2e/support/prepare.ts')] };
 
 const unit = {
-  isolate: false,
+  ...shared,
   testTimeout: MINUTE,
   include: ['test/**/*.test.ts'],
   exclude: [
@@ -184,7 +196,7 @@ const projects: TestProjectConfiguration[] = [
     ...sources,
     test: {
       ...inTurn('proof'),
-      isolate: false,
+      ...shared,
       testTimeout: MINUTE,
       include: ['test/{cost,explore,fuzz,probe,properties,simulation,stores,testing}/**/*.test.ts', ...UNHURRIED],
     },
@@ -195,7 +207,7 @@ const projects: TestProjectConfiguration[] = [
     ...sources,
     test: {
       ...inTurn('node'),
-      isolate: false,
+      ...shared,
       include: ['test/{clients,node,playground,servers}/**/*.test.ts'],
       exclude: SLOW,
       testTimeout: MINUTE,
@@ -217,4 +229,6 @@ if (browsers[0] !== undefined && executableOf(browsers[0]) !== undefined) {
   projects.push({ test: { ...inPlayground, ...inTurn('e2e'), isolate: false, include: ['test/e2e/**/*.test.ts'], exclude: SLOW } });
 }
 
-export default defineConfig({ test: { projects, maxWorkers: WORKERS, reporters: ['default', path('scripts/skipped.mjs')] } });
+export default defineConfig({
+  test: { projects, maxWorkers: WORKERS, sequence: { sequencer: ClearingLast }, reporters: ['default', path('scripts/skipped.mjs')] },
+});

@@ -215,3 +215,9 @@ describe('a rule lets pass', () => {
     expect(print(RULES[rule](good))).toEqual([]);
   });
 });
+
+test('no helper of tests has a hook of its own: files share a worker, and it would be that of the first of them', () => {
+  const helpers = Object.entries(readTexts(root, 'test')).filter(([path]) => !/\.(test|suite)\.ts$|^test\/support\/fresh\.ts$|node_modules/.test(path));
+  expect(helpers.length).toBeGreaterThan(100);
+  expect(helpers.filter(([, text]) => /^(before|after)(Each|All)\(/m.test(text)).map(([path]) => path)).toEqual([]);
+});

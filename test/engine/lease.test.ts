@@ -21,6 +21,18 @@ async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>
   tab.kill();
 }
 
+test('a process has one name in all its leases: under another one it could not renew those that it has', async ({ world, one }) => {
+  world.server.otherwise = charged(hangs());
+  const names = [NAME, ['book', 1], ['vote', 1]];
+  for (const operation of names) {
+    void pay(one.once, { operation } as object);
+    await rest();
+  }
+  const owners = names.map((name) => world.record(name)?.lease?.owner);
+  expect(new Set(owners).size).toBe(1);
+  expect(owners[0]).toBeTypeOf('string');
+});
+
 describe('a second process', () => {
   test('waits for the first, gets its outcome, and sends nothing', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));

@@ -20,15 +20,15 @@ const replace: typeof replaceMethod = (type, name, make) => {
   return restore;
 };
 
-/** The databases that are opened and the connections that work on them. */
-function watch(): { opened: number; live: IDBDatabase | undefined } {
+/** How often this database is opened, and the connection that works on it. */
+function watch(database: string): { opened: number; live: IDBDatabase | undefined } {
   const seen = { opened: 0, live: undefined as IDBDatabase | undefined };
   replace(
     IDBFactory,
     'open',
     (open) =>
       function (...args) {
-        seen.opened++;
+        if (args[0] === database) seen.opened++;
         return open.apply(this, args);
       },
   );
@@ -37,7 +37,7 @@ function watch(): { opened: number; live: IDBDatabase | undefined } {
     'transaction',
     (transaction) =>
       function (...args) {
-        seen.live = this as IDBDatabase;
+        if ((this as IDBDatabase).name === database) seen.live = this as IDBDatabase;
         return transaction.apply(this, args);
       },
   );
@@ -97,9 +97,9 @@ describe('a write', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('is not tried again once it was put, because it might be there', async ({ store }) => {
+  test('is not tried again once it was put, because it might be there', async ({ store, database }) => {
     await put(store, record('b'));
-    const seen = watch();
+    const seen = watch(database);
     failCommits();
     let calls = 0;
     await faultOf(store.update('a', () => ({ next: record('a'), value: calls++ })));
@@ -157,9 +157,9 @@ describe('a write', () => {
     expect(asked).toEqual(['strict', 'relaxed', 'strict']);
   });
 
-  test('whose change throws is not tried again, on the same connection', async ({ store }) => {
+  test('whose change throws is not tried again, on the same connection', async ({ store, database }) => {
     await put(store, record('b'));
-    const seen = watch();
+    const seen = watch(database);
     let calls = 0;
     const change = () => {
       calls++;
@@ -172,8 +172,8 @@ describe('a write', () => {
 });
 
 describe('a connection', () => {
-  test('that was closed under the store is opened again, and the call succeeds', async ({ store }) => {
-    const seen = watch();
+  test('that was closed under the store is opened again, and the call succeeds', async ({ store, database }) => {
+    const seen = watch(database);
     await put(store, record('a'));
     seen.live?.close();
     await put(store, record('a', { count: 2 }));
@@ -181,8 +181,8 @@ describe('a connection', () => {
     expect(seen.opened).toBe(2);
   });
 
-  test('that the browser closes because the site’s data are cleared is opened again', async ({ store }) => {
-    const seen = watch();
+  test('that the browser closes because the site’s data are cleared is opened again', async ({ store, database }) => {
+    const seen = watch(database);
     await put(store, record('a'));
     const first = seen.live;
     const closed = new Promise((resolve) => first?.addEventListener('close', resolve));
@@ -196,11 +196,11 @@ describe('a connection', () => {
     expect(seen.live).not.toBe(first);
   });
 
-  test('that the browser closes for want of room is opened again', async ({ skip }) => {
+  test('that the browser closes for want of room is opened again', async ({ skip, database }) => {
     skip(server.browser !== 'chromium', 'only Chromium can be made to evict');
     const evict = await inBucket({});
-    const store = indexedDbStore({ name: freshName() });
-    const seen = watch();
+    const store = indexedDbStore({ name: database });
+    const seen = watch(database);
     await put(store, record('a'));
     const closed = new Promise((resolve) => seen.live?.addEventListener('close', resolve));
     await evict();
@@ -211,9 +211,9 @@ describe('a connection', () => {
     expect(await store.read('b')).toEqual(record('b'));
   });
 
-  test('that dies before anything was written is replaced, and the change sees the record', async ({ store }) => {
+  test('that dies before anything was written is replaced, and the change sees the record', async ({ store, database }) => {
     await put(store, record('a'));
-    const seen = watch();
+    const seen = watch(database);
     let deaths = 1;
     replace(
       IDBObjectStore,
@@ -260,15 +260,15 @@ describe('a connection', () => {
     expect(await store.read('b')).toEqual(record('b'));
   });
 
-  test('is closed with its store', async ({ store }) => {
-    const seen = watch();
+  test('is closed with its store', async ({ store, database }) => {
+    const seen = watch(database);
     await put(store, record('a'));
     await store.close();
     expect(() => seen.live?.transaction('records')).toThrow(expect.objectContaining({ name: 'InvalidStateError' }));
   });
 
-  test('is shared by the calls of one store', async ({ store }) => {
-    const seen = watch();
+  test('is shared by the calls of one store', async ({ store, database }) => {
+    const seen = watch(database);
     await Promise.all([put(store, record('a')), put(store, record('b')), store.read('c'), store.scan({ before: 1, limit: 1 })]);
     expect(seen.opened).toBe(1);
   });
