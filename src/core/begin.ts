@@ -215,7 +215,8 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     ...found,
     ...(stays ? {} : { scheme: c.scheme, payloads: [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX), raw: c.raw }),
     meta: c.meta ?? before.meta,
-    request: keeps ? (before.request ?? c.request) : c.request,
+    // A stored request is taken for the bytes that went out first, so this call's other ones do not stand in for them.
+    request: keeps ? (before.request ?? (otherBytes ? undefined : c.request)) : c.request,
     earlier:
       keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
   });

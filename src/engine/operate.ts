@@ -178,7 +178,7 @@ async function execute(job: OperationRun, waited: Waited | undefined, round = 1)
   if (reason) finished = await finish(drive, { decision: stop(reason, true) });
   else {
     const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-    if (payload !== linked) keepRecent(kept, present, drive.payload, 8);
+    if (payload !== linked && !start.otherBytes) keepRecent(kept, present, drive.payload, 8);
     keepRecent(payloads, keyed, kept, 32);
     changed(client);
     finished = await holdingLease(drive, async () => {

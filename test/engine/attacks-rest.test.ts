@@ -166,6 +166,31 @@ describe('A36: the same bytes', () => {
       outcome: { effect: 'unknown', reason: 'bytes' },
     });
   });
+
+  test.for(['the first press', 'the second one', 'the second one, after a reload'])(
+    "A36: there, what `reconcile` says is done is not taken for an earlier form's (%s)",
+    async (press, { world }) => {
+      let said: 'unknown' | 'done' = 'unknown';
+      const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
+      const options = { namespace: 'ann', fingerprint, repeat: 'if-changed', reconcile: () => said } as const;
+      const before = world.open(options);
+      await world.end(before.tab, pay(before.once, { ...ONE, body: { ...CART, cart: 'c1', at: 1 } }), lost());
+      await world.end(before.tab, pay(before.once, { ...ONE, body: { ...CART, cart: 'c2', at: 2 } }), charged(lost()));
+      before.tab.kill();
+      const kept = { ...options, keep: { request: true } };
+      let { tab, once } = world.open(kept);
+      world.server.otherwise = answers(422, { title: 'Idempotency-Key is already used' });
+      const again = (at: number) => world.end(tab, pay(once, { body: { ...CART, cart: 'c2', at } }));
+      if (press !== 'the first press') await again(3);
+      if (/reload/.test(press)) {
+        tab.kill();
+        ({ tab, once } = world.open(kept));
+      }
+      said = 'done';
+      expect((await again(4)).outcome).toMatchObject({ effect: 'done' });
+      expect(new Set(world.server.keys).size).toBe(1);
+    },
+  );
 });
 
 describe('A41 to A45, A48: limits', () => {
