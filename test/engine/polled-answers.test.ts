@@ -47,6 +47,11 @@ describe('a status document', () => {
     ['one word as JSON', '"PENDING_REVIEW"'],
     ['no', 'false'],
     ['nothing', 'null'],
+    ['nothing, as Python writes it', 'None'],
+    ['one word with dots', 'Processing...'],
+    ['a sentence about a failure', 'The payment failed.'],
+    ['an error, which may be that of the question', 'Error'],
+    ['an error as JSON', '"error"'],
   ])('of %s that says that the work goes on is asked for again', async (_, json) => {
     const { world, tab, once } = polling({}, charged(ACCEPTED), answers(200, json, REPLAYED), answers(200, { status: 'succeeded' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
