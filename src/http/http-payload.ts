@@ -89,7 +89,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
   }
 }
 
-/** Sends once. Never rejects, and never waits longer than `ms`, even if the transport ignores an abort. */
+/** Sends once. Rejects only if the platform throws while it judges an error, and never waits longer than `ms`, even if the transport ignores an abort. */
 export function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
   if (!sending.leaves()) return Promise.resolve({ end: 'not-sent' });
   const controller = new AbortController();
@@ -125,10 +125,9 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
       if (Math.abs(clock.now() - end) > thawMs) off = after(clock, thawMs, [sending.stop], late);
       else late();
     });
-    void sent().then((result) => {
-      off();
-      resolve(result);
-    }, reject);
+    sent()
+      .finally(() => off())
+      .then(resolve, reject);
   });
 }
 
