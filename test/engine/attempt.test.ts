@@ -25,7 +25,11 @@ function scene(send: Send, more: Partial<ReplayableRequest> = {}) {
   const client = {
     platform: { clock },
     settings: { tuning: { thawMs: THAW_MS, bodyMs: BODY_MS } },
-    transport: { send, neverSent: (error: unknown) => error instanceof NeverConnected || Boolean((error as { judged?: unknown } | undefined)?.judged), mayResend: () => false },
+    transport: {
+      send,
+      neverSent: (error: unknown) => error instanceof NeverConnected || Boolean((error as { judged?: unknown } | undefined)?.judged),
+      mayResend: () => false,
+    },
   } as unknown as Client;
   const prepared = { method: 'POST', url: URL_, headers: new Headers({ a: 'b' }), body: '{}', rest: {}, ...more } as ReplayableRequest;
   const stop = new AbortController();

@@ -103,6 +103,7 @@ describe('reconcile that gives', () => {
     ['an id', () => Response.json(17)],
     ['a word for a payment that was made', () => new Response('paid')],
     ['a document that is no text', () => new Response(new Uint8Array([255, 1]), { headers: { 'content-type': 'application/pdf' } })],
+    ['a document that is too long to be read', () => new Response('x'.repeat(1_100_000), { headers: { 'content-type': 'application/pdf' } })],
     ['a 200 behind a redirect', () => shaped(Response.json({ id: 'ch_1' }), { redirected: true })],
   ])('%s is done, and it is the answer', async ([_, said], { world }) => {
     const { tab, once } = world.open({ reconcile: async () => said() });

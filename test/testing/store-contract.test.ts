@@ -158,6 +158,12 @@ const FLAWS: Record<string, Partial<Parts>> = {
       if (next !== undefined) cached.get(medium)?.set(id, next);
     },
   },
+  'writes into what it gets': {
+    write: (medium, id, next, changed) => {
+      right.write(medium, id, next, changed);
+      if (next) Object.assign(next, { _id: id });
+    },
+  },
   'does not remove': { write: (medium, id, next, changed) => right.write(medium, id, next ?? undefined, changed) },
   'takes an explicit undefined for a removal': {
     write: (medium, id, next, changed) => right.write(medium, id, 'next' in changed ? (next ?? null) : undefined, changed),

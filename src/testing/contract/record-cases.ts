@@ -48,7 +48,8 @@ const steps: readonly Case[] = [
     title: 'a record can be inserted, changed and removed',
     async run({ open }) {
       const store = await open();
-      await put(store, record('a', { count: 1 }));
+      // Frozen, as the engine's records are: a store that writes into what it gets fails.
+      await put(store, Object.freeze(record('a', { count: 1 })));
       same(await store.read('a'), record('a', { count: 1 }), 'inserted');
       await store.update('a', (current) => ({ next: { ...(current as Stored), state: 'settled' }, value: undefined }));
       same(await store.read('a'), record('a', { count: 1, state: 'settled' }), 'changed');
