@@ -50,12 +50,8 @@ export function documentState(json: unknown, depth = 0): DocumentState | undefin
   if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return undefined;
   const { done, name, kind, error, message, id, status, state, provisioningState } = json as Members;
   const said = [status, state, provisioningState].find((one) => typeof one === 'string') as string | undefined;
-  const word =
-    said
-      ?.replace(/[".…!]/g, '')
-      .trim()
-      .replace(/[\s-]/g, '_')
-      .toLowerCase() ?? '';
+  const clean = said?.replace(/[".…!]/g, '').trim();
+  const word = clean?.replace(/[\s-]/g, '_').toLowerCase() ?? '';
   const told = word.replace(HARMLESS, '');
   const goesOn = RUNNING.test(word) || TO_COME.test(told);
   // google.longrunning.Operation. Its JSON leaves `done` out while it is false. Elsewhere, `done` may only mean that the job has ended.

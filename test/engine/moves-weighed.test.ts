@@ -126,7 +126,7 @@ test('a press that never left is sent for the user as often as any other, also w
 
 test("the guest's attempt that was under way may be settled as none when an attempt's time is over", async ({ world }) => {
   const tab = world.tab({ locks: false });
-  const store = memoryStore();
+  const store = memoryStore({ now: () => world.clock.now() });
   const [guest, ann] = [tab.once({ namespace: 'guest', store }), tab.once({ namespace: 'ann', store })];
   world.arrives = () => {};
   world.server.plays(delayed(5 * SECOND, idle(lost())));
