@@ -53,6 +53,15 @@ describe('of one gesture only the first press counts, also where the answer came
     ['a double click', (page) => click(page, 1), (page) => click(page, 2), (page) => click(page, 1)],
     ['a double click, and then code submits', (page) => click(page, 1), (page) => click(page, 2), ({ form }) => setTimeout(() => form.requestSubmit())],
     ['a key that is held down', (page) => enter(page, false), (page) => enter(page, true), (page) => enter(page, false)],
+    [
+      'a key that is let go in another window, and then a screen reader presses',
+      (page) => enter(page, false),
+      (page) => enter(page, true),
+      (page) => {
+        window.dispatchEvent(new Event('blur'));
+        click(page, 0);
+      },
+    ],
   ])('%s', async (_, first, rest, next) => {
     const page = open();
     first(page);
