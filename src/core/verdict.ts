@@ -90,7 +90,7 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
   const working = WORKING.test(said) || (aboutKey && KEY_BUSY.test(said));
   const otherPayload = aboutKey && !working && (OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said)));
   if (otherPayload && asked.otherPayloads) return MISMATCH;
-  // So does one that says of a new key that it was used already: a gateway may have sent a copy of the request before.
+  // A new key that was used already: a gateway may have sent a copy of this request before, and the answer does not say how that ended.
   const used = !locked && !asked.otherPayloads && /idempoten.*already|duplicate.idempoten/i.test(said);
   if (!working && (duplicate || used || (status === 409 && aboutKey && resource))) return OPEN;
   // The key is new, so the server can know no other payload under it: it has met a copy of this very request.
