@@ -12,7 +12,7 @@ export interface Stored {
   readonly forgetAt: number;
 }
 
-/** The result of a change. `next`: what to store, frozen; `null` removes the record; absent changes nothing. */
+/** The result of a change. `next`: what to store, frozen, so copy it to add a member; `null` removes the record; absent changes nothing. */
 export interface Changed<T> {
   readonly next?: Stored | null;
   readonly value: T;

@@ -224,7 +224,7 @@ export function bare<Kind extends OnceRecord>({ dueAt, previous, lease, meta, re
 
 export const RECORD_VERSION = 1;
 
-/** Records that were made here. Nobody can change them, so if a store in memory gives one back, its sum is right. */
+/** Records that were made here. They are frozen, and what they contain is only read, so if a store in memory gives one back, its sum is right. */
 const sealed = new WeakSet<object>();
 
 /** A record ready to be stored. */

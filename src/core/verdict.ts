@@ -90,7 +90,7 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
   const working = WORKING.test(said) || (aboutKey && KEY_BUSY.test(said));
   const otherPayload = aboutKey && !working && (OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said)));
   if (otherPayload && asked.otherPayloads) return MISMATCH;
-  // So does one that says of a new key that it was used already: a gateway may have sent a copy of the request before.
+  // A new key that was used already: a gateway may have sent a copy of this request before, and the answer does not say how that ended.
   const used = !locked && !asked.otherPayloads && /idempoten.*already|duplicate.idempoten/i.test(said);
   if (!working && (duplicate || used || (status === 409 && aboutKey && resource))) return OPEN;
   // The key is new, so the server can know no other payload under it: it has met a copy of this very request.
@@ -198,8 +198,8 @@ const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed',
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
   const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer);
-  // Some services answer with the bare word, as JSON or as text.
-  const state = documentState(isObject(answer.json) ? answer.json : { status: answer.text.replace(/"/g, '') });
+  // Some services answer with the bare word, as JSON or as text. A bare "error" may be that of the question, as with an empty message.
+  const state = documentState(isObject(answer.json) ? answer.json : { status: answer.text, message: '' });
   const runs = !ok || state === 'running';
   // A hook that ignores `polled` may call every answer without its payment in it a refusal, also one that says "running".
   if (said) return said.kind === 'refused' && (said.sticky || !runs) ? 'failed' : ENDED.has(said.kind) ? 'done' : 'running';

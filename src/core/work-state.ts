@@ -8,7 +8,7 @@ const FAILED = /^(failed|failure|errored|error|cancell?ed|rejected|aborted|decli
 const DONE = /^(succeeded|successful|completed?|done|finished|ready)$/;
 /** A state that will change, or that does not say whether the work has had its effect. */
 const RUNNING =
-  /^(not_?started|new|pending|(en)?queued|scheduled|submitted|received|accepted|waiting|start(ed|ing)|initiali[sz]ing|preparing|running|in_?progress|processing|working|executing|retrying|paused|suspended|creating|updating|deleting|provisioning|cancell?ing|cancel_?(requested|in_?progress)|timed_?out|timeout|expired|unknown|null|false)$/;
+  /^(not_?started|new|pending|(en)?queued|scheduled|submitted|received|accepted|waiting|start(ed|ing)|initiali[sz]ing|preparing|running|in_?progress|processing|working|executing|retrying|paused|suspended|creating|updating|deleting|provisioning|cancell?ing|cancel_?(requested|in_?progress)|timed_?out|timeout|expired|un(known|defined)|none|nil|null|false)$/;
 /** A word of the service's own for what is still to come: `pending_review`, `action_required`, `CREATE_IN_PROGRESS`, `finalizing`. */
 const TO_COME = /^(?=\w+$)(not_|.*(pending|require|wait|draft|blocked|incomplete|on_?hold|held$|review($|_)|progress|initiated$|requested$|ing$))/;
 /** A word of the service's own that speaks of a failure, but may not be about the effect: `CREATE_FAILED`, `notification_failed`. */
@@ -50,7 +50,8 @@ export function documentState(json: unknown, depth = 0): DocumentState | undefin
   if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return undefined;
   const { done, name, kind, error, message, id, status, state, provisioningState } = json as Members;
   const said = [status, state, provisioningState].find((one) => typeof one === 'string') as string | undefined;
-  const word = said?.trim().replace(/[\s-]/g, '_').toLowerCase() ?? '';
+  const clean = said?.replace(/[".…!]/g, '').trim();
+  const word = clean?.replace(/[\s-]/g, '_').toLowerCase() ?? '';
   const told = word.replace(HARMLESS, '');
   const goesOn = RUNNING.test(word) || TO_COME.test(told);
   // google.longrunning.Operation. Its JSON leaves `done` out while it is false. Elsewhere, `done` may only mean that the job has ended.

@@ -237,8 +237,8 @@ export class AttemptLoop implements Driver {
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
     const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
-    // After an answer it may not end as if nothing had been sent, which it does where the look has failed.
-    if (stopped && !sent.reached) return stopped;
+    // A look may also have failed after the attempt had left: then the call may not end as if nothing had been sent.
+    if (stopped && sent.reading.kind === 'not-sent') return stopped;
     // If nothing was sent, the previous answer stays the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
     if (sent.reached) this.#answered = true;

@@ -128,7 +128,7 @@ class Passage {
 
   #leave(request: ReplayableRequest, init: RequestInit): Promise<Response> {
     // If a hook took long, another driver may have taken the record meanwhile.
-    return !this.#sent && sleptSince(this.#client, this.#begun) && this.#a.stillMine
+    return sleptSince(this.#client, this.#begun) && this.#a.stillMine
       ? this.#a.stillMine().then((mine) => this.#call(request, init, mine))
       : this.#call(request, init, true);
   }

@@ -132,8 +132,9 @@ const OF_THE_LIST = /^_?(meta|links|pag)/;
  * empty list in one of the usual members, a word such as "unpaid". Many frameworks make an answer without a body of "nothing".
  */
 function foundNothing(json: unknown, { body, text }: Answered): boolean {
-  if (body === null || body === '') return true;
-  if (json === undefined || typeof json === 'string') return json === '' || /failed|running/.test(String(workState({ status: json ?? text })));
+  // Bytes have no text; a body that was not read has neither.
+  if (text ? !text.trim() : body !== undefined && !(body as ArrayBuffer | null)?.byteLength) return true;
+  if (json === undefined || typeof json === 'string') return json === '' || /failed|running/.test(String(workState({ status: text })));
   if (typeof json !== 'object') return !json;
   const all = (json ?? {}) as Readonly<Record<string, unknown>>;
   const { id, data, items, results, _embedded } = all;

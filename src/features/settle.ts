@@ -48,8 +48,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     // back, nobody knows how long this took. Otherwise times are not compared, because the store's is not known that exactly.
     const behind = now < since - tuning.thawMs || (now - since > tuning.thawMs && base.touchedAt > since + storeNow - now);
     // A lease that has run out is that of a driver that died or sleeps. Its last attempt may still be on its way.
-    const { lease } = base;
-    const mayArrive = lease?.owner !== MOVED && leaseHolds(lease && { ...lease, until: lease.until + limits.attemptMs }, storeNow);
+    const mayArrive = base.lease?.owner !== MOVED && leaseHolds(base.lease, storeNow - limits.attemptMs);
     if (effect === 'none' && (behind || mayArrive)) return { value: busyError({ client, ...address }) };
     const latest = Math.max(now, storeNow);
     // The next call's `repeat` is not known, so keep the record until the key window is over: a key that can be made again must not be used again before.

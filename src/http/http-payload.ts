@@ -68,8 +68,8 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     if (left.end === 'no-answer' && left.status === undefined) emit(client, a.job, a.key, { type: 'silence', origin: prepared.origin, number: a.number });
     if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
     const answer = answerOf(left.answered);
-    // The work that a 202 tells of may be that of another context, which went on with the record while the device slept. It counts as no answer,
-    // and the look before the next attempt tells. With `settle` it is the answer, whoever asked.
+    // The work that a 202 tells of may be that of another context, which went on with the record while the device slept. Then the 202 counts as
+    // no answer; before its next attempt, this driver looks whose the record is. With `accepted: 'settle'` any 202 means done.
     if (answer.status === 202 && settings.accepted !== 'settle' && sleptSince(client, asking) && a.stillMine && !(await a.stillMine()))
       return { reading: NO_ANSWER, reached: true };
     const reading = read(prepared, left.answered.response, answer, a);
@@ -89,7 +89,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
   }
 }
 
-/** Sends once. Never rejects, and never waits longer than `ms`, even if the transport ignores an abort. */
+/** Sends once. Rejects only if the platform throws while it judges an error, and never waits longer than `ms`, even if the transport ignores an abort. */
 export function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
   if (!sending.leaves()) return Promise.resolve({ end: 'not-sent' });
   const controller = new AbortController();
@@ -125,10 +125,9 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
       if (Math.abs(clock.now() - end) > thawMs) off = after(clock, thawMs, [sending.stop], late);
       else late();
     });
-    void sent().then((result) => {
-      off();
-      resolve(result);
-    }, reject);
+    sent()
+      .finally(() => off())
+      .then(resolve, reject);
   });
 }
 

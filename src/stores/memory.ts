@@ -91,7 +91,7 @@ export function memoryMedium(scope = `memory:${Math.random()}`): MemoryMedium {
   };
 }
 
-/** A frozen copy, so that reading needs no copy. The records of the engine are frozen already. */
+/** A frozen copy, so that reading needs no copy. What is frozen is kept as it is: the engine's records are, and nobody changes what they contain. */
 function frozenCopy(value: unknown): unknown {
   if (ArrayBuffer.isView(value)) return (value as Uint8Array).slice();
   if (typeof value !== 'object' || !value || Object.isFrozen(value)) return value;

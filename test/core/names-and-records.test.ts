@@ -267,6 +267,12 @@ describe('records', () => {
     for (const v of [0, -1, undefined, null, 'x', Number.NaN]) expect(readRecord({ ...RECORD, v })).toBeUndefined();
   });
 
+  test('that were made here cannot be changed, because they are believed without their sum', () => {
+    const made = seal({ ...RECORD });
+    expect(() => Object.assign(made, { key: 'another' })).toThrow(TypeError);
+    expect(readRecord({ ...made, key: 'another' })).toBeUndefined();
+  });
+
   test('with a state that is none are damaged, even if sealed so', () => {
     for (const state of ['done', '', 'pendingx', undefined]) expect(readRecord(seal({ ...RECORD, state: state as 'pending' }))).toBeUndefined();
   });

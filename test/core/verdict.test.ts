@@ -388,6 +388,15 @@ describe('the words that servers use', () => {
   });
 });
 
+test.each<[number, string, AnswerKind, AnswerKind]>([
+  [400, 'Duplicate idempotency key', 'open', 'refused'],
+  [422, 'Idempotency-Key was already used', 'open', 'mismatch'],
+  [409, 'Idempotency-Key was already used', 'in-progress', 'in-progress'],
+  [422, 'This card is already used', 'refused', 'refused'],
+])('%i %s: of a new key, and of one that may have had another payload', (status, title, clean, other) => {
+  expect([false, true].map((otherPayloads) => read({ status, json: { title } }, { otherPayloads }).kind)).toEqual([clean, other]);
+});
+
 describe("the server's word on coming back", () => {
   const TELLS: [string, string][] = [
     ['Stripe-Should-Retry', 'header'],

@@ -298,6 +298,19 @@ describe('it may have taken effect', () => {
     },
   );
 
+  test('that took long before its hook called send twice at once, while the store failed at the second look: it may have left', async () => {
+    const { world, tab, once } = scene(async (_, send) => {
+      await new Promise<void>((go) => world.clock.timer(2 * SECOND, go));
+      tab.faults.next('none', 'hang');
+      const first = send();
+      first.catch(() => {});
+      await send().catch(() => {});
+      return first;
+    });
+    expect(await world.end(tab, pay(once, ONE), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown' } });
+    expect(world.server.arrivals).toHaveLength(1);
+  });
+
   test('and a Response of its own in place of a lost answer proves nothing', async () => {
     const { world, tab, once } = scene((_, send) => send().catch(() => new Response('{}', { status: 402 })));
     expect(await world.end(tab, pay(once, ONE), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });

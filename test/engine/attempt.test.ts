@@ -25,7 +25,11 @@ function scene(send: Send, more: Partial<ReplayableRequest> = {}) {
   const client = {
     platform: { clock },
     settings: { tuning: { thawMs: THAW_MS, bodyMs: BODY_MS } },
-    transport: { send, neverSent: (error: unknown) => error instanceof NeverConnected, mayResend: () => false },
+    transport: {
+      send,
+      neverSent: (error: unknown) => error instanceof NeverConnected || Boolean((error as { judged?: unknown } | undefined)?.judged),
+      mayResend: () => false,
+    },
   } as unknown as Client;
   const prepared = { method: 'POST', url: URL_, headers: new Headers({ a: 'b' }), body: '{}', rest: {}, ...more } as ReplayableRequest;
   const stop = new AbortController();
@@ -141,6 +145,21 @@ describe('its end', () => {
     expect(await scene(async () => new Response(broken, { status: 201 })).left()).toEqual({ end: 'no-answer', cause, status: 201 });
   });
 
+  test('by a platform that throws while it judges the error rejects, and leaves no timer', async () => {
+    const { clock, left } = scene(() =>
+      Promise.reject(
+        Object.defineProperty({}, 'judged', {
+          get() {
+            throw new RangeError('judged');
+          },
+        }),
+      ),
+    );
+    await expect(left()).rejects.toThrow('judged');
+    await rest();
+    expect(clock.pending).toBe(0);
+  });
+
   test.each([10 * ATTEMPT_MS, -10 * ATTEMPT_MS])(
     'after a sleep, or with a clock that was set by %i ms, waits a moment for what has arrived meanwhile',
     async (ms) => {
@@ -220,6 +239,22 @@ describe('of an answer', () => {
       expect(text).toContain('b');
     },
   );
+
+  test.each([{}, { 'content-type': 'application/json; charset=shift_jis' }])(
+    'JSON in Shift_JIS, whose letters have brackets among their bytes, was not cut: %o',
+    async (headers) => {
+      const sent = Uint8Array.of(...[...'{"a":"'].map((one) => one.charCodeAt(0)), 0x83, 0x5b, 0x95, 0x5c, 0x22, 0x7d);
+      expect((await read(sent, headers as Record<string, string>)).text).toMatch(/^{"a":/);
+    },
+  );
+
+  test.each<[string, Uint8Array<ArrayBuffer> | string]>([
+    ['', '{"a":1'],
+    ['after an inner bracket', '{"a":{"b":1}'],
+    ['in a letter', new TextEncoder().encode('["bé').slice(0, -1)],
+  ])('JSON that was cut %s is none', async (_, sent) => {
+    await expect(read(sent)).rejects.toThrow('no-answer');
+  });
 
   test('a chunk that is a part of a larger buffer is that part', async () => {
     const whole = new TextEncoder().encode('xxabcxx');

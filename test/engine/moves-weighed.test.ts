@@ -7,7 +7,7 @@ import type { OnceRecord } from '../../src/core/record.js';
 import { defineDialect, inHeader } from '../../src/entries/dialects.js';
 import { forget, memoryStore, move, operation, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
-import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, type Entry, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
 import { CART, NAME, ONE, pay, rest, SECOND, test, type World } from '../support/world.js';
 
@@ -122,6 +122,20 @@ test('a press that never left is sent for the user as often as any other, also w
   const ann = tab.once({ namespace: 'ann', ...options });
   await world.run(move(ann, 'guest'));
   expect((await world.end(tab, pay(ann), charged(lost()), replays())).outcome).toMatchObject({ effect: 'done', attempts: 2 });
+});
+
+test("the guest's attempt that was under way may be settled as none when an attempt's time is over", async ({ world }) => {
+  const tab = world.tab({ locks: false });
+  const store = memoryStore({ now: () => world.clock.now() });
+  const [guest, ann] = [tab.once({ namespace: 'guest', store }), tab.once({ namespace: 'ann', store })];
+  world.arrives = () => {};
+  world.server.plays(delayed(5 * SECOND, idle(lost())));
+  const call = pay(guest, ONE);
+  await rest();
+  await world.run(move(ann, 'guest'));
+  await world.end(tab, call);
+  await world.clock.advance(31 * SECOND);
+  await world.run(settle(ann, NAME, 'none'));
 });
 
 test("the guest's attempt that is under way in this page, without locks and leases: nobody settles it as none meanwhile", async ({ world }) => {

@@ -27,10 +27,11 @@ describe('a status document', () => {
     ['Azure', { id: '/operations/1', status: 'Canceled' }],
     ['Google', { name: 'operations/1', done: true, error: { code: 3 } }],
     ['JSON:API', { data: { attributes: { status: 'failed' } } }],
+    ['one that says when to ask again', answers(200, { status: 'failed' }, { 'retry-after': '1' })],
     ['one word', 'Failed\n'],
     ['one word as JSON', '"CANCELLED"'],
   ])('of %s that says that the work failed is no success: none, and the next press goes on under another key', async (_, json) => {
-    const { world, tab, once } = polling({}, idle(ACCEPTED), idle(answers(200, json)), answers(201));
+    const { world, tab, once } = polling({}, idle(ACCEPTED), idle(typeof json === 'function' ? (json as Entry) : answers(200, json)), answers(201));
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ status: 200, outcome: { type: 'rejected', effect: 'none' } });
     const next = await world.end(tab, pay(once));
@@ -47,6 +48,11 @@ describe('a status document', () => {
     ['one word as JSON', '"PENDING_REVIEW"'],
     ['no', 'false'],
     ['nothing', 'null'],
+    ['nothing, as Python writes it', 'None'],
+    ['one word with dots', 'Processing...'],
+    ['a sentence about a failure', 'The payment failed.'],
+    ['an error, which may be that of the question', 'Error'],
+    ['an error as JSON', '"error"'],
   ])('of %s that says that the work goes on is asked for again', async (_, json) => {
     const { world, tab, once } = polling({}, charged(ACCEPTED), answers(200, json, REPLAYED), answers(200, { status: 'succeeded' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });

@@ -35,7 +35,11 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   'null: no such payment': () => Response.json(null),
   'a 204, which frameworks make of null': () => new Response(null, { status: 204 }),
   'a 200 without a body, which others make of it': () => new Response(''),
+  'a 200 without a body, of another charset': () => new Response('', { headers: { 'content-type': 'application/json; charset=ISO-8859-1' } }),
+  'an empty line': () => new Response('\r\n'),
   'a no': () => Response.json(false),
+  'nothing, as Python writes it': () => new Response('None'),
+  'nothing, as JavaScript writes it': () => new Response('undefined'),
   'a count of 0': () => Response.json(0),
   'an empty text': () => Response.json(''),
   'a word for a payment that was not made': () => Response.json('cancelled'),
@@ -99,6 +103,7 @@ describe('reconcile that gives', () => {
     ['an id', () => Response.json(17)],
     ['a word for a payment that was made', () => new Response('paid')],
     ['a document that is no text', () => new Response(new Uint8Array([255, 1]), { headers: { 'content-type': 'application/pdf' } })],
+    ['a document that is too long to be read', () => new Response('x'.repeat(1_100_000), { headers: { 'content-type': 'application/pdf' } })],
     ['a 200 behind a redirect', () => shaped(Response.json({ id: 'ch_1' }), { redirected: true })],
   ])('%s is done, and it is the answer', async ([_, said], { world }) => {
     const { tab, once } = world.open({ reconcile: async () => said() });

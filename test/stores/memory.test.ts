@@ -75,6 +75,14 @@ test('a sweep finds the oldest first over spans of any length', async () => {
   expect((await store.scan({ before: 600_000, limit: 99 })).records).toHaveLength(4);
 });
 
+test('a record whose state is damaged is kept, and in no list', async () => {
+  const store = memoryStore();
+  await put(store, record('a', { state: 'constructor' as never }));
+  expect(await store.read('a')).toMatchObject({ id: 'a' });
+  expect((await store.scan({ ns: 'ns', state: 'pending', limit: 9 })).records).toEqual([]);
+  await remove(store, 'a');
+});
+
 test('records that were removed leave nothing behind', async () => {
   const maps: Map<unknown, unknown>[] = [];
   vi.stubGlobal(

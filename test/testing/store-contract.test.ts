@@ -158,8 +158,11 @@ const FLAWS: Record<string, Partial<Parts>> = {
       if (next !== undefined) cached.get(medium)?.set(id, next);
     },
   },
-  'writes into what it is given': {
-    write: (medium, id, next, changed) => right.write(medium, id, next && Object.assign(next, { forgetAt: next.forgetAt }), changed),
+  'writes into what it gets': {
+    write: (medium, id, next, changed) => {
+      right.write(medium, id, next, changed);
+      if (next) Object.assign(next, { _id: id });
+    },
   },
   'does not remove': { write: (medium, id, next, changed) => right.write(medium, id, next ?? undefined, changed) },
   'takes an explicit undefined for a removal': {

@@ -23,6 +23,8 @@ export function gestures(): () => boolean {
   addEventListener('click', clicked, true);
   addEventListener('keydown', ({ repeat }) => is(repeat), true);
   addEventListener('keyup', () => is(false), true);
+  // A key may be let go in another window.
+  addEventListener('blur', () => is(false));
   return () => {
     const again = goesOn && pressed;
     pressed = true;

@@ -21,7 +21,7 @@ const isDisabled = (field: Element): boolean => field.matches(':disabled');
 function entriesOf(field: Element): [string, FormDataEntryValue][] {
   const { name, type, value, checked, files, selectedOptions } = field as HTMLInputElement & HTMLSelectElement;
   const values = (): readonly FormDataEntryValue[] => {
-    if (selectedOptions) return [...selectedOptions].map((option) => option.value);
+    if (selectedOptions) return [...selectedOptions].filter((option) => !option.matches('[disabled], optgroup[disabled] > *')).map((option) => option.value);
     if (files) return files.length ? [...files] : [new File([], '')];
     return typeof value !== 'string' || /submit|image|reset|button|output/.test(type) || (/checkbox|radio/.test(type) && !checked) ? [] : [value];
   };

@@ -45,19 +45,11 @@ const steps: readonly Case[] = [
     },
   },
   {
-    title: 'a frozen record, as the engine gives it, can be inserted and changed',
-    async run({ open }) {
-      const store = await open();
-      await put(store, Object.freeze(record('a')));
-      await put(store, Object.freeze(record('a', { count: 1 })));
-      same(await store.read('a'), record('a', { count: 1 }), 'changed');
-    },
-  },
-  {
     title: 'a record can be inserted, changed and removed',
     async run({ open }) {
       const store = await open();
-      await put(store, record('a', { count: 1 }));
+      // Frozen, as the engine's records are: a store that writes into what it gets fails.
+      await put(store, Object.freeze(record('a', { count: 1 })));
       same(await store.read('a'), record('a', { count: 1 }), 'inserted');
       await store.update('a', (current) => ({ next: { ...(current as Stored), state: 'settled' }, value: undefined }));
       same(await store.read('a'), record('a', { count: 1, state: 'settled' }), 'changed');

@@ -335,9 +335,12 @@ describe('the form is edited after a lost answer, and what was sent before is do
   const KINDS = `<fieldset>
     <input name="amount" value="100"><textarea name="note">thanks</textarea>
     <select name="bags" multiple><option selected>1<option>2<option selected>3</select>
+    <select name="why"><option value="" disabled selected>Why?<optgroup label="Other" disabled><option>A gift</optgroup></select>
+    <select name="when"><optgroup label="Never" disabled><option selected>No</optgroup><option>Now</select>
     <input type="checkbox" name="gift" value="yes" checked><input type="checkbox" name="news" value="yes">
     <input type="radio" name="size" value="s"><input type="radio" name="size" value="l" checked>
-    <input type="file" name="photo"><input type="submit" name="how" value="fast"><button>Pay</button></fieldset>`;
+    <input type="file" name="photo"><input type="submit" name="how" value="fast"><button>Pay</button></fieldset>
+    <input name="agreed" value="yes">`;
 
   test.each<[string, (page: OnPage) => void, string]>([
     ['nothing else has changed: it says that it is done', () => {}, 'Done.'],

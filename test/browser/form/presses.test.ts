@@ -49,10 +49,34 @@ describe('of one gesture only the first press counts, also where the answer came
     form.requestSubmit();
   };
 
+  const enterOnButton = (page: OnPage, repeat: boolean): void => {
+    page.form.querySelector('button')?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, repeat }));
+    click(page, 0);
+  };
+
   test.each<[string, (page: OnPage) => void, (page: OnPage) => void, (page: OnPage) => void]>([
     ['a double click', (page) => click(page, 1), (page) => click(page, 2), (page) => click(page, 1)],
     ['a double click, and then code submits', (page) => click(page, 1), (page) => click(page, 2), ({ form }) => setTimeout(() => form.requestSubmit())],
     ['a key that is held down', (page) => enter(page, false), (page) => enter(page, true), (page) => enter(page, false)],
+    [
+      'a key that is held down and let go, and then code submits',
+      (page) => enter(page, false),
+      (page) => enter(page, true),
+      (page) => {
+        window.dispatchEvent(new KeyboardEvent('keyup', { key: 'Enter' }));
+        page.form.requestSubmit();
+      },
+    ],
+    ['a key that is held down on the button', (page) => enterOnButton(page, false), (page) => enterOnButton(page, true), (page) => enterOnButton(page, false)],
+    [
+      'a key that is let go in another window, and then a screen reader presses',
+      (page) => enter(page, false),
+      (page) => enter(page, true),
+      (page) => {
+        window.dispatchEvent(new Event('blur'));
+        click(page, 0);
+      },
+    ],
   ])('%s', async (_, first, rest, next) => {
     const page = open();
     first(page);
