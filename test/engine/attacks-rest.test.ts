@@ -172,7 +172,7 @@ describe('A36: the same bytes', () => {
     async (press, { world }) => {
       let said: 'unknown' | 'done' = 'unknown';
       const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
-      const options = { namespace: 'ann', fingerprint, repeat: 'if-changed', reconcile: () => said } as const;
+      const options = { namespace: 'ann', fingerprint, repeat: 'if-changed', reconcile: async () => said } as const;
       const before = world.open(options);
       await world.end(before.tab, pay(before.once, { ...ONE, body: { ...CART, cart: 'c1', at: 1 } }), lost());
       await world.end(before.tab, pay(before.once, { ...ONE, body: { ...CART, cart: 'c2', at: 2 } }), charged(lost()));
