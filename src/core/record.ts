@@ -230,7 +230,8 @@ const sealed = new WeakSet<object>();
 /** A record ready to be stored. */
 export function seal<Kind extends Unsealed>(record: Kind): Kind & { readonly sum: number } {
   const made = Object.freeze({ ...record, sum: checksum(record) });
-  sealed.add(made);
+  // The sum of a record that JSON cannot hold is NaN, which equals none.
+  if (made.sum >= 0) sealed.add(made);
   return made;
 }
 

@@ -86,7 +86,7 @@ async function openOnes(once: Once, prefix: OperationName | undefined, limit: nu
     const page = await pending(once, { prefix, limit, after });
     busy ||= page.some(({ inFlight }) => inFlight);
     found.push(...page.filter(({ inFlight }) => inFlightToo || !inFlight));
-    after = page.at(-1)?.cursor;
+    for (const { cursor } of page) after = cursor;
     if (limit === undefined || page.length < limit || found.length >= limit) return { found: found.slice(0, limit), busy };
   }
 }

@@ -3,7 +3,7 @@
  * each state, keys as the browser sends them, a page whose policy forbids inline styles.
  */
 import axe from 'axe-core';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { order, panelOf, watched } from './support.js';
 
 afterEach(() => {
@@ -53,10 +53,10 @@ describe('by keyboard', () => {
     for (const n of [1, 2, 3]) await once.fetch(shop.url, order('pay', n));
     const opener = eyes.button('oncefetch');
     expect(opener.getAttribute('aria-expanded')).toBe('false');
-    await vi.waitFor(() => expect(opener.textContent).toBe('oncefetch'));
+    await expect.poll(() => opener.textContent).toBe('oncefetch');
     opener.focus();
     opener.click(); // what Enter and Space do
-    await vi.waitFor(() => expect(eyes.rows).toEqual(['pay / 3: done', 'pay / 2: done', 'pay / 1: done']));
+    await expect.poll(() => eyes.rows).toEqual(['pay / 3: done', 'pay / 2: done', 'pay / 1: done']);
     eyes.all('[role=option]')[0]?.focus();
     const at = () => (eyes.root.activeElement as HTMLElement | null)?.querySelector('.name')?.textContent;
     const stops = () => eyes.all('[role=option]').filter(({ tabIndex }) => tabIndex === 0).length;

@@ -111,7 +111,7 @@ describe('two tabs at one operation', () => {
     expect(await there).toBe('done');
     await here;
     await eyes.until('Read as fresh');
-    await vi.waitFor(() => expect(eyes.all('.step')).toHaveLength(3));
+    await expect.poll(() => eyes.all('.step')).toHaveLength(3);
     // What is remembered is no step: the call here gave what the other tab had stored.
     expect(eyes.all('.step').map((step) => step.querySelector('.badge')?.textContent)).toEqual(['another tab', undefined, 'another tab']);
     await shop.oneEffect();
@@ -144,7 +144,7 @@ describe('who hears it', () => {
     user = shop.namespace;
     refresh(once);
     await eyes.until('Read as fresh');
-    await vi.waitFor(() => expect(eyes.rows).toEqual(['pay / 1: done']));
+    await expect.poll(() => eyes.rows).toEqual(['pay / 1: done']);
   });
 
   test('two clients of one page over the same records', async () => {
@@ -154,7 +154,7 @@ describe('who hears it', () => {
     await eyes.until('Read as fresh');
     const other = document.querySelectorAll('oncefetch-devtools')[1]?.shadowRoot as ShadowRoot;
     (other.querySelector('.toggle') as HTMLElement).click();
-    await vi.waitFor(() => expect(other.textContent).toContain('another client of this page'));
+    await expect.poll(() => other.textContent).toContain('another client of this page');
   });
 });
 
@@ -231,7 +231,7 @@ describe('a message that is none', () => {
     channel.postMessage({ ...message, steps: [like(attempt, { evidence: { ...evidence, reading: { kind: 'toString', ambiguous: true } } })] });
     await eyes.until('Attempt 1 left.');
     // The panel looks into the store again whenever it hears something.
-    await vi.waitFor(() => expect(eyes.rows).toEqual(['pay / 1: done']));
+    await expect.poll(() => eyes.rows).toEqual(['pay / 1: done']);
     expect(eyes.all('.step')).toHaveLength(before + 1);
     await once.fetch(shop.url, order('pay', 2));
     await eyes.until('pay / 2done');

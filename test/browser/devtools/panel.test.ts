@@ -2,7 +2,7 @@
  * Goal: the panel says what is true of each operation, also of a thousand, does what its buttons say, and leaves nothing behind. Method: a
  * real page, real requests to a real server that loses answers, and the panel used by its buttons and boxes.
  */
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { clear, memoryStore, type Once, pending, requests, run } from '../../../src/entries/index.js';
 import type { Shop } from '../support/shop.js';
 import { order, panelOf, watched } from './support.js';
@@ -75,7 +75,7 @@ describe('an unsettled operation', () => {
     eyes.button('Settle as none').click();
     eyes.button('Yes, settle as none').click();
     await eyes.until('Settled: no effect.');
-    await vi.waitFor(() => expect(eyes.rows.sort()).toEqual(['pay / a: done', 'pay / b: no effect']));
+    await expect.poll(() => eyes.rows.sort()).toEqual(['pay / a: done', 'pay / b: no effect']);
     expect(await pending(once)).toEqual([]);
   });
 
@@ -128,7 +128,7 @@ describe('what ends otherwise', () => {
     const { shop, once, eyes } = watched();
     await once.fetch(shop.url, { method: 'POST', body: '{}' });
     await run(once, ['mail', 7], async () => 'sent');
-    await vi.waitFor(() => expect(eyes.rows.sort()).toEqual(['mail / 7: done', 'without a name: done']));
+    await expect.poll(() => eyes.rows.sort()).toEqual(['mail / 7: done', 'without a name: done']);
     eyes.choose('without a name');
     expect(eyes.button('Forget').disabled).toBe(true);
     expect(eyes.detail).toContain('It has no name, by which these functions find it.');

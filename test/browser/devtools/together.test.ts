@@ -2,7 +2,7 @@
  * Goal: the panel shows what other tabs and workers do as far as their records tell, nothing of another user, and one client
  * each. Method: frames and workers with a package of their own, over one IndexedDB.
  */
-import { afterEach, describe, expect, vi } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { devtools } from '../../../src/entries/devtools.js';
 import { close as closeClient, extend, memoryStore, refresh } from '../../../src/entries/index.js';
 import { createOnce, SOON } from '../realm/lib.js';
@@ -97,7 +97,7 @@ describe('the user', () => {
     await shop.release();
     await paid;
     refresh(once);
-    await vi.waitFor(() => expect(eyes.text).not.toContain('pay / anna'));
+    await expect.poll(() => eyes.text).not.toContain('pay / anna');
   });
 });
 
@@ -113,7 +113,7 @@ describe('clients', () => {
     await a.fetch(shop.url, order('pay', 1));
     await b.fetch(shop.url, order('vote', 1));
     // The panel draws after the call has told its caller.
-    await vi.waitFor(() => expect([first, second].map(({ eyes }) => eyes.text)).toEqual(['oncefetch: checkout', 'oncefetch: votes']));
+    await expect.poll(() => [first, second].map(({ eyes }) => eyes.text)).toEqual(['oncefetch: checkout', 'oncefetch: votes']);
     const places = [first, second].map(({ eyes }) => eyes.all('.toggle')[0]?.getBoundingClientRect().top);
     expect(places[0]).not.toBe(places[1]);
     first.eyes.button('oncefetch').click();

@@ -56,7 +56,7 @@ describe('warnOnLeave', () => {
     expect([asks(), listeners.size]).toEqual([true, 1]);
     await shop.release();
     expect((await paid).status).toBe(201);
-    await vi.waitFor(() => expect(listeners.size).toBe(0));
+    await expect.poll(() => listeners.size).toBe(0);
     expect(asks()).toBe(false);
   });
 
@@ -72,12 +72,12 @@ describe('warnOnLeave', () => {
     await waits;
     expect(asks()).toBe(true);
     await paid;
-    await vi.waitFor(() => expect(listeners.size).toBe(0));
+    await expect.poll(() => listeners.size).toBe(0);
 
     await shop.meets('lose-response');
     await once.fetch(shop.url, { ...order('book'), once: { operation: ['book', 1], limits: { attempts: 1 } } }).catch(() => {});
     // It is unknown, and nothing of this page is under way: the next page goes on with it.
-    await vi.waitFor(() => expect(listeners.size).toBe(0));
+    await expect.poll(() => listeners.size).toBe(0);
     expect(asks()).toBe(false);
   });
 
@@ -124,6 +124,6 @@ describe('warnOnLeave', () => {
     await clear(once);
     await shop.release();
     await paid;
-    await vi.waitFor(() => expect(listeners.size).toBe(0));
+    await expect.poll(() => listeners.size).toBe(0);
   });
 });

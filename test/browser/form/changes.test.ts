@@ -94,10 +94,10 @@ test('in a shadow root too, the focus goes from the button that asks to what is 
   const root = host.attachShadow({ mode: 'open' });
   root.append(page.element);
   const asks = page.element.querySelector('[data-once-check]') as HTMLElement;
-  await vi.waitFor(() => expect(asks.hidden).toBe(false));
+  await expect.poll(() => asks.hidden).toBe(false);
   asks.focus();
   asks.click();
-  await vi.waitFor(() => expect(root.activeElement?.getAttribute('role')).toBe('status'));
+  await expect.poll(() => root.activeElement?.getAttribute('role')).toBe('status');
 });
 
 test('nothing was sent, and it is asked: it does not say that something may be done', async () => {
@@ -282,13 +282,13 @@ test('a framework puts another element in its place in mid-call: what was presse
   const fetch = (() => new Promise<Response>((resolve) => void (answer = resolve))) as typeof globalThis.fetch;
   const page = show({ client: { fetch }, fields: FIELDS });
   page.press();
-  await vi.waitFor(() => expect(answer).toBeDefined());
+  await expect.poll(() => answer).toBeDefined();
   const copy = page.element.cloneNode(true) as typeof page.element;
   page.element.replaceWith(copy);
   const status = copy.querySelector('[role=status]') as HTMLElement;
-  await vi.waitFor(() => expect(status.textContent).toBe('Sending…'));
+  await expect.poll(() => status.textContent).toBe('Sending…');
   answer?.(Response.json({ title: 'No.' }, { status: 402 }));
-  await vi.waitFor(() => expect([status.textContent, copy.state]).toEqual(['It was refused, and nothing was done.', 'refused']));
+  await expect.poll(() => [status.textContent, copy.state]).toEqual(['It was refused, and nothing was done.', 'refused']);
 });
 
 const full = { ...memoryStore(), update: () => Promise.reject(new Error('full')) };

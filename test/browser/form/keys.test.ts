@@ -45,7 +45,7 @@ test('the form is for the next operation before the first one has left: each has
   page.press();
   page.element.setAttribute('operation', 'pay 2');
   (page.form.elements.namedItem('idempotency-key') as HTMLInputElement).value = 'k-2';
-  await vi.waitFor(() => expect(keys).toHaveLength(1));
+  await expect.poll(() => keys).toHaveLength(1);
   page.press();
   await page.says('Done.');
   expect(keys).toEqual(['k-1', 'k-2']);
@@ -58,7 +58,7 @@ test('a key that was spent two refusals ago is rendered again: the form goes out
   for (const card of ['1', '2']) {
     put('card', card);
     page.press();
-    await vi.waitFor(() => expect(page.outcomes).toHaveLength(Number(card)));
+    await expect.poll(() => page.outcomes).toHaveLength(Number(card));
   }
   put('card', '3');
   put('idempotency-key', 'k-1');
@@ -76,10 +76,10 @@ async function inTwoTabs(first: Response, store?: () => Store) {
   const { fetch, keys } = bank(first);
   const [page, other] = [0, 1].map(() => show({ shop, client: { fetch, ...(store && { store: store() }) }, fields: CARD })) as [OnPage, OnPage];
   page.press();
-  await vi.waitFor(() => expect(page.outcomes).toHaveLength(1));
+  await expect.poll(() => page.outcomes).toHaveLength(1);
   correct(other);
   other.press();
-  await vi.waitFor(() => expect(other.outcomes).toHaveLength(1));
+  await expect.poll(() => other.outcomes).toHaveLength(1);
   return { keys, told: other.outcomes[0]?.moment };
 }
 
@@ -115,10 +115,10 @@ test.each<[string, (page: OnPage) => void]>([
   }) as typeof globalThis.fetch;
   const page = show({ client: { fetch: held }, fields: CARD });
   page.press();
-  await vi.waitFor(() => expect(keys).toHaveLength(1));
+  await expect.poll(() => keys).toHaveLength(1);
   meanwhile(page);
   answer?.(refused('k-2'));
-  await vi.waitFor(() => expect(page.element.querySelector('form')?.hasAttribute('aria-busy')).toBe(false));
+  await expect.poll(() => page.element.querySelector('form')?.hasAttribute('aria-busy')).toBe(false);
   page.press();
   await page.says('Done.');
   expect(keys).toEqual(['k-1', 'k-2']);

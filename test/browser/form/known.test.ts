@@ -24,7 +24,7 @@ async function bobComes(first: string | undefined) {
     .catch(() => {});
   user = first && ann;
   const page = show({ shop, once, element: DONE });
-  if (first) await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  if (first) await expect.poll(() => page.element.state).toBe('done');
   user = bob;
   refresh(once);
   return { page, once };
@@ -38,7 +38,7 @@ test('for whoever was here before: the open operation of whoever logs in stays o
 
 test('before the page knew its user: it is said of the first one', async () => {
   const { page, once } = await bobComes(undefined);
-  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  await expect.poll(() => page.element.state).toBe('done');
   await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
 });
 
@@ -52,7 +52,7 @@ test('and said anew, by the server or the app: it is said of whoever is here the
 
 test.each(['never', 'always'] as const)('for an earlier press: what is pressed since, with repeat %s, stays open', async (repeat) => {
   const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat }) } });
-  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  await expect.poll(() => page.element.state).toBe('done');
   await page.shop.meets('lose-response');
   page.press();
   await page.says(/^Not sure yet/);
@@ -66,7 +66,7 @@ test('for an earlier press, by a clock that was ahead: what is pressed since sta
   const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
   const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat: 'always' }) } });
   clock.mockRestore();
-  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  await expect.poll(() => page.element.state).toBe('done');
   await page.shop.meets('lose-response');
   page.press();
   await page.says(/^Not sure yet/);
@@ -77,7 +77,7 @@ test('for an earlier press, by a clock that was ahead: what is pressed since sta
 test('for an earlier press: a refusal of what is pressed since stays on the screen, also where the element is moved', async () => {
   const fetch = (async () => Response.json({ title: 'No.' }, { status: 402 })) as unknown as typeof globalThis.fetch;
   const page = show({ element: DONE, client: { fetch }, options: { call: () => ({ repeat: 'if-changed' }) } });
-  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  await expect.poll(() => page.element.state).toBe('done');
   page.press();
   await page.says('No.');
   page.element.parentElement?.append(page.element);
@@ -85,12 +85,12 @@ test('for an earlier press: a refusal of what is pressed since stays on the scre
   expect([page.status(), page.element.state]).toEqual(['No.', 'refused']);
   page.element.setAttribute('known', 'done');
   page.element.parentElement?.append(page.element);
-  await vi.waitFor(() => expect([page.status(), page.element.state]).toEqual(['', 'done']));
+  await expect.poll(() => [page.status(), page.element.state]).toEqual(['', 'done']);
 });
 
 test('for an earlier press: what is said of a later one stays on the screen', async () => {
   const page = show({ element: DONE, options: { call: () => ({ repeat: 'always' }) } });
-  await vi.waitFor(() => expect(page.element.state).toBe('done'));
+  await expect.poll(() => page.element.state).toBe('done');
   page.press();
   await page.says('Done.');
   refresh(page.once);
@@ -121,7 +121,7 @@ test.each([
   host.innerHTML = `<${tag} ${DONE}><form method="post" action="${shop.url}"></form></${tag}>`;
   defineOnceForm(once, { tag });
   const element = host.firstElementChild as OnceFormElement;
-  await vi.waitFor(() => expect(element.state).toBe('unknown'));
+  await expect.poll(() => element.state).toBe('unknown');
   entries.mockRestore();
   expect(await pending(once)).toHaveLength(1);
   // Said anew, while the page stays, it is of now.
@@ -136,7 +136,7 @@ test('in a copy of the page that a framework had kept: what was pressed since it
   await page.says(/^Not sure yet/);
   const copy = page.element.cloneNode(true) as OnceFormElement;
   page.element.replaceWith(copy);
-  await vi.waitFor(() => expect(copy.querySelector('[role=status]')?.textContent).toMatch(/^Not sure yet/));
+  await expect.poll(() => copy.querySelector('[role=status]')?.textContent).toMatch(/^Not sure yet/);
   expect(await pending(page.once)).toHaveLength(1);
   // Said anew, it is of now.
   copy.setAttribute('known', 'done');

@@ -88,7 +88,7 @@ describe('what is sent', () => {
     await page.says(UNSURE);
     content = 'two';
     page.press();
-    await vi.waitFor(() => expect(page.outcomes).toHaveLength(2));
+    await expect.poll(() => page.outcomes).toHaveLength(2);
     expect(page.outcomes[1]?.outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
     content = 'one';
     page.press();
@@ -124,7 +124,7 @@ describe('what is sent', () => {
     page.press('#draft');
     await page.says(DONE);
     page.press('#input');
-    await vi.waitFor(() => expect(urls).toHaveLength(2));
+    await expect.poll(() => urls).toHaveLength(2);
     expect(urls).toEqual(['draft a=&do=draft', 'pay a=&do=input']);
   });
 
@@ -142,7 +142,7 @@ describe('what is sent', () => {
     expect(page.status()).toBe('Sending…');
     await page.shop.release();
     await page.says(DONE);
-    await vi.waitFor(() => expect(button.innerHTML).toBe('<b>Pay</b> now'));
+    await expect.poll(() => button.innerHTML).toBe('<b>Pay</b> now');
     expect([button.getAttribute('aria-busy'), page.form.getAttribute('aria-busy')]).toEqual([null, null]);
   });
 
@@ -199,7 +199,7 @@ describe('what is left to the browser', () => {
   ])('%s', async (_, form, fields, says) => {
     const page = show({ form, fields });
     page.press();
-    await vi.waitFor(() => expect(reported).toEqual(says.map((text) => text.replace(', got undefined', ''))));
+    await expect.poll(() => reported).toEqual(says.map((text) => text.replace(', got undefined', '')));
     expect(page.byBrowser).toHaveLength(1);
     expect((await page.shop.ledger()).arrivals).toEqual([]);
   });
@@ -337,7 +337,7 @@ describe('crossings', () => {
     page.element.remove();
     await page.shop.release();
     await page.shop.oneEffect();
-    await vi.waitFor(() => expect(page.element.state).toBe('done'));
+    await expect.poll(() => page.element.state).toBe('done');
     const next = show({ shop: page.shop, once: page.once });
     await next.says(DONE);
   });
@@ -416,7 +416,7 @@ describe('crossings', () => {
     const store = { ...memoryStore(), update: () => Promise.reject(new Error('blocked')), get: () => Promise.reject(new Error('blocked')) };
     const page = show({ client: { store } });
     page.press();
-    await vi.waitFor(() => expect(page.outcomes).toHaveLength(1));
+    await expect.poll(() => page.outcomes).toHaveLength(1);
     expect(page.outcomes[0]?.moment).toMatch(/unsent|unknown/);
     expect((await page.shop.ledger()).arrivals).toEqual([]);
   });
@@ -436,7 +436,7 @@ describe('crossings', () => {
     });
     page.press();
     await page.says(DONE);
-    await vi.waitFor(() => expect(reported.sort()).toEqual(['Error: a bug in a listener', 'Error: a bug in a text']));
+    await expect.poll(() => reported.sort()).toEqual(['Error: a bug in a listener', 'Error: a bug in a text']);
   });
 
   test('`call` that throws, or gives a wrong option: said at once, nothing is sent, and the form can be sent again', async () => {
@@ -458,7 +458,7 @@ describe('crossings', () => {
     await first.says(UNSURE);
     first.element.remove();
     const page = show({ shop, element: 'operation="pay 1" known="done"', fields: '<p role="status">Paid, receipt 7.</p><button>Pay</button>' });
-    await vi.waitFor(() => expect(page.element.state).toBe('done'));
+    await expect.poll(() => page.element.state).toBe('done');
     expect(page.status()).toBe('Paid, receipt 7.');
     page.element.remove();
     const last = show({ shop });
@@ -574,7 +574,7 @@ describe('bad input is said at once, and names what is wrong', () => {
     ['a script for a page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
   ])('%s', async (_, element, form, says) => {
     const page = show({ element, form });
-    await vi.waitFor(() => expect(reported).toEqual([`TypeError: once-form: ${says}`]));
+    await expect.poll(() => reported).toEqual([`TypeError: once-form: ${says}`]);
     page.press();
     expect(page.byBrowser).toHaveLength(1);
   });
@@ -584,6 +584,6 @@ describe('bad input is said at once, and names what is wrong', () => {
     const empty = document.createElement(element.localName);
     empty.setAttribute('operation', 'a');
     host.append(empty);
-    await vi.waitFor(() => expect(reported).toEqual(['TypeError: once-form: the element must contain a form']));
+    await expect.poll(() => reported).toEqual(['TypeError: once-form: the element must contain a form']);
   });
 });

@@ -85,7 +85,7 @@ describe('of one gesture only the first press counts, also where the answer came
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect([page.outcomes.length, await charges(page)]).toEqual([1, 1]);
     next(page);
-    await vi.waitFor(() => expect(page.outcomes).toHaveLength(2));
+    await expect.poll(() => page.outcomes).toHaveLength(2);
     expect(await charges(page)).toBe(2);
   });
 });
@@ -103,7 +103,7 @@ describe('a press while the form is being sent', () => {
     expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
     page.element.removeAttribute('next');
     answer(paid(), 1);
-    await vi.waitFor(() => expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done', 'done']));
+    await expect.poll(() => page.outcomes.map(({ moment }) => moment)).toEqual(['done', 'done']);
   });
 
   test.each([
@@ -218,7 +218,7 @@ describe('a press while the form is being sent', () => {
     answer(paid(), 1);
     await arrived(3);
     answer(paid(), 2);
-    await vi.waitFor(() => expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done', 'done', 'done']));
+    await expect.poll(() => page.outcomes.map(({ moment }) => moment)).toEqual(['done', 'done', 'done']);
     expect(sent).toHaveLength(3);
   });
 
