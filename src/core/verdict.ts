@@ -198,7 +198,8 @@ const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed',
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
   const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer);
-  // Some services answer with the bare word, as JSON or as text. A bare "error" may be that of the question, as with an empty message.
+  // Some services answer with the bare word, as JSON or as text. A bare "error" may be about the poll and not about the work, as JSend's is,
+  // which comes with a `message`.
   const state = documentState(isObject(answer.json) ? answer.json : { status: answer.text, message: '' });
   const runs = !ok || state === 'running';
   // A hook that ignores `polled` may call every answer without its payment in it a refusal, also one that says "running".

@@ -119,6 +119,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
       controller.abort();
       resolve({ end: 'no-answer', status: response?.status });
     };
+    // Made before, because `after` calls back at once if the signal has aborted.
     let off = (): void => {};
     off = after(clock, sending.ms, [sending.stop], () => {
       // The device slept, or its clock was set: an answer that came meanwhile gets a moment to arrive here.
