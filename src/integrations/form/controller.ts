@@ -75,7 +75,7 @@ export class FormController {
     if (!press || this.#whoIsHere() === undefined) return;
     event.preventDefault();
     // Another click on the same, or the rest of its gesture, changes nothing. A press for another operation, or with edited fields, waits until the call has ended.
-    if (!this.#busy) void (this.#shared.sameGesture() || this.#send(press));
+    if (!this.#busy) void (this.#shared.goesOn() || this.#send(press));
     else if (!this.#pressed || !isSamePress(this.#pressed, press, this.#element)) this.#next = queued(this.#next, press);
   }
 

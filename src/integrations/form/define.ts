@@ -28,7 +28,7 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const spent = new SpentKeys();
   const { client, fingerprints } = clientForForms(once, spent);
-  const shared = { client, fingerprints, options, spent, sameGesture: gestures() };
+  const shared = { client, fingerprints, options, spent, goesOn: gestures() };
   return class extends HTMLElement {
     static get observedAttributes(): readonly string[] {
       return ['operation', 'known', 'state'];

@@ -28,7 +28,7 @@ export interface Shared {
   readonly options: FormOptions;
   readonly spent: SpentKeys;
   /** Whether this submit is the rest of a gesture that has submitted before. */
-  readonly sameGesture: () => boolean;
+  readonly goesOn: () => boolean;
 }
 
 const TYPES = { tag: 'string', says: 'object', call: 'function' } as const;
