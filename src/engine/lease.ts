@@ -20,6 +20,8 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
   const { leaseMs } = job.settings.limits;
   const change = (stored: unknown, now: number) => {
     const record = readRecord(stored);
+    // Somebody may have set this machine's clock since the call began.
+    job.aheadMs = now - job.client.platform.clock.now();
     // The revision is not compared: a log-out raises it, but until this driver has stopped, an attempt of it may be under way. The lease of a
     // move, which a driver with a lock leaves in the record, is nobody's, and runs out.
     const mine = record?.state === 'pending' && record.key === own.key && record.lease?.owner === job.client.owner && record.lease;

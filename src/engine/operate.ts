@@ -95,7 +95,7 @@ async function fly(
 ): Promise<void> {
   // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop } = flight;
-  const here = { client, ...address, stop, deadline: startedAt + settings.limits.totalMs };
+  const here = { client, settings, ...address, stop, deadline: startedAt + settings.limits.totalMs };
   const lock = held ? Promise.resolve(held) : tryLock(client, address.lock);
   try {
     const asked = Promise.all([read, idsOf(client, address), lock]);

@@ -118,7 +118,8 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean 
   const stored = await readStored(place);
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (sleptSince(place.client, askedAt)) return false;
-  if (stored === undefined) return absent;
+  // On a store that is not atomic keys are derived.
+  if (stored === undefined) return absent && storeForOperation(place).atomic;
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment.
   const record = readRecord(stored);
   if (record?.ending?.effect !== 'none') return false;

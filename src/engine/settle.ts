@@ -29,13 +29,17 @@ export async function settleRecord(
   const keepMs = record.random || (repeat === 'never' && !record.generation) ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs);
   // An unnamed operation answers only calls that already wait for it.
   const named = job.name.length > 0;
-  const put = (kept: StoredAnswer | undefined): Promise<boolean> =>
-    commit(job, record, (now, latest) => {
+  // The server may not hold under this key what the app, or a duplicate, tells of: then only the record keeps the next call from sending.
+  const durability = ending.type === 'replayed' && ending.from !== 'server' ? 'strict' : 'relaxed';
+  const put = (kept: StoredAnswer | undefined): Promise<boolean> => {
+    const ended = (now: number, latest: number): OnceRecord => {
       const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
       const state = done ? 'settled' : 'retired';
       const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now + job.aheadMs, forgetAt, answer: kept } as const;
       return seal({ ...bare(record), ...rest, ...end });
-    });
+    };
+    return commit(job, record, ended, durability);
+  };
   // If the store is full, there may be room without the answer.
   return (await put(answer)) || (answer !== undefined && (await put(undefined)));
 }

@@ -3,7 +3,7 @@
  * that are extended from one another, closed in every order, with requests on the wire.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { close, extend, run } from '../../src/entries/index.js';
+import { close, derived, extend, run } from '../../src/entries/index.js';
 import type { Store } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
 import { answers, charged, delayed } from '../support/server.js';
@@ -102,3 +102,18 @@ async function forcedCollection(): Promise<() => void> {
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;
 }
+
+// What was stored of a key may be lost, and a key that is not random is the same again.
+test.each([
+  ['a random key', 'none', undefined, {}],
+  ['a derived key', 'unknown', derived, {}],
+  ['a key of the caller’s own', 'unknown', 'order-1', {}],
+  ['a key on a store that is not atomic', 'unknown', undefined, { locks: false, claims: { atomic: false } }],
+] as const)('a call that never began and finds no record says of %s: %s', async (_, effect, key, of) => {
+  const world = newWorld();
+  const { tab, once } = world.open({ namespace: 'shop' }, of);
+  const call = pay(once, { key });
+  await close(once);
+  expect((await world.end(tab, call)).outcome).toMatchObject({ effect, reason: 'aborted' });
+  expect(world.server.arrivals).toEqual([]);
+});

@@ -7,7 +7,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import { defineDialect, inHeader, stripe } from '../../src/entries/dialects.js';
 import { clear, move, resumeOne, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
-import { answers, charged, lost, replays } from '../support/server.js';
+import { answers, charged, during, lost, replays } from '../support/server.js';
 import { DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, SECOND, test, watched } from '../support/world.js';
 
 const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
@@ -64,6 +64,14 @@ describe('a key that the server has forgotten is not sent again', () => {
     const slow = world.open(options, { server: true });
     slow.tab.skewMs = -10 * HOUR;
     expect(await world.end(slow.tab, pay(slow.once), replays(201))).toMatchObject({ status: 201, outcome: { type: 'replayed' } });
+  });
+
+  test('by a process whose clock is set back while the call waits', async ({ world }) => {
+    const { tab, once } = world.open({ limits: { keyWindowMs: 3 * MINUTE, totalMs: HOUR } }, { server: true, locks: false });
+    const setBack = during(() => void (tab.skewMs = -4 * MINUTE), answers(503, {}, { 'Retry-After': '240' }));
+    const end = await world.end(tab, pay(once), charged(setBack));
+    expect(end).toMatchObject(EXPIRED);
+    expect(world.server.arrivals).toHaveLength(1);
   });
 
   test('that stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async ({ world }) => {

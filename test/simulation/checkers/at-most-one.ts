@@ -60,8 +60,8 @@ function unchanged(effect: Effect, ledger: Ledger): void {
   const unsent = (one: KeyFacts): boolean =>
     (!press?.told || press.told.outcome?.effect === 'unknown') && one.bornIn === last.key.endedIn && one.bornAt >= last.key.endedAt;
   const wentOn = [...op.keys.values()].some((one) => one !== last.key && (unsent(one) || one.sends.some(({ call }) => call === press)));
-  if (key.lied) ledger.apart('the-app-lied', op);
-  else if (inMemoryOnly(key, ledger)) ledger.apart('kept-in-memory-only', op);
+  const why = excuse(key, ledger);
+  if (why) ledger.apart(why, op);
   else if (last.send.copies > 1 && wentOn) ledger.apart('changed-and-resent-unseen', op);
   else ledger.violate(NAME, op, `payload ${payload} took effect under ${last.key.key}, and unchanged again under ${key.key}`);
 }

@@ -4,12 +4,13 @@ import * as apps from './apps.js';
 import * as crossings from './crossings.js';
 import { killedAt } from './killed-at.js';
 import * as months from './months.js';
+import * as paired from './pairs.js';
 import * as places from './places.js';
 import * as servers from './servers.js';
 import * as storms from './storms.js';
 
 /** Drawn from the seed. */
-export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, months].flatMap((group): readonly Scenario[] =>
+export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, months, paired].flatMap((group): readonly Scenario[] =>
   Object.values(group),
 );
 export const scenarios: readonly Scenario[] = [...drawn, ...killedAt];

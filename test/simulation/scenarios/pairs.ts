@@ -1,0 +1,95 @@
+/** Two worlds in one: what each of two other scenarios has an app do, and what befalls it there. */
+import type { FaultRates } from '../faults.js';
+import type { Workload } from '../plan.js';
+import type { ClientOptions, Scenario, WorldOptions } from '../scenario.js';
+import * as answers from './answers.js';
+import * as apps from './apps.js';
+import * as crossings from './crossings.js';
+import * as places from './places.js';
+import * as storms from './storms.js';
+
+const ALL: readonly Scenario[] = [storms, places, answers, apps, crossings].flatMap((group): readonly Scenario[] => Object.values(group));
+
+/** Each rate, and each expected number, as in the world that has more of it. */
+const more = <T extends object>(one: T, other: T): T => {
+  const sum = { ...one } as Record<string, number>;
+  for (const [name, value] of Object.entries(other)) sum[name] = Math.max(sum[name] ?? 0, value as number);
+  return sum as T;
+};
+
+const given = <T extends object>(options: T): T => Object.fromEntries(Object.entries(options).filter(([, value]) => value)) as T;
+
+/** Whether a scenario is about its server, or about calls that are made in another way: what goes with that is its own. */
+const isSpecial = ({ client, server }: WorldOptions): boolean =>
+  !server.honours || !!(client.runs || client.accepted || client.endpoints || client.dialect || client.unnamed || client.byContent || client.bodies);
+
+/** The app of `one`, with whatever of the other one's it can have at the same time. */
+function bothApps(one: ClientOptions, { runs, nests, accepted, endpoints, dialect, unnamed, byContent, bodies, ...other }: ClientOptions): ClientOptions {
+  const all = { ...given(other), ...given(one) };
+  const nameless = all.unnamed || all.byContent;
+  const bare = nameless || all.runs;
+  return {
+    ...all,
+    // The judge goes by the limits of one of two clients.
+    limits: all.other ? undefined : all.unnamed || all.runs ? one.limits : all.limits,
+    // The SDK's app takes no answer for a mismatch, and a given key leads back to what it has sent before, wherever that was.
+    keys: bare || all.endpoints || all.repeat ? 'random' : all.keys,
+    picks: bare ? false : all.picks,
+    repeat: nameless || all.nests ? undefined : all.repeat,
+    consentMs: bare ? undefined : all.consentMs,
+    other: all.consentMs === undefined ? all.other : undefined,
+  };
+}
+
+/** What does not befall such an app, because the judge could not tell whose doing it is. */
+function spared(
+  { unnamed, runs, nests }: ClientOptions,
+  guests: boolean | undefined,
+  own: WorldOptions,
+  paidElsewhere: boolean,
+): { faults: FaultRates; workload: Partial<Workload> } {
+  const byName = { resume: 0, forget: 0, forgetAnyway: 0, settle: 0, lie: 0, elsewhere: 0, logOutForget: 0 };
+  return {
+    faults: {
+      ...((unnamed || runs || guests) && { callsBack: 0 }),
+      ...(unnamed && { forgetsEarly: 0 }),
+      // The function of a `run` never ends whose other button has a damaged record.
+      ...(nests && { torn: 0 }),
+      // A server may execute a key of what was done elsewhere, so only the record keeps the next press from sending.
+      ...(paidElsewhere && { lookFails: 0, commitFails: 0, failAfterCommit: 0, storeHangs: 0, torn: 0 }),
+    },
+    workload: {
+      ...(paidElsewhere && { evict: 0, full: 0 }),
+      // The first record of a call without a name does not outlive a power cut.
+      ...(unnamed && { ...byName, powerLoss: 0 }),
+      // Once a function runs, its later calls are its own: with whose cookie, only it can know.
+      ...(runs && { logOut: own.workload.logOut ?? 0, logOutForget: 0 }),
+      ...(guests && { ...byName, logOut: 0 }),
+    },
+  };
+}
+
+export const pairs: Scenario = {
+  name: 'pairs',
+  says: 'two other scenarios in one world',
+  options: (random, seed): WorldOptions => {
+    const drawn = [random.pick(ALL), random.pick(ALL)].map((scenario) => ({ name: scenario.name, ...scenario.options(random.of(scenario.name), seed) }));
+    const [one, other] = drawn.sort((a, b) => Number(isSpecial(b)) - Number(isSpecial(a)));
+    if (!one || !other) throw new Error('no scenario');
+    if (process.env['PAIRS']) console.error(seed, one.name, other.name);
+    const guests = one.guests || (other.guests && !isSpecial(one));
+    const client = bothApps(one.client, other.client);
+    const { faults, workload } = spared(client, guests, one, more(one.workload, other.workload).elsewhere !== undefined);
+    const windowMs = client.unnamed || client.runs ? one.server.windowMs : Math.max(one.server.windowMs, other.server.windowMs);
+    return {
+      devices: one.devices,
+      sharedStore: one.sharedStore,
+      screens: one.screens || other.screens,
+      guests,
+      server: { ...one.server, windowMs, ...(guests && { anyAccount: random.chance(0.7) }) },
+      client: { ...client, ...(guests && { keys: 'random', reconciles: client.reconciles && 'by-key' }), ...(!one.server.honours && { repeat: undefined }) },
+      faults: { ...more(one.faults, other.faults), ...faults },
+      workload: { ...more(one.workload, other.workload), operations: Math.min(one.workload.operations, other.workload.operations), ...workload },
+    };
+  },
+};
