@@ -22,6 +22,7 @@ export function printFailure(failing: Report, { report, plan, without, runs }: S
     `${failing.scenario}, seed ${failing.seed}: ${first?.checker} says at ${first?.at} ms of ${first?.op || 'the world'}:`,
     `  ${first?.says}`,
     '',
+    ...(failing.options.madeOf ? [`Made of: ${failing.options.madeOf.join(', ')}.`] : []),
     `Server: ${failing.options.server.family}. Client: ${JSON.stringify(failing.options.client)}.`,
     `Schedule, shrunk from ${failing.plan.length} to ${plan.length} actions in ${runs} runs (ms, what, where):`,
     ...plan.map((action) => `  ${printAction(action)}`),

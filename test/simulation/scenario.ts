@@ -49,6 +49,8 @@ export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[nu
 }
 
 export interface WorldOptions {
+  /** The scenarios that it is made of, if there are several. */
+  readonly madeOf?: readonly string[] | undefined;
   /** Which contexts there are: each entry a device with its slots. */
   readonly devices: readonly (DeviceOptions & { readonly slots: readonly ContextKind[] })[];
   /** All devices reach one store: a database of many machines. */

@@ -76,12 +76,12 @@ export const pairs: Scenario = {
     const drawn = [random.pick(ALL), random.pick(ALL)].map((scenario) => ({ name: scenario.name, ...scenario.options(random.of(scenario.name), seed) }));
     const [one, other] = drawn.sort((a, b) => Number(isSpecial(b)) - Number(isSpecial(a)));
     if (!one || !other) throw new Error('no scenario');
-    if (process.env['PAIRS']) console.error(seed, one.name, other.name);
     const guests = one.guests || (other.guests && !isSpecial(one));
     const client = bothApps(one.client, other.client);
     const { faults, workload } = spared(client, guests, one, more(one.workload, other.workload).elsewhere !== undefined);
     const windowMs = client.unnamed || client.runs ? one.server.windowMs : Math.max(one.server.windowMs, other.server.windowMs);
     return {
+      madeOf: [one.name, other.name],
       devices: one.devices,
       sharedStore: one.sharedStore,
       screens: one.screens || other.screens,
