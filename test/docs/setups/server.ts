@@ -13,7 +13,11 @@ export const once = oncefetch.createOnce({ namespace: 'billing', store: oncefetc
 export const declinedAmount = DECLINED_AMOUNT;
 export const provider = {
   async charge({ amount }: { amount: number }, options: { idempotencyKey: string }): Promise<{ id: string }> {
-    const response = await fetch(`${ledger}/v1/charges`, { method: 'POST', body: JSON.stringify({ amount }), headers: { 'idempotency-key': options.idempotencyKey } });
+    const response = await fetch(`${ledger}/v1/charges`, {
+      method: 'POST',
+      body: JSON.stringify({ amount }),
+      headers: { 'idempotency-key': options.idempotencyKey },
+    });
     if (!response.ok) throw Object.assign(new Error(`provider: ${response.status}`), { status: response.status });
     return (await response.json()) as { id: string };
   },
