@@ -53,7 +53,11 @@ export function generic({
   windowMs,
   perAccount,
   ...others
-}: { header?: string | undefined; windowMs?: number | undefined; perAccount?: boolean | undefined } = {}): Dialect {
+}: {
+  header?: string | undefined;
+  windowMs?: number | undefined;
+  perAccount?: boolean | undefined;
+} = {}): Dialect {
   onlyKnown('dialect generic', others);
   return { ...GENERIC, ...(header !== undefined && { carrier: `header:${header}` }), ...(windowMs !== undefined && { windowMs }), perAccount };
 }
