@@ -206,7 +206,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
    * before every attempt. If it returns nothing or throws, nobody is logged in, and calls reject with a TypeError, or with what it threw.
    */
   namespace?: string | (() => string | null | undefined) | undefined;
-  /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them */
+  /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them, and yours besides */
   use?: readonly Feature[] | undefined;
   /** @default IndexedDB, else memory */
   store?: Store | undefined;

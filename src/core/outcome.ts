@@ -6,7 +6,7 @@ import type { OperationName } from './ids.js';
 export interface Facts {
   readonly operation: OperationName | undefined;
   readonly key: string | undefined;
-  /** Attempts made by this call, the first included. */
+  /** Attempts made by this call under this key, the first included. A call that finds its key used up may have made others under that one. */
   readonly attempts: number;
   /** When the first attempt under this key was sent, in whatever context; wall clock, ms. */
   readonly firstSentAt: number | undefined;

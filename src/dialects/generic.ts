@@ -42,14 +42,24 @@ export const GENERIC: Dialect = {
  * The default: a server of which only one thing is known, that it honours a key in a header.
  *
  * Recognises every replay marker in use, problem details (RFC 9457) with the titles of the IETF draft, and codes and words that many
- * servers use. Not known: how long the server remembers a key (24 h are assumed), and whether it reports a mismatch.
+ * servers use. Not known: how long the server remembers a key (24 h are assumed), and whether it reports a mismatch. `perAccount`: a key
+ * counts for one signed-in user only, so after a log-in the server can't tell what became of a guest's operation.
  *
  * @example
  * createOnce({ dialect: generic({ header: 'X-Idempotency-Key', windowMs: 3_600_000 }) });
  */
-export function generic({ header, windowMs, ...others }: { header?: string | undefined; windowMs?: number | undefined } = {}): Dialect {
+export function generic({
+  header,
+  windowMs,
+  perAccount,
+  ...others
+}: {
+  header?: string | undefined;
+  windowMs?: number | undefined;
+  perAccount?: boolean | undefined;
+} = {}): Dialect {
   onlyKnown('dialect generic', others);
-  return { ...GENERIC, ...(header !== undefined && { carrier: `header:${header}` }), ...(windowMs !== undefined && { windowMs }) };
+  return { ...GENERIC, ...(header !== undefined && { carrier: `header:${header}` }), ...(windowMs !== undefined && { windowMs }), perAccount };
 }
 
 /** A server that knows no keys: a request that may have had its effect is not sent again. */

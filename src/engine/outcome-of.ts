@@ -8,6 +8,8 @@ const DEPTH_MAX = 4;
 /** Where HTTP clients put our error or our Response in their own errors and responses. */
 const CARRIERS = ['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'] as const;
 
+/** @deprecated A promise has no outcome: await the call first. */
+export function outcomeOf<T extends PromiseLike<unknown>>(of: 0 extends T & 1 ? never : T): undefined;
 /**
  * The outcome of an operation, found by a Response, a Request, an `OnceError`, an abort reason, or the error or response of an HTTP
  * client that contains one of these. `undefined` for a call that oncefetch had nothing to do with.
@@ -15,6 +17,7 @@ const CARRIERS = ['request', 'response', 'cause', 'detail', 'networkError', 'ori
  * @example
  * if (outcomeOf(error)?.effect === 'unknown') showUnsure();
  */
+export function outcomeOf(of: unknown): Outcome | undefined;
 export function outcomeOf(of: unknown): Outcome | undefined {
   let level: unknown[] = [of];
   for (let depth = 0; depth <= DEPTH_MAX && level.length; depth++) {

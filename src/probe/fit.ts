@@ -108,9 +108,10 @@ function namedFor(rows: readonly ProbeRow[], evidence: readonly Evidence[], carr
   return found && { name: found.dialect.name, code: found.code };
 }
 
-/** The dialect that fits. `carrier`: where the key was sent. */
-export function fittingDialect(rows: readonly ProbeRow[], evidence: readonly Evidence[], carrier: string): FittingDialect {
+/** The dialect that fits; `undefined` if no answer shows any. `carrier`: where the key was sent. */
+export function fittingDialect(rows: readonly ProbeRow[], evidence: readonly Evidence[], carrier: string): FittingDialect | undefined {
   if (rows.some(({ row, finding }) => row === 'again' && finding === 'doubles')) return { name: 'none', code: `'none'` };
+  if (evidence.length === 0) return undefined;
   const named = namedFor(rows, evidence, carrier);
   if (named) return named;
   const [, header] = /^header:([^+]+)$/.exec(carrier) ?? [];

@@ -67,8 +67,9 @@ export async function openProbe(
 export async function playAll(probe: OpenProbe, played: (row: ProbeRow) => void = () => {}): Promise<ProbeRow[]> {
   const rows: ProbeRow[] = [];
   for (const name of ROW_NAMES) {
-    const blind = rows[0]?.finding === 'no-effect' || rows[0]?.finding === 'no-answer';
-    const row = blind ? notTried(name, 'the first request had no effect') : await probe.play(name);
+    const [first] = rows;
+    const blind = first?.finding === 'no-effect' ? 'effect' : first?.finding === 'no-answer' ? 'answer' : undefined;
+    const row = blind ? notTried(name, `the first request had no ${blind}`) : await probe.play(name);
     rows.push(row);
     played(row);
   }

@@ -7,7 +7,9 @@ const RANKS: readonly ProbeSeverity[] = ['double', 'wrong', 'weak', 'note'];
 
 const lower = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-const isBlind = ({ finding }: ProbeRow): boolean => finding === 'no-effect';
+/** Rows that leave nothing to judge. */
+const isBlind = ({ row, finding }: ProbeRow): boolean => finding === 'no-effect' || (row === 'first' && finding === 'no-answer');
+const UNANSWERED = 'No answer came to the first request, so nothing can be judged: is the address right, and does the server run?';
 
 /** Whether one key never had two effects. `broken`: one had. `shown`: none had, effects were counted, and the rows that matter were played. */
 export function keptItsWord(rows: readonly ProbeRow[]): 'shown' | 'broken' | 'not shown' {
@@ -24,8 +26,9 @@ export function verdictOf(rows: readonly ProbeRow[]): string {
   if (doubles.length > 0) return `Doubles: ${doubles.map(({ tried }) => tried).join('; ')}.`;
   const kept = keptItsWord(rows);
   const worst = RANKS.flatMap((rank) => rows.filter(({ severity }) => severity === rank));
-  if (worst.some(isBlind)) return FINDINGS['no-effect'].says;
-  const head = kept === 'shown' ? 'One effect under every fault that was played' : 'Nothing was seen to double, but nobody counted';
+  const blind = worst.find(isBlind);
+  if (blind) return blind.finding === 'no-answer' ? UNANSWERED : FINDINGS['no-effect'].says;
+  const head = kept === 'shown' ? 'One effect under every fault that was played' : 'Nothing was seen to double, and nobody counted';
   const [first] = worst;
   return first ? `${head}; but ${lower(first.tried)}: ${lower(first.means)}` : `${head}.`;
 }

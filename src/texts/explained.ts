@@ -120,7 +120,7 @@ function* stepsOf(outcome: Outcome): Generator<string> {
   else {
     if (firstSentAt !== undefined && sent !== 'no') yield `The first attempt under this key left at ${time(firstSentAt)}.`;
     if (resumed) yield 'This call went on with a key that an earlier call had stored.';
-    yield joined ? 'This call joined another one, and shared its answer.' : `This call made ${count(attempts, 'attempt')}.`;
+    yield joined ? 'This call joined another one, and shared its answer.' : `This call made ${count(attempts, 'attempt')} under this key.`;
   }
   if (sent === 'maybe')
     yield attempts ? 'The server may have got an attempt; nothing that it answered proves it.' : 'An attempt of an earlier call may have reached the server.';

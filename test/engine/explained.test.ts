@@ -101,7 +101,7 @@ describe('explain', () => {
 
   test('does not say that an attempt left where nothing was sent', () => {
     const outcome = { ...common, type: 'unsent', effect: 'none', reason: 'unreachable', key: 'k-1', attempts: 5, sent: 'no' } as unknown as Outcome;
-    expect(explain(outcome).steps).toEqual(['This call made 5 attempts.']);
+    expect(explain(outcome).steps).toEqual(['This call made 5 attempts under this key.']);
   });
 
   test('does not blame this call where only an earlier one may have sent it', () => {
@@ -114,7 +114,7 @@ describe('explain', () => {
     expect(summary).toBe('It took effect earlier. The server said so: it repeated a stored answer, or the effect of an earlier attempt.');
     expect(steps.map((step) => step.replace(/\d{4}-.*Z/, '(time)'))).toEqual([
       'The first attempt under this key left at (time).',
-      'This call made 2 attempts.',
+      'This call made 2 attempts under this key.',
       'The server got an attempt.',
     ]);
     expect(next).toBe('Show the receipt. For another effect, use another name.');

@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { GENERIC } from '../../src/dialects/generic.js';
+import { generic } from '../../src/dialects/generic.js';
 import { gocardless } from '../../src/entries/dialects.js';
 import { move, type Once, type Outcome, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
@@ -117,7 +117,7 @@ describe('move', () => {
   });
 
   test('of keys that count for one account: the new one has never seen them', async ({ world }) => {
-    const { tab, guest, ann } = guestOf(world, { dialect: { ...GENERIC, perAccount: true } });
+    const { tab, guest, ann } = guestOf(world, { dialect: generic({ perAccount: true }) });
     await world.end(tab, pay(guest), charged(lost()));
     await world.run(move(ann, 'guest'));
     const [moved] = records(world);

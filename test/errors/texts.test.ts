@@ -15,7 +15,7 @@ const UNKNOWN: Outcome = { ...FACTS, type: 'unknown', effect: 'unknown', reason:
 const DONE: Outcome = { ...FACTS, type: 'fresh', effect: 'done', certain: true, changed: false };
 const STEPS = [
   'The first attempt under this key left at 1970-01-01T00:00:00.000Z.',
-  'This call made 2 attempts.',
+  'This call made 2 attempts under this key.',
   'The server may have got an attempt; nothing that it answered proves it.',
 ].join(' ');
 /** Of these the outcome says more than the code does. */

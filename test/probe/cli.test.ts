@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, expect, test } from 'vitest';
 import { main } from '../../src/probe/cli/main.js';
+import { answer } from '../servers/support/http.js';
 import { type Lie, startLiar } from '../servers/support/liar.js';
 
 const honest: Lie = (asked, ledger) => ledger.honest(asked);
@@ -68,6 +69,23 @@ test('without a count nobody is acquitted: status 3, and what that can not show'
 test('without a count, answers that differ are taken for two effects', async () => {
   await using shop = await startLiar((asked, ledger) => ledger.execute(asked), 0);
   expect((await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"amount":10}', ...FAST)).status).toBe(1);
+});
+
+test.each([
+  ['is refused', () => answer(401), 0, 'is the request right'],
+  ['gets no answer', honest, 1, 'does the server run'],
+] as const)('a first request that %s: no dialect is said to fit, and it says what to look at', async (_, lie, lose, says) => {
+  await using shop = await startLiar(lie, lose);
+  const { status, out } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"amount":10}', ...FAST);
+  expect([status, shop.requests.length]).toEqual([1, 1]);
+  expect(out).not.toContain('Dialect');
+  expect(out).toContain(says);
+});
+
+test('a row that was left out names the option that plays it', async () => {
+  await using shop = await startLiar(honest, 0);
+  const { out } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"order":"{{operation}}"}', ...FAST);
+  for (const option of ['--changed-body', '--refused-body', '--header', '--as']) expect(out).toMatch(new RegExp(`Not tried: .*${option}`));
 });
 
 // It starts a process for each count.

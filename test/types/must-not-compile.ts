@@ -41,3 +41,10 @@ if (isOnceError(e, 'ERR_ONCE_BUSY')) {
 }
 const f: typeof fetch = once.fetch;
 void f;
+// A call that nobody awaits has no outcome yet.
+const unawaited = outcomeOf(once.fetch('/x', { once: ['pay', 'c1'] }));
+// @ts-expect-error it has to be awaited first
+void unawaited?.effect;
+const untyped = JSON.parse('{}'); // what has no type may be anything
+void outcomeOf(untyped)?.effect;
+export const ofAny = <T>(answer: T) => outcomeOf(answer)?.effect;

@@ -1,5 +1,5 @@
 /** The target of the probe, from a plan. */
-import type { ProbeRequest, ProbeTarget } from '../request.js';
+import { NotTried, type ProbeRequest, type ProbeTarget } from '../request.js';
 import type { Plan } from './arguments.js';
 import { counter } from './count.js';
 import { fill } from './template.js';
@@ -17,6 +17,18 @@ function headersFor({ request, other }: Plan, login: ProbeRequest['login']): Pla
   return hasLogin(request) ? request.headers.map(([name, value]) => [name, CREDENTIALS.test(name) ? 'refused' : value] as const) : undefined;
 }
 
+const NO_BODY: Readonly<Record<ProbeRequest['payload'], string>> = {
+  usual: '',
+  changed: 'the body has no number or text to change; --changed-body gives one',
+  refused: 'no --refused-body was given',
+  'fails-once': 'only serverContract of oncefetch/testing has such work',
+};
+const NO_LOGIN: Readonly<Record<ProbeRequest['login'], string>> = {
+  own: '',
+  other: 'no second account was given by --as',
+  refused: 'no --header has a credential',
+};
+
 export function targetOf(plan: Plan): ProbeTarget {
   const { request, bodies, elsewhere, counting } = plan;
   const payloads: Readonly<Record<ProbeRequest['payload'], string | undefined>> = { usual: request.body, ...bodies, 'fails-once': undefined };
@@ -26,7 +38,8 @@ export function targetOf(plan: Plan): ProbeTarget {
     ...(counting && { count: counter(counting) }),
     send({ url, key, operation, payload, login }) {
       const [headers, body] = [headersFor(plan, login), payloads[payload]];
-      if (!headers || (payload !== 'usual' && body === undefined)) return undefined;
+      if (!headers) throw new NotTried(NO_LOGIN[login]);
+      if (payload !== 'usual' && body === undefined) throw new NotTried(NO_BODY[payload]);
       const filled = headers.map(([name, value]): [string, string] => [name, fill(value, { key, operation })]);
       return fetch(fill(url, { key, operation }), {
         method: request.method,

@@ -8,10 +8,13 @@ import { type Relayed, relay } from '../../support/relay.js';
 
 /** The test number of a declined card. */
 export const DECLINED = '4000000000000002';
+/** An amount that the bank refuses, of any card. */
+export const DECLINED_AMOUNT = 666;
 
 interface Order {
   readonly cart?: unknown;
   readonly card?: string | undefined;
+  readonly amount?: unknown;
   readonly total?: number | undefined;
   /** Of a GraphQL request. */
   readonly variables?: Order | undefined;
@@ -32,7 +35,10 @@ const idOf = (cart: unknown): string => String(typeof cart === 'object' && cart 
 function shopServer(): IdempotentServer {
   const server: IdempotentServer = idempotentServer<Order>({
     url: '/api/*',
-    refuse: (order) => ((order?.card ?? order?.variables?.card) === DECLINED ? Response.json({ code: 'card_declined' }, { status: 402 }) : undefined),
+    refuse: (order) => {
+      const declined = (order?.card ?? order?.variables?.card) === DECLINED || order?.amount === DECLINED_AMOUNT;
+      return declined ? Response.json({ code: 'card_declined' }, { status: 402 }) : undefined;
+    },
     effect: (order) => {
       const id = `ch_${server.effects.length + 1}`;
       if ((order as { export?: unknown } | undefined)?.export) return new Response(null, { status: 202, headers: { location: '/api/exports/7' } });

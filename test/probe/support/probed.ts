@@ -9,7 +9,7 @@ import { exitStatusOf } from '../../../src/probe/verdict.js';
 
 export interface Probed {
   readonly rows: readonly ProbeRow[];
-  readonly dialect: FittingDialect;
+  readonly dialect: FittingDialect | undefined;
 }
 
 export const TIMES: ProbeTimes = { patienceMs: 800, settleMs: 20, afterMs: 150 };

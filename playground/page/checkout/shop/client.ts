@@ -7,6 +7,7 @@ export const once = createOnce({
   use: [reconciling(), requests()],
   namespace: () => session.id, // asked at every call: no user sees what another one began
   keep: { request: true }, // so that "Check" can go on after a reload
+  // Where your server counts keys per account, as this one does not: dialect: generic({ perAccount: true }) of 'oncefetch/dialects'.
   limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 }, // how long a customer is kept waiting
   retry: { minDelayMs: 300, maxDelayMs: 2000 },
   // Where an answer cannot tell, the order page may.
