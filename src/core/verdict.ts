@@ -3,7 +3,7 @@ import type { Answer, AnswerKind, Asked, Dialect, Reading } from './dialect.js';
 import { isObject } from './name.js';
 import { documentState, type WorkState } from './work-state.js';
 
-const reading = (kind: AnswerKind, ambiguous: boolean, sticky?: boolean, replayed?: boolean): Reading => ({ kind, ambiguous, sticky, replayed });
+const reading = (kind: AnswerKind, ambiguous: boolean): Reading => ({ kind, ambiguous });
 
 export const FRESH = reading('fresh', false);
 export const REPLAYED = reading('replayed', false);
@@ -175,8 +175,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   const said = spoken(answer, asked);
   const works = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
   // A replayed 5xx is as ambiguous as the original one.
-  if (marked && !works)
-    return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
+  if (marked && !works) return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...REFUSED, sticky: true, replayed: true };
   // After a lost answer, a 202 means "already being processed": that work may still fail.
   if (status === 202 && ambiguous && !asked.settles202) return IN_PROGRESS;
   if (said) return said;
