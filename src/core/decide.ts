@@ -100,7 +100,7 @@ function retryOrStop(reading: Reading, s: Situation): Decision {
   const ms = s.retryAfterMs === undefined ? backoffMs(s.backoff, s.tries, s.random) : atLeast(s.backoff, s.tries, s.retryAfterMs);
   if (!s.keyed && (s.ambiguous || reading.ambiguous)) return stop(s.answered ? 'unavailable' : 'no-answer', true);
   // The platform may have sent two copies. This refusal may be the second one's, while the first one had its effect.
-  if (!s.keyed && s.answered && s.mayResend) return cleanlyRefused('in-front', s);
+  if (!s.keyed && s.answered && s.mayResend) return stop('refused', true);
   if (s.tries < s.triesMax && s.now + ms < s.deadline) return { do: 'wait', ms, why: s.retryAfterMs === undefined ? 'backoff' : 'retry-after' };
   if (s.ambiguous || reading.ambiguous) return stop(s.answered ? 'unavailable' : 'no-answer', false, s.retryAfterMs && s.now + s.retryAfterMs);
   return s.answered ? cleanlyRefused('in-front', s) : { do: 'stop', ending: unsent('unreachable'), ask: false };
