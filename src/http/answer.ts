@@ -3,7 +3,7 @@ import type { Answer } from '../core/dialect.js';
 import type { Result } from '../engine/result.js';
 import { limit } from '../engine/wait.js';
 import type { Clock } from '../ports.js';
-import { beginsJson, jsonOf, looksJson, readUpTo } from './bytes.js';
+import { jsonOf, looksJson, readUpTo } from './bytes.js';
 import { textOf } from './native.js';
 import type { Answered } from './sending.js';
 
@@ -29,8 +29,7 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   const stream = copy.body?.getReader && copy.body;
   const patience = stream && response.ok && !DOCUMENT.test(type) ? limit(clock, patienceMs, []) : undefined;
   const whole = () => (textual(type) ? copy.text() : copy.arrayBuffer());
-  const upTo = (from: NonNullable<typeof stream>) =>
-    readUpTo(from, bodyBytes, patience && { over: patience.over, holds: beginsJson }).then((read) => read?.buffer);
+  const upTo = async (from: NonNullable<typeof stream>) => (await readUpTo(from, bodyBytes, patience?.over))?.buffer;
   let bytes: string | ArrayBuffer | undefined;
   try {
     bytes = await (stream ? upTo(stream) : whole());
