@@ -148,8 +148,8 @@ async function execute(job: OperationRun, waited: Waited | undefined, round = 1)
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
-  if (begun.do === 'remembered')
-    return (!answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record))) || rememberedResult(job, begun);
+  const again = begun.do === 'remembered' && !answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record));
+  if (again) return again;
   if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const { record } = begun;
   const { client } = job;
