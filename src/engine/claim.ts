@@ -20,11 +20,6 @@ import { Late, sleptSince, unlessLate } from './wait.js';
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
 
-/** Of a call that had to wait for another context: the end ({@link endedBefore}) that the record showed before the wait, if any. */
-export interface Waited {
-  readonly ended: string | undefined;
-}
-
 /** The release where there is no lock, or the lock manager refuses it. */
 const FREE = (): void => {};
 
@@ -53,19 +48,19 @@ export async function tryLockInTime(client: Client, lock: string): Promise<(() =
 export async function takeLock(
   job: OperationRun,
   free: (() => void) | undefined,
-): Promise<{ readonly release: () => void; readonly waited?: Waited | undefined; readonly elsewhere?: boolean | undefined }> {
+): Promise<{ readonly release: () => void } & Pick<OperationRun, 'waited' | 'unlocked'>> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
   // If the lock manager refuses, others get no lock, either: only a lease tells them of this call.
-  if (free || !locks) return { release: free ?? FREE, elsewhere: locks && free === FREE };
+  if (free || !locks) return { release: free ?? FREE, unlocked: locks && free === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
-  return { release: release ?? FREE, waited: { ended }, elsewhere: !release };
+  return { release: release ?? FREE, waited: { ended }, unlocked: !release };
 }
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
@@ -88,7 +83,7 @@ export async function awaitLock(client: Client, lock: string, ms: number, stop: 
 const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => work.catch((cause: unknown) => Promise.reject(storeError(job, cause)));
 
 /** Begins: one durable update, before the first byte leaves. */
-export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {
+export async function beginRecord(job: OperationRun): Promise<Begun> {
   const { client, settings, namespace } = job;
   const { parts, platform } = client;
   await giveBack(job);
@@ -118,7 +113,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
       if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
       key = await parts.hooks.key(job, keyGeneration);
     }
-    const begun = await claim(job, waited, { key: keyGeneration === NO_KEY_YET ? NO_KEY : keyOf(job, key), keyGeneration, keyKind });
+    const begun = await claim(job, { key: keyGeneration === NO_KEY_YET ? NO_KEY : keyOf(job, key), keyGeneration, keyKind });
     if (begun.do !== 'rekey' || round > 3) return begun;
     keyGeneration = begun.generation;
   }
@@ -139,7 +134,7 @@ export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>,
 }
 
 /** One durable update, which decides what this call does with the record that it finds. */
-async function claim(job: OperationRun, waited: Waited | undefined, made: Pick<Claimant, 'key' | 'keyGeneration' | 'keyKind'>): Promise<Begun> {
+async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGeneration' | 'keyKind'>): Promise<Begun> {
   const { client, settings, payload, resumeOnly } = job;
   const { dialect, limits } = settings;
   const { owner, platform } = client;
@@ -160,7 +155,6 @@ async function claim(job: OperationRun, waited: Waited | undefined, made: Pick<C
     marginMs: limits.attemptMs,
     keepMs: settings.keep.forMs,
     clean: resumeOnly || platform.connectivity.online() === false,
-    waited,
     owner,
     lease: owner && wantsLease(job) ? { owner, ms: limits.leaseMs } : undefined,
     meta: writable ? settings.meta : undefined,
@@ -187,7 +181,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, made: Pick<C
     const { degraded } = client.registry;
     // If the store is full, there may be room without the request.
     const lighter = await client.parts.requests?.without(job, cause, made.key);
-    if (lighter) return claim(lighter, waited, made);
+    if (lighter) return claim(lighter, made);
     if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
       throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, () => updateStored(job, change));

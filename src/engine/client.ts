@@ -1,6 +1,6 @@
 /** Types of what one client's calls share, what one call brings, and what it sends. They are in one file because they refer to each other. */
 import type { begin } from '../core/begin.js';
-import type { Found } from '../core/claimant.js';
+import type { Claimant, Found } from '../core/claimant.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
 import type { WaitReason } from '../core/event.js';
@@ -125,6 +125,8 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   readonly resumeOnly: boolean;
   /** Another context holds the lock and did not release it in time, so this call goes on without it. */
   readonly unlocked?: boolean | undefined;
+  /** The call had to wait for another context. */
+  readonly waited?: Claimant['waited'];
   /** An earlier key of this call was used up without an effect for this call. */
   readonly again?: Anew | undefined;
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */

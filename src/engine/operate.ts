@@ -9,7 +9,7 @@ import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
-import { beginRecord, takeLock, tryLock, type Waited } from './claim.js';
+import { beginRecord, takeLock, tryLock } from './claim.js';
 import type { Call, Client, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { busyError, failed, failure, undriven } from './failure.js';
@@ -104,9 +104,9 @@ async function fly(
     const { key, ...rest } = request;
     const own = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
-    const { release, waited, elsewhere } = await takeLock(job, free);
+    const { release, ...taken } = await takeLock(job, free);
     const over = stop.aborted || client.closing.aborted;
-    const ends = over ? leftBefore(job, elsewhere, waited !== undefined) : execute({ ...job, unlocked: elsewhere }, waited);
+    const ends = over ? leftBefore(job, taken.unlocked, taken.waited !== undefined) : execute({ ...job, ...taken });
     const ended = await ends.finally(release);
     flight.ended = true;
     conclude(job, ended);
@@ -139,12 +139,12 @@ async function fly(
 /**
  * One call that holds its lock: begin, drive, finish. If its key turns out to be used up without an effect, it starts again with a new one.
  */
-async function execute(job: OperationRun, waited: Waited | undefined, round = 1): Promise<Ended> {
-  const begun = await beginRecord(job, waited);
+async function execute(job: OperationRun, round = 1): Promise<Ended> {
+  const begun = await beginRecord(job);
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
-    return execute(job, waited ?? { ended: endedBefore(begun.record) }, round);
+    return execute({ ...job, waited: job.waited ?? { ended: endedBefore(begun.record) } }, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
@@ -192,7 +192,7 @@ async function execute(job: OperationRun, waited: Waited | undefined, round = 1)
   if (!('anew' in finished)) return finished;
   // The app chose this key, so it can't be replaced.
   if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
-  return round < ROUNDS_MAX ? execute({ ...job, again: finished }, undefined, round + 1) : failed(undriven(job, unknown('unavailable')));
+  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, round + 1) : failed(undriven(job, unknown('unavailable')));
 }
 
 /** A placeholder where there is nothing to send; `send` is never called. */
