@@ -20,7 +20,6 @@ import { sleptSince, wait } from './wait.js';
 export class AttemptLoop implements Driver {
   readonly job: OperationRun;
   readonly start: Start;
-  readonly payload: Payload;
   record: PendingRecord;
   /** An attempt under this key may have had its effect, as far as this driver knows. Never set back. */
   ambiguous: boolean;
@@ -41,9 +40,8 @@ export class AttemptLoop implements Driver {
   /** Noted at the start: a log-in that moves the record meanwhile does not change where its key was kept. */
   readonly #keptIn: Outcome['storedIn'];
 
-  constructor(job: OperationRun, payload: Payload, start: Start) {
+  constructor(job: OperationRun, start: Start) {
     this.job = job;
-    this.payload = payload;
     this.start = start;
     this.#keptIn = storedIn(storeForOperation(job));
     this.record = start.record;
@@ -68,18 +66,18 @@ export class AttemptLoop implements Driver {
   }
 
   get #keyed(): boolean {
-    return this.payload.keyed?.(this.job, this.record.carrier) ?? true;
+    return this.job.payload?.keyed?.(this.job, this.record.carrier) ?? true;
   }
 
   /** Makes attempts until the decision is something other than to wait. */
-  async run(): Promise<Stopped> {
+  async run(payload: Payload): Promise<Stopped> {
     if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     // A server that knows no keys must not get the request twice: only `reconcile` can say more.
     if (this.start.resumed && !this.#keyed) return { decision: stop('no-answer', true) };
     await this.#beforeFirst();
     for (;;) {
       const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());
-      const sent = halted || (await this.#send(this.payload));
+      const sent = halted || (await this.#send(payload));
       if ('decision' in sent) return sent;
       const { reading, cause } = sent;
       if (reading.kind === 'in-progress') this.#waits++;

@@ -185,7 +185,6 @@ export interface Payload {
 export interface Driver {
   readonly job: OperationRun;
   readonly start: Start;
-  readonly payload: Payload;
   record: PendingRecord;
   /** What every outcome of this call says, however it ends. */
   readonly facts: Facts;

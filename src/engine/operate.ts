@@ -3,7 +3,6 @@ import { endedBefore, INSERTED } from '../core/begin.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
 import { type Outcome, rejected, unknown } from '../core/outcome.js';
-import { NOT_SENT } from '../core/verdict.js';
 import { isOnceError, OnceError } from '../errors.js';
 import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
@@ -171,18 +170,18 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
   const asked = job.resumeOnly && payload?.prepared;
   const { hooks } = client.parts;
   const settings = asked && hooks ? guarded(client, () => hooks.dialect(job.settings, asked)) : job.settings;
-  const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, payload ?? NOTHING, start);
-  // Nothing can be sent, so only `reconcile` can say more: there is no payload, or the app's `dialect` function threw.
-  const reason = begun.do !== 'drive' ? begun.do : !payload ? 'record' : !settings && 'no-answer';
+  const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
   let finished: Finished;
-  if (reason) finished = await finish(drive, { decision: stop(reason, true) });
+  // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or the app's `dialect` function threw.
+  if (begun.do !== 'drive' || !payload || !settings)
+    finished = await finish(drive, { decision: stop(begun.do !== 'drive' ? begun.do : payload ? 'no-answer' : 'record', true) });
   else {
     const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-    if (payload !== linked && !start.otherBytes) keepRecent(kept, present, drive.payload, 8);
+    if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, 8);
     keepRecent(payloads, keyed, kept, 32);
     changed(client);
     finished = await holdingLease(drive, async () => {
-      const stopped = await drive.run();
+      const stopped = await drive.run(payload);
       const { ended } = stopped;
       return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
     });
@@ -194,9 +193,6 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
   if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
   return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, round + 1) : failed(undriven(job, unknown('unavailable')));
 }
-
-/** A placeholder where there is nothing to send; `send` is never called. */
-const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }) };
 
 /** Tells screens and logs how the operation ended. */
 function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, { outcome, record, driven }: Ended): void {

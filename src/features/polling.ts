@@ -52,7 +52,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
 
 /** Polls the work of an earlier payload. Its link is not stored: the next call would take the work for that of the present payload. */
 async function pollProbed(drive: Driver, accepted: Result | undefined, [fingerprint, probed]: readonly [string, Payload]): Promise<Finished | undefined> {
-  const { prepared } = drive.payload;
+  const prepared = drive.job.payload?.prepared;
   // A relative link begins at the address that the probe went to, which may be another one.
   const link = probed.prepared && accepted?.response && linkOf(probed.prepared, drive.job.client.platform, accepted.response);
   if (!prepared || link === undefined) return undefined;
@@ -77,7 +77,7 @@ function isOfEarlier({ job: { client, settings } }: Driver): boolean {
 
 /** Polls until the work ends, the time for waiting is over, or the drive must stop; `undefined` if there is no link. */
 async function askAfter(drive: Driver, accepted: Result | undefined, marked: boolean): Promise<Polled | Stopped | undefined> {
-  const { prepared } = drive.payload;
+  const prepared = drive.job.payload?.prepared;
   // A function given to `run` has no request, so its Response has no link that could be polled.
   if (!prepared) return undefined;
   const link = drive.record.link ?? (accepted?.response && linkOf(prepared, drive.job.client.platform, accepted.response));

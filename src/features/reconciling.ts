@@ -49,7 +49,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     const stays = !record.random && (reason === 'mismatch' || reason === 'bytes');
     // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
     // "Unavailable" is a reason to ask after a refusal that may hide an effect, and after a 5xx of a server that knows no keys.
-    const refused = /^refused/.test(reason) || (reason === 'unavailable' && drive.payload.keyed?.(job, record.carrier) !== false);
+    const refused = /^refused/.test(reason) || (reason === 'unavailable' && job.payload?.keyed?.(job, record.carrier) !== false);
     return stays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
   }
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
