@@ -114,7 +114,7 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
     const { agreed } = job;
     const stays = agreed || (job.resumeOnly && !isSamePerson(job.client, job.namespace));
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
-    if (stored && !stays) return tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause });
+    if (stored && !stays) return tell(drive, decision.ending, undefined, undefined, { cause });
     return tell(drive, unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
