@@ -112,6 +112,10 @@ const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { rep
 const payloadsFor = ({ scheme, payloads }: OnceRecord, c: Claimant): readonly string[] =>
   scheme === c.scheme ? payloads : payloads.map((one) => `${scheme}:${one}`);
 
+/** All payloads of the key, the present one last. */
+const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readonly string[] =>
+  [...sent.filter((one) => one !== fingerprint), fingerprint].slice(-PAYLOADS_MAX);
+
 /** Where the key of this call goes. */
 const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier, dialect, origin, endpoint: endpoint || undefined });
 
@@ -121,7 +125,6 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
   // The key is used again, and an effect was done under it before: the server may answer by repeating the answer to that payload.
   const again = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, storeNow)) ? before : undefined;
   const sent = again ? payloadsFor(again, c) : [];
-  const others = sent.filter((one) => one !== c.fingerprint);
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
   // The strategy gave the same key for another effect. The server would repeat the answer to the first one.
   if (again && !kept && c.keyKind === 'derived') return { value: { do: 'key-burnt', record: again } };
@@ -141,7 +144,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     // Whoever finds this record can't know whether its writer sent the first attempt and then died, so it is stored as ambiguous.
     ambiguous: !c.clean,
     scheme: c.scheme,
-    payloads: [...others, c.fingerprint].slice(-PAYLOADS_MAX),
+    payloads: withPresent(sent, c),
     raw: c.raw,
     createdAt: now,
     firstSentAt: c.clean ? undefined : storeNow,
@@ -152,8 +155,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     request: c.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
-  const changes = { changed: others.length > 0, sentBefore: sent.includes(c.fingerprint) };
-  return drive(record, changes);
+  return drive(record, { changed: record.payloads.length > 1, sentBefore: sent.includes(c.fingerprint) });
 }
 
 /** What a drive knows of a record that it has just inserted. */
@@ -213,7 +215,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   };
   const record = seal({
     ...found,
-    ...(stays ? {} : { scheme: c.scheme, payloads: [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX), raw: c.raw }),
+    ...(stays ? {} : { scheme: c.scheme, payloads: withPresent(sent, c), raw: c.raw }),
     meta: c.meta ?? before.meta,
     // A stored request is taken for the bytes that went out first, so this call's other ones do not stand in for them.
     request: keeps ? (before.request ?? (otherBytes ? undefined : c.request)) : c.request,
