@@ -136,7 +136,7 @@ export async function callFetch(
   if (idempotent && bare && !nameOf) return retried(own);
   let request: RequestInput;
   try {
-    request = readInput(input, init, client.platform);
+    request = readInput(input, rest, client.platform);
   } catch (error) {
     // If the call asks nothing of oncefetch, let fetch itself say what is wrong.
     if (once === undefined && !handle && !nameOf && (idempotent || client.parts.unnamed)) return send();

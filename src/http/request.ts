@@ -49,9 +49,9 @@ export const isRequest = (input: unknown): input is Request => isObject(input) &
 export const methodOf = (input: unknown, { method }: RequestInit): string => (method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase();
 
 /** Reads fetch's arguments. Throws a TypeError if they make a request that can't be sent. */
-export function readInput(input: string | URL | Request, init: RequestInit & { once?: unknown } = {}, platform: Platform): RequestInput {
+export function readInput(input: string | URL | Request, init: RequestInit, platform: Platform): RequestInput {
   const request = isRequest(input) ? input : undefined;
-  const { once, method, headers, body, signal, ...own } = init;
+  const { method, headers, body, signal, ...own } = init;
   const rest: Record<string, unknown> = {};
   // A request with the mode `navigate` can't be made by code.
   if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
