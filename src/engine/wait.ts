@@ -55,16 +55,13 @@ export const OVER = 'over';
 /** Work took too long; it may or may not have been done. */
 export class Late extends Error {}
 
-/** Rejects with `late` if `work` takes longer than `ms`, or when a signal aborts. If `work` ends at the same moment, its result counts. */
+/**
+ * Rejects with `late` if `work` takes longer than `ms`, or when a signal aborts. If `work` ends at the same moment, its result counts,
+ * because a rejection takes more turns to arrive.
+ */
 export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly Stop[] = []): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const end = () => Promise.reject(late());
-    // Not at once: work that ends at the same moment comes first.
-    const off = after(clock, ms, signals, () => void Promise.resolve().then(end).catch(reject));
-    const ended = Promise.resolve(work);
-    ended.then(resolve, reject);
-    ended.then(off, off);
-  });
+  const { over, off } = limit(clock, ms, signals);
+  return Promise.race([work, over.then(() => Promise.reject(late()))]).finally(off);
 }
 
 /** What `work` gives; `undefined` if it fails, takes longer than `ms`, or a signal aborts before it ends. */
