@@ -106,11 +106,7 @@ async function fly(
     const { release, ...taken } = await takeLock(job, free);
     const over = stop.aborted || client.closing.aborted;
     const ends = over ? leftBefore(job, taken.unlocked, taken.waited !== undefined) : execute({ ...job, ...taken });
-    const ended = await ends.finally(release);
-    flight.ended = true;
-    conclude(job, ended);
-    flight.land(ended);
-    if (ended.driven) changed(client);
+    conclude(job, flight, await ends.finally(release));
   } catch (error) {
     void lock.then(
       (release) => release?.(),
@@ -118,12 +114,7 @@ async function fly(
     );
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
     const isElsewhere = async () => !(await unlessLate(client.platform.clock, client.settings.tuning.thawMs, lock));
-    if (error instanceof CallerLeft) {
-      const ended = await leftBefore(here, await isElsewhere());
-      flight.ended = true;
-      conclude(here, ended);
-      return flight.land(ended);
-    }
+    if (error instanceof CallerLeft) return conclude(here, flight, await leftBefore(here, await isElsewhere()));
     readAnew(client, address.operationKey);
     const known = error instanceof UnreplayableBody ? await bodyError(here, error, await isElsewhere()) : error;
     flight.land(
@@ -194,10 +185,12 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
   return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, round + 1) : failed(undriven(job, unknown('unavailable')));
 }
 
-/** Tells screens and logs how the operation ended. */
-function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, { outcome, record, driven }: Ended): void {
+/** Tells screens and logs how the operation ended, then its callers. */
+function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, flight: InFlightOperation, ended: Ended): void {
   const { client, operationKey } = job;
+  const { outcome, record, driven } = ended;
   const settled = outcome.type !== 'unknown';
+  flight.ended = true;
   if (settled) publish(client, operationKey, { phase: 'settled', outcome });
   else {
     // This is what the driver knows. The app may have changed or removed the record meanwhile.
@@ -206,4 +199,6 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
   }
   if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
   if (settled) sweepNowAndThen(client);
+  flight.land(ended);
+  if (driven) changed(client);
 }
