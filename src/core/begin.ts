@@ -81,7 +81,7 @@ const isSame = ({ scheme, payloads }: OnceRecord, c: Claimant): boolean => schem
  * A dialect says only of its own server that keys count for the whole origin: other servers may be behind the same origin.
  */
 export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope' | 'dialect'>): boolean {
-  const narrow = c.scope === 'endpoint' || record.dialect !== c.dialect;
+  const narrow = c.scope !== 'origin' || record.dialect !== c.dialect;
   return record.origin !== c.origin || (narrow && (record.endpoint ?? c.endpoint) !== c.endpoint);
 }
 

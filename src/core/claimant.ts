@@ -1,4 +1,5 @@
 /** What a call brings to its first look at a record, and what the look decides. Types only. */
+import type { Dialect } from './dialect.js';
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
 import type { EndedRecord, OnceRecord, PendingRecord } from './record.js';
 
@@ -16,8 +17,8 @@ export interface Claimant {
   readonly origin: string;
   /** Method, origin and path; empty for what is no HTTP request. */
   readonly endpoint: string;
-  /** Where the server looks a key up: at one method, origin and path, or at one origin. */
-  readonly scope: 'endpoint' | 'origin';
+  /** Where the server looks a key up. */
+  readonly scope: Dialect['scope'];
   readonly carrier: string;
   readonly dialect: string;
   /** The key to use if a new one is needed, and the generation that it was made for. */

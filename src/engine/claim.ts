@@ -145,7 +145,7 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
     scheme: SCHEME,
     origin: payload?.origin ?? '',
     endpoint: payload?.endpoint ?? '',
-    scope: dialect.scope ?? 'endpoint',
+    scope: dialect.scope,
     carrier: dialect.carrier,
     dialect: dialect.name,
     seesRaces: typeof settings.key === 'function' && storeForOperation(job).atomic,
