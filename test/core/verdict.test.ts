@@ -137,7 +137,8 @@ describe('replay markers', () => {
   ])('%s: %s does not', (name, value) => {
     const headers = { [name]: value };
     expect(read({ status: 201, headers }).kind).toBe('fresh');
-    expect(read({ status: 402, headers })).toMatchObject({ kind: 'refused', sticky: undefined });
+    const refusal = read({ status: 402, headers });
+    expect([refusal.kind, refusal.sticky]).toEqual(['refused', undefined]);
   });
 
   test('whatever the value, it is read as true or not, and never throws', () => {
