@@ -173,7 +173,7 @@ export class InFlightOperation {
       if (first) this.#tell(first, landing, true);
       if (landing.result?.lasting === false && !this.stop.readers) this.stop.abort();
       // Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome.
-      for (const { caller, reason, said } of landing.outcome ? this.#gone : []) {
+      for (const { caller, reason, said } of this.#gone) {
         const own = this.#own(caller, landing);
         if (said && outcomes.get(reason as object) === said) this.#note(reason, own);
       }
