@@ -144,18 +144,18 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
 export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header('content-type') ?? '') || /^\s*<(!doctype html|html)\b/i.test(text);
 
 /**
- * Whether this is not the server's answer to this request: after a redirect, an opaque answer, a login page where JSON was expected. Or its
- * status says nothing: gRPC-web and the streams of Connect and tRPC tell of errors in later parts of the body, which nobody reads here.
+ * Whether this is not the server's answer to this request: after a redirect, an opaque answer (its status is 0), a login page where JSON was expected.
+ * Or its status says nothing: gRPC-web and the streams of Connect and tRPC tell of errors in later parts of the body, which nobody reads here.
  *
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md
  * @see https://connectrpc.com/docs/protocol#streaming-rpcs
  * @see https://trpc.io/docs/client/links/httpBatchStreamLink
  */
 function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
-  const { status, type, redirected, header, text } = answer;
+  const { status, redirected, header, text } = answer;
   const streamed = /^application\/(grpc|connect\+)/i.test(header('content-type') ?? '') || /^\{.*\}\n\s*[[{]/.test(text);
   const page = status < 300 && (streamed || (asked.refusesHtml && isHtml(answer)));
-  return status < 200 || /^opaque/.test(type) || redirected || page || status === 304 || (status > 299 && status < 400 && !marked);
+  return status < 200 || redirected || page || status === 304 || (status > 299 && status < 400 && !marked);
 }
 
 /**
@@ -196,7 +196,7 @@ const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed',
  */
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
-  const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer);
+  const ok = status > 199 && status < 300 && status !== 202 && !isHtml(answer);
   // Some services answer with the bare word, as JSON or as text. A bare "error" may be about the poll and not about the work, as JSend's is,
   // which comes with a `message`.
   const state = documentState(isObject(answer.json) ? answer.json : { status: answer.text, message: '' });

@@ -115,8 +115,8 @@ async function proofOf(drive: Driver, said: unknown): Promise<Proof | undefined>
 /** Whether the Response proves the effect. An error does not; nor does an HTML page, which may be a login or what a single-page app gives for any address. */
 function provesDone(answered: Answered): boolean {
   const answer = answerOf(answered);
-  const { status, type } = answer;
-  if (status < 200 || status > 299 || status === 202 || /^opaque/.test(type)) return false;
+  const { status } = answer;
+  if (status < 200 || status > 299 || status === 202) return false;
   const json = jsonOf(answered.text);
   // A 201 says that something was made, whatever else it says.
   return !isHtml(answer) && workState(json) !== 'failed' && !tellsOfError(json) && (status === 201 || !foundNothing(json, answered));
