@@ -174,8 +174,8 @@ const leaseOf = ({ lease }: Claimant, storeNow: number): OnceRecord['lease'] => 
  */
 function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, revision = before.revision): Began {
   const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
-  const { firstSentAt, windowEndsAt, generation } = before;
-  const kept = { revision: revision + 1, generation, firstSentAt, windowEndsAt };
+  const { firstSentAt, windowEndsAt } = before;
+  const kept = { revision: revision + 1, firstSentAt, windowEndsAt };
   const record = seal({ ...(next as PendingRecord), ...kept, refusal: reopened(before), refusedBefore: true });
   return drive(record, { reused: true });
 }
