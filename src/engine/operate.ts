@@ -108,10 +108,7 @@ async function fly(
     const ends = over ? leftBefore(job, taken.unlocked, taken.waited !== undefined) : execute({ ...job, ...taken });
     conclude(job, flight, await ends.finally(release));
   } catch (error) {
-    void lock.then(
-      (release) => release?.(),
-      () => {},
-    );
+    void lock.then((release) => release?.());
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
     const isElsewhere = async () => !(await unlessLate(client.platform.clock, client.settings.tuning.thawMs, lock));
     if (error instanceof CallerLeft) return conclude(here, flight, await leftBefore(here, await isElsewhere()));
