@@ -57,12 +57,13 @@ export async function settle(
   const isMore = earlier && job.settings.repeat !== 'never';
   // A resume can't go on under a new key. So the operation stays open, or nothing would tell of the present payload any more.
   if (isMore && job.resumeOnly) return halt(drive, stop('mismatch', false), {});
-  const answer = earlier || ending.effect !== 'done' || !result ? undefined : answersOf(job)?.answerToStore(job, result);
+  const own = !earlier && ending.effect === 'done' ? result : undefined;
+  const answer = own && answersOf(job)?.answerToStore(job, own);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
   // After a log-out, the answer goes to the caller only.
-  if (stored && ending.effect === 'done' && result && !earlier) remember(job, record, result);
+  if (stored && own) remember(job, record, own);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
   if (isMore) return stored ? ANEW : tell(drive, unknown('store'), result);
   return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause, keyInUse });
