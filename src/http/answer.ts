@@ -23,7 +23,7 @@ const DOCUMENT = /json|xml|urlencoded/i;
 export async function readBody(response: Response, bodyBytes: number, clock: Clock, patienceMs: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return { response, body: null, text: '' };
-  if (Number(response.headers.get('content-length')) > bodyBytes || STREAMED.test(type) || response.type === 'opaque') return { response, text: '' };
+  if (Number(response.headers.get('content-length')) > bodyBytes || STREAMED.test(type)) return { response, text: '' };
   const copy = response.clone();
   // React Native has no streams.
   const stream = copy.body?.getReader && copy.body;
