@@ -123,8 +123,8 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
     if (asked) return asked;
   }
   // If another user has logged in by now, that is the reason to give.
-  const { reason, retryAt } = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
-  const ending = unknown(reason, retryAt);
+  const ending = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
+  const { reason, retryAt } = ending;
   // A call that has only asked knows nothing new, also not how the last attempt of another context has ended.
   if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.spent);
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
