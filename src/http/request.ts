@@ -58,8 +58,8 @@ export function readInput(input: string | URL | Request, init: RequestInit, plat
   Object.assign(rest, own);
   const verb = methodOf(input, init);
   const bodiless = /^(GET|HEAD)$/.test(verb);
-  const content = body ?? (request?.bodyUsed === false && !bodiless ? request : undefined);
-  if (request?.bodyUsed && body === undefined) throw new TypeError(wrong('the body of this Request', 'body-used'));
+  const content = body ?? (bodiless ? undefined : request);
+  if (request?.bodyUsed && body == null) throw new TypeError(wrong('the body of this Request', 'body-used'));
   if (content !== undefined && bodiless) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
   return {
     method: verb,

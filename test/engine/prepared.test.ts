@@ -68,6 +68,7 @@ describe('the arguments of fetch', () => {
     const used = new Request(URL_, { method: 'POST', body: 'x' });
     await used.text();
     expect(() => read(used)).toThrow(says(/read already/, /body-used/));
+    expect(() => read(used, { body: null })).toThrow(says(/read already/, /body-used/));
     expect(read(used, { body: 'y' }).body).toBe('y');
     expect(() => refuseHidden(read(URL_, { mode: 'no-cors' }))).toThrow(/no-cors/);
     expect(() => read(URL_, { body: 'x' })).toThrow(says(/a GET can't have a body/, /a GET: no-body/));
