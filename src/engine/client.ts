@@ -158,7 +158,7 @@ export interface AttemptResult {
   readonly result?: Result | undefined;
   readonly cause?: unknown;
   /** The server answered, if only with a status line. */
-  readonly reached: boolean;
+  readonly reached?: boolean;
   readonly retryAfterMs?: number | undefined;
   /** The platform may have sent the request twice unseen, so the answer may be about one copy only. */
   readonly mayResend?: boolean | undefined;

@@ -90,7 +90,7 @@ async function attempt(
   a: AttemptRequest,
   labels: Set<string>,
 ): Promise<AttemptResult> {
-  if (!a.leaves()) return { reading: NOT_SENT, reached: false };
+  if (!a.leaves()) return { reading: NOT_SENT };
   const { client, namespace } = a.job;
   const { parts, platform } = client;
   const { clock } = platform;
@@ -131,14 +131,14 @@ async function attempt(
       ended = { error };
     }
     const end = { ...ended, keys: labels.size };
-    if (controller.signal.aborted) return { reading: NO_ANSWER, reached: false };
+    if (controller.signal.aborted) return { reading: NO_ANSWER };
     // The function has run, so a failure while its end is read is no answer, not "nothing sent". With several child keys, the first
     // call may have taken effect, whatever the answer to the last one.
-    return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
+    return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
   })();
   const sent = await Promise.race([effected, late]);
   off();
-  return sent ?? { reading: NO_ANSWER, reached: false };
+  return sent ?? { reading: NO_ANSWER };
 }
 
 async function read(

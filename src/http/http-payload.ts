@@ -60,11 +60,11 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     const first = await (isInHeader(a.carrier) ? keyed : inTime(a.job, a.ms, keyed, () => new Error('the body could not be read in time')));
     const last = first && settings.headers ? await client.parts.hooks?.headers(first, a) : first;
     // The request has no place for the record's key.
-    if (!last) return { reading: NOT_A_VERDICT, reached: false };
-    if (sleptSince(client, asking) && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
+    if (!last) return { reading: NOT_A_VERDICT };
+    if (sleptSince(client, asking) && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT };
     const sending = { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves };
     const left = await (client.parts.around ?? callTransport)(client, last, sending, a);
-    if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
+    if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause };
     if (left.end === 'no-answer' && left.status === undefined) emit(client, a.job, a.key, { type: 'silence', origin: prepared.origin, number: a.number });
     if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
     const answer = answerOf(left.answered);
@@ -85,7 +85,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     };
   } catch (cause) {
     // A hook failed before the transport was called, or the answer could not be read.
-    return { reading: gone ? NO_ANSWER : NOT_SENT, cause, reached: false };
+    return { reading: gone ? NO_ANSWER : NOT_SENT, cause };
   }
 }
 
