@@ -72,8 +72,8 @@ export function answerOf({ response, text }: Answered): Answer {
 /** Status and headers of an answer. */
 type Head = { readonly status: number; readonly statusText: string; readonly headers: Iterable<readonly [string, string]> };
 
-/** Statuses for which a Response with a body can't be made. */
-const BODILESS: readonly number[] = [101, 103, 204, 205, 304];
+/** Statuses for which a Response with a body can't be made. Below 200, none can be made at all. */
+const BODILESS: readonly number[] = [204, 205, 304];
 
 /** A Response; `undefined` if its constructor refuses what the server sent and fetch accepted. */
 function tryResponse(body: string | ArrayBuffer | null, status: number, statusText: string, headers: HeadersInit): Response | undefined {
