@@ -15,7 +15,7 @@ import { Refusals } from './refusals.js';
 import type { Result } from './result.js';
 import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
-import { sleptSince, wait } from './wait.js';
+import { sleptSince, wait, waitsUntil } from './wait.js';
 
 export class AttemptLoop implements Driver {
   readonly job: OperationRun;
@@ -84,7 +84,7 @@ export class AttemptLoop implements Driver {
       else this.#tries++;
       const now = this.job.client.platform.clock.now();
       const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
-      if (this.#waits) this.#waitsEnd ||= now + Math.min(this.job.settings.limits.inProgressMs, (this.job.deadline - now) * this.job.settings.tuning.waitShare);
+      if (this.#waits) this.#waitsEnd ||= waitsUntil(this.job, now);
       const decision = decide(reading, {
         ...this.#known(),
         now,

@@ -15,6 +15,7 @@ import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
 import { hasOthers } from '../engine/settle.js';
 import type { Stopped } from '../engine/stopped.js';
+import { waitsUntil } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { hooked, merged } from '../http/headers-hook.js';
 import { callTransport, httpPayload } from '../http/http-payload.js';
@@ -107,11 +108,9 @@ export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Pla
 async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: string): Promise<Polled | Stopped> {
   const { job, start } = drive;
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
-  const { limits, backoff, tuning } = job.settings;
+  const { limits, backoff } = job.settings;
   const { clock, randomness } = job.client.platform;
-  const begun = clock.now();
-  // The rest of the call's time is left to ask `reconcile`.
-  const ends = begun + Math.min(limits.inProgressMs, (job.deadline - begun) * tuning.waitShare);
+  const ends = waitsUntil(job, clock.now());
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
     const answer = await askOnce(
