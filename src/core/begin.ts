@@ -155,15 +155,12 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     request: c.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
-  return drive(record, { changed: record.payloads.length > 1, sentBefore: sent.includes(c.fingerprint) });
+  return drive(record, { inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(c.fingerprint) });
 }
 
-/** What a drive knows of a record that it has just inserted. */
-export const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false };
-
-const drive = (record: PendingRecord, how: Partial<Extract<Begun, { do: 'drive' }>>): Began => ({
+const drive = (record: PendingRecord, how: Omit<Extract<Begun, { do: 'drive' }>, 'do' | 'record'>): Began => ({
   next: record,
-  value: { do: 'drive', record, ...INSERTED, ...how },
+  value: { do: 'drive', record, ...how },
 });
 
 const leaseOf = ({ lease }: Claimant, storeNow: number): OnceRecord['lease'] => lease && { owner: lease.owner, until: storeNow + lease.ms };
@@ -177,7 +174,7 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, r
   const { firstSentAt, windowEndsAt } = before;
   const kept = { revision: revision + 1, firstSentAt, windowEndsAt };
   const record = seal({ ...(next as PendingRecord), ...kept, refusal: reopened(before), refusedBefore: true });
-  return drive(record, { reused: true });
+  return drive(record, { inserted: true, resumed: false, changed: false, reused: true });
 }
 
 /**
@@ -223,12 +220,11 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
       keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
   });
   const how = {
-    inserted: false,
     resumed: before.ambiguous,
     changed: !(same || c.resumeOnly) || record.payloads.length > 1,
     sentBefore: before.ambiguous && (keeps || sent.includes(c.fingerprint)),
     otherBytes,
-    refusedOnly: before.refusedOnly === true,
+    refusedOnly: before.refusedOnly,
     found,
   };
   return drive(record, how);

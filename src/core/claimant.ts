@@ -55,15 +55,15 @@ export type Begun =
   | {
       readonly do: 'drive';
       readonly record: PendingRecord;
-      readonly inserted: boolean;
+      readonly inserted?: boolean;
       readonly resumed: boolean;
       readonly changed: boolean;
-      readonly sentBefore: boolean;
-      readonly otherBytes: boolean;
+      readonly sentBefore?: boolean;
+      readonly otherBytes?: boolean | undefined;
       /** A new operation under the key of a refused one: every attempt under it was refused, and every caller was told so. */
-      readonly reused: boolean;
+      readonly reused?: boolean;
       /** The `refusedOnly` of the record when it was found: {@link PendingRecord.refusedOnly}. */
-      readonly refusedOnly: boolean;
+      readonly refusedOnly?: boolean | undefined;
       /** The adopted record without the present payload. It is stored if it turns out that nothing of that was sent. */
       readonly found?: PendingRecord | undefined;
     }

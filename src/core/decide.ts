@@ -15,9 +15,9 @@ export interface Situation {
   /** Another payload may have gone out under this key. */
   readonly changed: boolean;
   /** Every attempt before this drive was refused, and every caller was told so. */
-  readonly reused: boolean;
+  readonly reused?: boolean | undefined;
   /** As `reused`, but a copy that the platform sent unseen may have had an effect. */
-  readonly refusedOnly: boolean;
+  readonly refusedOnly?: boolean | undefined;
   /** The key is derived, and an operation whose record is lost may have used it. */
   readonly madeAgain: boolean;
   /** With `if-changed` the payload is a state that is to be brought about, such as a cart's content. */
@@ -27,7 +27,7 @@ export interface Situation {
   /** For how long the application has been giving this very refusal under this key, ms: 0 if it is new, `undefined` if nothing tells. */
   readonly refusedForMs: number | undefined;
   /** An earlier attempt of the present payload was ambiguous. */
-  readonly sameAmbiguous: boolean;
+  readonly sameAmbiguous?: boolean | undefined;
   readonly answersMismatch: boolean;
   /** The server knows keys, so that sending again is safe. */
   readonly keyed: boolean;

@@ -24,7 +24,7 @@ export class AttemptLoop implements Driver {
   /** An attempt under this key may have had its effect, as far as this driver knows. Never set back. */
   ambiguous: boolean;
   readonly refusals: Refusals;
-  #sameAmbiguous: boolean;
+  #sameAmbiguous: boolean | undefined;
   #attempts = 0;
   #tries = 0;
   #waits = 0;

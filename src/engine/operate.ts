@@ -1,5 +1,5 @@
 /** One call: joins an operation in flight, or claims the name and drives it, in rounds: begin, attempts, finish. */
-import { endedBefore, INSERTED } from '../core/begin.js';
+import { endedBefore } from '../core/begin.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
 import { type Outcome, rejected, unknown } from '../core/outcome.js';
@@ -153,7 +153,7 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
   const start: Start =
     begun.do === 'drive'
       ? { ...begun, otherBytes: begun.otherBytes && !earlier }
-      : { ...INSERTED, record, inserted: false, resumed: true, sentBefore: true, asks: true };
+      : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
   const asked = job.resumeOnly && payload?.prepared;
   const { hooks } = client.parts;

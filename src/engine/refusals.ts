@@ -1,6 +1,7 @@
 /** Keeps track of refusals under one key: which was the last one, and whether every attempt was refused. */
 
 import type { UnknownReason } from '../core/codes.js';
+import type { Situation } from '../core/decide.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
 import type { AttemptResult, OperationRun } from './client.js';
 import { evenForMs } from './even-clock.js';
@@ -31,7 +32,7 @@ export class Refusals {
   }
 
   /** For `decide`. */
-  get known(): { readonly refusedOnly: boolean; readonly madeAgain: boolean } {
+  get known(): Pick<Situation, 'refusedOnly' | 'madeAgain'> {
     return { refusedOnly: this.#start.refusedOnly && this.#only, madeAgain: this.#madeAgain === true };
   }
 

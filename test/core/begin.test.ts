@@ -87,7 +87,8 @@ describe('a key that was refused, stored anew before anything left', () => {
   });
 
   test('gives way to a new one once its window is over; a resume, which brings none, sends nothing', () => {
-    expect(drive(record, { windowMs: HOUR })).toMatchObject({ reused: false, record: { key: 'key-b', firstSentAt: NOW } });
+    expect(drive(record, { windowMs: HOUR }).reused).toBeUndefined();
+    expect(drive(record, { windowMs: HOUR })).toMatchObject({ record: { key: 'key-b', firstSentAt: NOW } });
     expect(look(record, { windowMs: HOUR, resumeOnly: true }).value.do).toBe('key-expired');
   });
 });
@@ -164,5 +165,5 @@ describe('what is pending', () => {
 
 test('a new operation is nothing but new', () => {
   const { value } = begin(undefined, caller, NOW, NOW);
-  expect(value).toMatchObject({ do: 'drive', inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false });
+  expect(value).toEqual({ do: 'drive', record: expect.anything(), inserted: true, resumed: false, changed: false, sentBefore: false });
 });
