@@ -33,7 +33,7 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
   const same = isSame(record, c);
   const { lease } = record;
   // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
-  const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.lease !== undefined || lease.owner !== MOVED);
+  const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.leaseMs !== undefined || lease.owner !== MOVED);
   if (record.state === 'pending') return driven ? { value: { do: 'busy', record, ms: lease.until - storeNow } } : foundPending(record, same, c, now, storeNow);
   const endedSince = c.waited && c.waited.ended !== lifeOf(record);
   if (c.resumeOnly) {
@@ -163,7 +163,8 @@ const drive = (record: PendingRecord, how: Omit<Extract<Begun, { do: 'drive' }>,
   value: { do: 'drive', record, ...how },
 });
 
-const leaseOf = ({ lease }: Claimant, storeNow: number): OnceRecord['lease'] => lease && { owner: lease.owner, until: storeNow + lease.ms };
+const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecord['lease'] =>
+  leaseMs === undefined ? undefined : { owner, until: storeNow + leaseMs };
 
 /**
  * Begins a new operation under the key of a refused one, because nothing proves that the application used the key up. `revision`: that

@@ -41,8 +41,8 @@ export interface Claimant {
   readonly waited?: { readonly ended: string | undefined } | undefined;
   /** The client's name in leases, if it has one. */
   readonly owner?: string | undefined;
-  /** The lease to take (for `ms`), if the call holds no lock that others respect. */
-  readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
+  /** How long a lease to take, ms, if the call holds no lock that others respect. */
+  readonly leaseMs?: number | undefined;
   /** The call only goes on with a stored operation, and begins none. */
   readonly resumeOnly: boolean;
   /** The record that the call is to go on with, as a listing showed it. */

@@ -156,7 +156,7 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
     keepMs: settings.keep.forMs,
     clean: resumeOnly || platform.connectivity.online() === false,
     owner,
-    lease: owner && wantsLease(job) ? { owner, ms: limits.leaseMs } : undefined,
+    leaseMs: wantsLease(job) ? limits.leaseMs : undefined,
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload && client.parts.requests?.toStore(payload, settings.keep.headers) : undefined,
   };

@@ -148,8 +148,7 @@ describe('what is pending', () => {
   });
 
   test('notes a lease only where one is wanted and it is driven', () => {
-    const lease = { owner: 'me', ms: 1000 };
-    expect(drive({}, { lease }).record.lease).toEqual({ owner: 'me', until: NOW + 1000 });
+    expect(drive({}, { owner: 'me', leaseMs: 1000 }).record.lease).toEqual({ owner: 'me', until: NOW + 1000 });
     expect(drive({}).record.lease).toBeUndefined();
   });
 

@@ -107,7 +107,7 @@ export const claimant: fc.Arbitrary<Claimant> = fc
     clean: fc.boolean(),
     waited: maybe(fc.record({ ended: maybe(key) })),
     owner: fc.constant('me'),
-    lease: maybe(fc.record({ owner: fc.constant('me'), ms: fc.constant(15_000) })),
+    leaseMs: maybe(fc.constant(15_000)),
     resumeOnly: fc.boolean(),
     meta,
     request: maybe(request),

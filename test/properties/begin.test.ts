@@ -232,7 +232,7 @@ describe('what is found', () => {
       expect(began.value.do === 'busy').toBe(held);
       if (held && began.value.do === 'busy') expect(began.value.ms).toBe((stored.lease?.until ?? 0) - NOW);
       const drive = driven(began);
-      if (drive) expect(drive.record.lease).toEqual(c.lease && { owner: 'me', until: NOW + 15_000 });
+      if (drive) expect(drive.record.lease).toEqual(c.leaseMs && { owner: 'me', until: NOW + 15_000 });
     });
   });
 });
