@@ -69,9 +69,9 @@ export interface Registry extends InFlightTables {
   /** By URL: the latest call that writes without a key. */
   readonly latest: Map<string, symbol>;
   /** Diagnostics that were told already, each with its place. */
-  readonly noticed: Set<string>;
+  readonly noticed: Map<string, true>;
   /** Endpoints that ignore keys. */
-  readonly ignored: Set<string>;
+  readonly ignored: Map<string, true>;
 }
 
 /** Where an operation is found: whose it is, its name, and its ids. */

@@ -7,7 +7,7 @@ import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../
 import type { AttemptRequest, AttemptResult, Client, Payload } from '../engine/client.js';
 import type { Stop } from '../engine/closing.js';
 import { emit } from '../engine/observe.js';
-import { keepRecentIn } from '../engine/registry.js';
+import { keepRecent } from '../engine/registry.js';
 import { after, inTime, sleptSince } from '../engine/wait.js';
 import { answerOf, readBody, resultOf } from './answer.js';
 import { type ReplayableRequest, wireOf } from './request.js';
@@ -142,7 +142,7 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
   const { ambiguous } = a;
   if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
     const where = endpointOf(prepared);
-    keepRecentIn(client.registry.ignored, where, PLACES_MAX);
+    keepRecent(client.registry.ignored, where, true, PLACES_MAX);
     emit(client, a.job, a.key, { type: 'diagnostic', code: 'key-ignored', where });
   }
   emit(client, a.job, a.key, { type: 'answered', origin: prepared.origin, answer, ambiguous, dialect });

@@ -55,8 +55,8 @@ test('a server that ignores the keys of an endpoint for each order fills no memo
   const { ignored, noticed } = registry();
   const before = Array.from({ length: 1000 }, (_, order) => `POST https://ignores.example/orders/${order}/pay`);
   for (const endpoint of before) {
-    ignored.add(endpoint);
-    noticed.add(`key-ignored ${endpoint}`);
+    ignored.set(endpoint, true);
+    noticed.set(`key-ignored ${endpoint}`, true);
   }
   const shop: typeof globalThis.fetch = async () => Response.json({}, { headers: { 'idempotency-status': 'ignored' } });
   const once = createOnce({ store: memoryStore(), fetch: shop });
