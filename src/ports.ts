@@ -155,7 +155,6 @@ export interface Transport {
 
 /** Tells whether the device is online. This is only a hint, which makes waits longer or shorter; it never proves anything. */
 export interface Connectivity {
-  readonly kind: string;
   /** `false` if the device is known to be offline, `undefined` if nothing is known. */
   online(): boolean | undefined;
   /** Calls back when there is no reason to wait any longer (online again, shown again). The result unsubscribes. */

@@ -208,7 +208,6 @@ export class Tab {
       digest: async (data) => createHash('sha256').update(data).digest('hex'),
       locks: this.#options.locks === false ? undefined : { acquire: (name, options) => this.#cross(() => world.locks.acquire(this, name, options)) },
       connectivity: {
-        kind: 'scripted',
         online: () => this.online,
         subscribe: (wake) => {
           this.#wakers.add(wake);

@@ -30,7 +30,6 @@ const webLocks = (manager: LockManager): Locks => ({
 });
 
 const connectivity: Connectivity = {
-  kind: 'browser',
   online: () => globalThis.navigator?.onLine,
   subscribe: (wake) => {
     const shown = (): void => {
