@@ -25,7 +25,7 @@ const FREE = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
 export async function tryLock({ platform: { locks } }: Client, lock: string): Promise<(() => void) | undefined> {
-  return locks ? locks.acquire(lock, { wait: false }).catch(() => FREE) : FREE;
+  return locks ? locks.acquire(lock).catch(() => FREE) : FREE;
 }
 
 /**
@@ -67,7 +67,7 @@ export async function takeLock(
 export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   const bound = new AbortController();
-  const asked = (locks as Locks).acquire(lock, { wait: true, signal: bound.signal }).catch(() => undefined);
+  const asked = (locks as Locks).acquire(lock, bound.signal).catch(() => undefined);
   const until = clock.now() + ms;
   const wait = (ms: number) => unlessLate(clock, ms, asked, [stop, client.closing]);
   // If the device slept, so did the context that has the lock: it gets a moment to store how its call ended.

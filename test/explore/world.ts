@@ -101,9 +101,9 @@ export class ExploredWorld {
       locks.for = (context) => {
         const { acquire } = locksFor(context);
         return {
-          acquire: (name, how) => {
-            if (how.wait) (context as ExploredContext).queued();
-            return acquire(name, how);
+          acquire: (name, signal) => {
+            if (signal) (context as ExploredContext).queued();
+            return acquire(name, signal);
           },
         };
       };

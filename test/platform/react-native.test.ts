@@ -369,15 +369,15 @@ describe('the platform', () => {
 
   test('its locks exclude within the realm, across copies, and a wait can be aborted', async () => {
     const [one, other] = [platform.locks, reactNativePlatform(senses({})).locks];
-    const release = await one?.acquire('x', { wait: false });
-    expect(await other?.acquire('x', { wait: false })).toBeUndefined();
+    const release = await one?.acquire('x');
+    expect(await other?.acquire('x')).toBeUndefined();
     const aborted = new AbortController();
-    const given = other?.acquire('x', { wait: true, signal: aborted.signal });
+    const given = other?.acquire('x', aborted.signal);
     aborted.abort();
     await expect(given).rejects.toThrow('aborted');
-    const next = other?.acquire('x', { wait: true });
+    const next = other?.acquire('x', new AbortController().signal);
     release?.();
     (await next)?.();
-    expect(await one?.acquire('x', { wait: false })).toBeTypeOf('function');
+    expect(await one?.acquire('x')).toBeTypeOf('function');
   });
 });
