@@ -19,7 +19,7 @@ export interface Situation {
   /** As `reused`, but a copy that the platform sent unseen may have had an effect. */
   readonly refusedOnly?: boolean | undefined;
   /** The key is derived, and an operation whose record is lost may have used it. */
-  readonly madeAgain: boolean;
+  readonly madeAgain: boolean | undefined;
   /** With `if-changed` the payload is a state that is to be brought about, such as a cart's content. */
   readonly repeat: 'never' | 'if-changed' | 'always';
   /** The platform may send a request again unseen. */
@@ -28,7 +28,7 @@ export interface Situation {
   readonly refusedForMs: number | undefined;
   /** An earlier attempt of the present payload was ambiguous. */
   readonly sameAmbiguous?: boolean | undefined;
-  readonly answersMismatch: boolean;
+  readonly answersMismatch: boolean | undefined;
   /** The server knows keys, so that sending again is safe. */
   readonly keyed: boolean;
   /** The last attempt had an HTTP answer. */
@@ -125,9 +125,9 @@ export function cleanlyRefused(from: Reading['from'], s: Pick<Situation, 'mayRes
 
 function refused(reading: Reading, s: Situation): Decision {
   const { sticky, from } = reading;
-  const toldBefore = s.reused || s.refusedOnly || (s.madeAgain && reading.replayed === true);
+  const toldBefore = s.reused || s.refusedOnly || (s.madeAgain && reading.replayed);
   // The server keeps this refusal. If it is new, it is the answer to this call; if it is a repetition, it is the answer to an earlier one.
-  if (sticky) return toldBefore && (reading.replayed || s.refusedForMs) ? { do: 'anew' } : settle(rejected(reading.replayed === true), { sticky });
+  if (sticky) return toldBefore && (reading.replayed || s.refusedForMs) ? { do: 'anew' } : settle(rejected(reading.replayed), { sticky });
   if ((s.ambiguous && !s.refusedOnly) || reading.ambiguous) return refusedAfterAmbiguity(reading, s);
   // The same refusal a second time: the server keeps it, but does not mark replays.
   if (s.reused && s.refusedForMs && from !== 'in-front') return { do: 'anew' };

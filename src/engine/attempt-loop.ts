@@ -165,7 +165,7 @@ export class AttemptLoop implements Driver {
       mayResend: this.#mayResend,
       repeat: job.settings.repeat,
       sameAmbiguous: this.#sameAmbiguous,
-      answersMismatch: job.settings.dialect.answersMismatch === true,
+      answersMismatch: job.settings.dialect.answersMismatch,
       keyed: this.#keyed,
       backoff: job.settings.backoff,
     } satisfies Partial<Situation>;
@@ -233,7 +233,7 @@ export class AttemptLoop implements Driver {
     };
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
-    const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
+    const otherPayloads = start.changed || start.otherBytes || this.record.refusedBefore || !this.record.random;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
     // A look may also have failed after the attempt had left: then the call may not end as if nothing had been sent.
     if (stopped && sent.reading.kind === 'not-sent') return stopped;

@@ -33,7 +33,7 @@ export class Refusals {
 
   /** For `decide`. */
   get known(): Pick<Situation, 'refusedOnly' | 'madeAgain'> {
-    return { refusedOnly: this.#start.refusedOnly && this.#only, madeAgain: this.#madeAgain === true };
+    return { refusedOnly: this.#start.refusedOnly && this.#only, madeAgain: this.#madeAgain };
   }
 
   /**
