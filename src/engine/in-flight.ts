@@ -72,9 +72,9 @@ export function giveUp({ outcomes }: InFlightTables, reason: unknown, left: Outc
 }
 
 /** A copy that can't be made for one caller must not keep the others waiting. */
-function copyOf(result: Result): unknown {
+function copyOf(result: Result | undefined): unknown {
   try {
-    return result.copy();
+    return result?.copy();
   } catch {
     return undefined;
   }
@@ -197,16 +197,15 @@ export class InFlightOperation {
   #tell(caller: Caller, landing: Landing, first: boolean): void {
     const own = this.#own(caller, landing);
     const { result, fail } = landing;
-    const rejects = fail || !result;
-    const value = rejects ? fail?.(own as Outcome) : first ? result.value : copyOf(result);
+    const value = fail ? fail(own as Outcome) : first ? result?.value : copyOf(result);
     // No copy can be made: this caller came after the end and the body was too long to keep, or the platform can't make such a Response.
-    const gone = !rejects && value === undefined && result.response;
+    const gone = !fail && value === undefined && result?.response;
     const given = gone ? new OnceError('ERR_ONCE_ALREADY_SETTLED', own as Outcome) : value;
     // An error thrown by the app's own function has no `outcome`, so it goes into the table.
     this.#note(given, own);
     if (isOnceError(given)) this.#note(given.response, own);
     if (result?.lasting === false && !gone) readBy(caller.signal, this.stop);
-    if (rejects || gone) caller.reject(given);
+    if (fail || gone) caller.reject(given);
     else caller.resolve(given);
   }
 }
