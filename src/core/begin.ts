@@ -148,7 +148,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     raw: c.raw,
     createdAt: now,
     firstSentAt: c.clean ? undefined : storeNow,
-    windowEndsAt: c.clean ? undefined : storeNow + c.windowMs,
+    windowEndsAt: c.clean ? undefined : storeNow + c.keyWindowMs,
     touchedAt: storeNow,
     lease: leaseOf(c, storeNow),
     meta: c.meta,
@@ -193,7 +193,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   const stays = keeps || before.link;
   const sent = payloadsFor(before, c);
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : storeNow);
-  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.windowMs);
+  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.keyWindowMs);
   const found: PendingRecord = {
     ...before,
     revision: before.revision + 1,

@@ -31,8 +31,8 @@ export interface Claimant {
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenChanged: 'same-key' | 'refuse';
   /** Unlimited for a resumed call that does not know its request yet, and so not its dialect: then only the stored window counts. */
-  readonly windowMs: number;
-  readonly marginMs: number;
+  readonly keyWindowMs: number;
+  readonly attemptMs: number;
   /** How long a settled operation is remembered, ms. */
   readonly keepMs: number;
   /** The call waits before its first attempt, so the record is stored clean: whoever finds it knows that nothing was sent. */

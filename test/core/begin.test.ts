@@ -54,8 +54,8 @@ const caller: Claimant = {
   seesRaces: false,
   repeat: 'never',
   whenChanged: 'same-key',
-  windowMs: 24 * HOUR,
-  marginMs: 0,
+  keyWindowMs: 24 * HOUR,
+  attemptMs: 0,
   keepMs: 0,
   clean: false,
   resumeOnly: false,
@@ -87,9 +87,9 @@ describe('a key that was refused, stored anew before anything left', () => {
   });
 
   test('gives way to a new one once its window is over; a resume, which brings none, sends nothing', () => {
-    expect(drive(record, { windowMs: HOUR }).reused).toBeUndefined();
-    expect(drive(record, { windowMs: HOUR })).toMatchObject({ record: { key: 'key-b', firstSentAt: NOW } });
-    expect(look(record, { windowMs: HOUR, resumeOnly: true }).value.do).toBe('key-expired');
+    expect(drive(record, { keyWindowMs: HOUR }).reused).toBeUndefined();
+    expect(drive(record, { keyWindowMs: HOUR })).toMatchObject({ record: { key: 'key-b', firstSentAt: NOW } });
+    expect(look(record, { keyWindowMs: HOUR, resumeOnly: true }).value.do).toBe('key-expired');
   });
 });
 

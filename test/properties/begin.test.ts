@@ -135,7 +135,7 @@ describe('what is written', () => {
       const { record } = drive;
       // What was refused before was sent, too, though nothing has left since it was begun anew.
       expect(record.firstSentAt !== undefined).toBe(record.ambiguous || (!drive.inserted && stored?.firstSentAt !== undefined));
-      if (record.firstSentAt !== undefined) expect(record.windowEndsAt).toBeLessThanOrEqual(record.firstSentAt + c.windowMs);
+      if (record.firstSentAt !== undefined) expect(record.windowEndsAt).toBeLessThanOrEqual(record.firstSentAt + c.keyWindowMs);
       if (drive.inserted || !(stored?.ambiguous || stored?.firstSentAt !== undefined)) return;
       expect(record.firstSentAt).toBe(stored.firstSentAt ?? stored.createdAt);
       if (stored.windowEndsAt !== undefined) expect(record.windowEndsAt).toBeLessThanOrEqual(stored.windowEndsAt);
@@ -252,7 +252,7 @@ test('over any sequence of callers one key is driven until it is settled, and ev
         if (drive.inserted) sent.length = 0;
         if (stored?.state === 'pending' && stored.ambiguous) expect(drive.record.key).toBe(stored.key);
         stored = began.next as PendingRecord;
-        if (!stored.ambiguous) stored = marked(stored, caller.windowMs, now);
+        if (!stored.ambiguous) stored = marked(stored, caller.keyWindowMs, now);
         if (!caller.resumeOnly) sent.push(caller.fingerprint);
         for (const one of sent) expect(stored.payloads.some((listed) => listed === one || listed.endsWith(`:${one}`))).toBe(true);
         // A store gives back what its medium holds; what is settled and swept is gone.
