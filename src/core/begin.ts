@@ -137,7 +137,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
     key: c.key,
     ...placeOf(c),
-    madeAgain: (c.seesRaces && (!before || before.madeAgain)) || undefined,
+    madeAgain: (c.keyKind === 'derived' && c.atomic && (!before || before.madeAgain)) || undefined,
     random: c.keyKind === 'random',
     generation,
     revision: (before?.revision ?? 0) + 1,

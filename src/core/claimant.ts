@@ -26,8 +26,8 @@ export interface Claimant {
   readonly keyGeneration: number;
   /** `random`: good for any generation. `derived`: made for one generation. `literal`: chosen by the app, so it can't be replaced. */
   readonly keyKind: 'random' | 'derived' | 'literal';
-  /** A strategy makes the key, and the store is atomic, so that no other context can race for it unseen: a replayed refusal is then an earlier operation's. */
-  readonly seesRaces: boolean;
+  /** The store is atomic, so that no other context can race for a derived key unseen: a replayed refusal is then an earlier operation's. */
+  readonly atomic: boolean;
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenChanged: 'same-key' | 'refuse';
   /** Unlimited for a resumed call that does not know its request yet, and so not its dialect: then only the stored window counts. */

@@ -148,7 +148,7 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
     scope: dialect.scope,
     carrier: dialect.carrier,
     dialect: dialect.name,
-    seesRaces: typeof settings.key === 'function' && storeForOperation(job).atomic,
+    atomic: storeForOperation(job).atomic,
     repeat: settings.repeat,
     whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
     keyWindowMs: resumeOnly && settings.dialectOf && !settings.ownWindow ? Infinity : limits.keyWindowMs,

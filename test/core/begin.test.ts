@@ -51,7 +51,7 @@ const caller: Claimant = {
   key: made('key-b'),
   keyGeneration: 0,
   keyKind: 'random',
-  seesRaces: false,
+  atomic: false,
   repeat: 'never',
   whenChanged: 'same-key',
   keyWindowMs: 24 * HOUR,
