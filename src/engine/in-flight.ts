@@ -111,15 +111,15 @@ export class InFlightOperation {
   /** The client that drives it. */
   readonly owner: object;
   /** The deadline of the call that began it, ms since 1970. */
-  readonly endsAt: number;
+  readonly deadline: number;
 
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
-  constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, endsAt = 0) {
+  constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, deadline = 0) {
     this.owner = owner;
-    this.endsAt = endsAt;
+    this.deadline = deadline;
     this.#tables = tables;
     this.#operationKey = operationKey;
     tables.flights.set(operationKey, this);

@@ -68,7 +68,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     // A background call may send only what the customer agreed to. So it does not join a call that may have another payload: it waits for its end.
     const same = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (same && theirs !== undefined && !flight.stop.aborted && !after) {
-      if (flight.endsAt <= deadline) return flight.join({ ...caller, joined: true });
+      if (flight.deadline <= deadline) return flight.join({ ...caller, joined: true });
       // The other call ends later: it began while this one waited, or before the clock was set back.
       const { over, off } = limit(clock, deadline - clock.now(), []);
       return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
