@@ -1,9 +1,9 @@
 /** Decides what a call does with the record that it finds. */
-import type { Began, Begun, Claimant } from './claimant.js';
+import type { Begun, Claimant } from './claimant.js';
 import { type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
 import { clockWentBack, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
 
-export type { Began, Begun, Claimant };
+export type { Begun, Claimant };
 
 /** Limits the record of an operation whose form is edited again and again. */
 const PAYLOADS_MAX = 50;
@@ -26,39 +26,39 @@ export function endedBefore(record: OnceRecord | undefined): string | undefined 
  * Decides what a call does with the stored record. Must be called within one atomic update. `storeNow`, the store's own time, is used
  * for leases and for the age of a key, because machines have different clocks.
  */
-export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
-  if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now, storeNow);
+export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Begun {
+  if (stored === undefined) return c.resumeOnly ? { do: 'nothing' } : insert(undefined, c, now, storeNow);
   const record = readRecord(stored);
-  if (!record) return { value: { do: 'corrupt' } };
+  if (!record) return { do: 'corrupt' };
   const same = isSame(record, c);
   const { lease } = record;
   // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
   const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.leaseMs !== undefined || lease.owner !== MOVED);
-  if (record.state === 'pending') return driven ? { value: { do: 'busy', record, ms: lease.until - storeNow } } : foundPending(record, same, c, now, storeNow);
+  if (record.state === 'pending') return driven ? { do: 'busy', record, ms: lease.until - storeNow } : foundPending(record, same, c, now, storeNow);
   const endedSince = c.waited && c.waited.ended !== lifeOf(record);
   if (c.resumeOnly) {
     // If nothing of the listed operation was ever sent, its record may be gone. Then the record here is of an earlier or a later operation.
     const tells = c.found ? record.key === c.found.key && record.revision >= c.found.revision : endedSince || record.state === 'settled';
-    return { value: { do: tells ? 'remembered' : 'nothing', record } };
+    return { do: tells ? 'remembered' : 'nothing', record };
   }
   const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
-  if (endedSince && answers) return { value: { do: 'remembered', record } };
+  if (endedSince && answers) return { do: 'remembered', record };
   // A record whose time is over answers no call, even if no sweep has removed it yet. Both clocks must say so, in case one is fast.
   if (isOver(record, Math.min(now, storeNow))) return insert(record, c, now, storeNow);
   // A random key is never used for a second operation.
-  if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
+  if (c.keyKind === 'random' && record.key === c.key) return { do: 'remembered', record };
   if (record.state === 'retired') {
     if (staysInUse(record, c, storeNow)) return reuse(record, c, now, storeNow);
     const begun = insert(record, c, now, storeNow);
     // If the key of the next generation is the same one, the app's strategy can make no other: the key is used up for good.
-    return begun.next && record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : begun;
+    return begun.do === 'drive' && record.sticky && record.key === c.key ? { do: 'key-burnt', record } : begun;
   }
   if (c.repeat === 'always' || (c.repeat === 'if-changed' && !answers)) return insert(record, c, now, storeNow);
-  return { value: { do: answers ? 'remembered' : 'already-settled', record } };
+  return { do: answers ? 'remembered' : 'already-settled', record };
 }
 
-function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
-  if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
+function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Begun {
+  if (c.keyKind === 'literal' && c.key !== record.key) return { do: 'mismatch', record };
   if (!record.ambiguous && record.random && !c.resumeOnly) {
     // Nothing of the pending operation was sent, so its predecessor still counts: if that one's key stays in use, go on with it.
     const previous = readRecord(record.previous);
@@ -67,9 +67,9 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
   // The later clock counts: if this machine's clock is slow, but the store's own is not, no clock went back.
-  if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { value: { do: 'key-expired', record } };
-  if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
-  if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
+  if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { do: 'key-expired', record };
+  if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { do: 'elsewhere', record };
+  if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { do: 'mismatch', record };
   return adopt(record, same, c, now, storeNow);
 }
 
@@ -119,15 +119,15 @@ const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readon
 /** Where the key of this call goes. */
 const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier, dialect, origin, endpoint: endpoint || undefined });
 
-function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
+function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Begun {
   const kept = before && keepsKey(before, c);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
   // The key is used again, and an effect was done under it before: the server may answer by repeating the answer to that payload.
   const again = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, storeNow)) ? before : undefined;
   const sent = again ? payloadsFor(again, c) : [];
-  if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
+  if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { do: 'rekey', generation };
   // The strategy gave the same key for another effect. The server would repeat the answer to the first one.
-  if (again && !kept && c.keyKind === 'derived') return { value: { do: 'key-burnt', record: again } };
+  if (again && !kept && c.keyKind === 'derived') return { do: 'key-burnt', record: again };
   const record = seal({
     v: RECORD_VERSION,
     id: c.id,
@@ -155,13 +155,8 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     request: c.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
-  return drive(record, { inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(c.fingerprint) });
+  return { do: 'drive', record, inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(c.fingerprint) };
 }
-
-const drive = (record: PendingRecord, how: Omit<Extract<Begun, { do: 'drive' }>, 'do' | 'record'>): Began => ({
-  next: record,
-  value: { do: 'drive', record, ...how },
-});
 
 const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecord['lease'] =>
   leaseMs === undefined ? undefined : { owner, until: storeNow + leaseMs };
@@ -170,12 +165,12 @@ const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecor
  * Begins a new operation under the key of a refused one, because nothing proves that the application used the key up. `revision`: that
  * of the record that is replaced. The predecessor keeps its own revision, by which waiting calls recognise it.
  */
-function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, revision = before.revision): Began {
-  const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
+function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, revision = before.revision): Begun {
+  const begun = insert(before, { ...c, key: before.key }, now, storeNow) as Extract<Begun, { do: 'drive' }>;
   const { firstSentAt, windowEndsAt } = before;
   const kept = { revision: revision + 1, firstSentAt, windowEndsAt };
-  const record = seal({ ...(next as PendingRecord), ...kept, refusal: reopened(before), refusedBefore: true });
-  return drive(record, { inserted: true, resumed: false, changed: false, reused: true });
+  const record = seal({ ...begun.record, ...kept, refusal: reopened(before), refusedBefore: true });
+  return { ...begun, record, reused: true };
 }
 
 /**
@@ -185,7 +180,7 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, r
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
 /** Goes on with a pending record under its own key. */
-function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
+function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Begun {
   const otherBytes = same && !c.resumeOnly && before.raw !== c.raw;
   // After nothing but refusals this call's own bytes are sent.
   const keeps = (same || c.resumeOnly) && !(otherBytes && before.refusedOnly);
@@ -220,7 +215,9 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     earlier:
       keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
   });
-  const how = {
+  return {
+    do: 'drive',
+    record,
     resumed: before.ambiguous,
     changed: !(same || c.resumeOnly) || record.payloads.length > 1,
     sentBefore: before.ambiguous && (keeps || sent.includes(c.fingerprint)),
@@ -228,7 +225,6 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     refusedOnly: before.refusedOnly,
     found,
   };
-  return drive(record, how);
 }
 
 /** The record to commit before the first attempt, if it was stored clean. */

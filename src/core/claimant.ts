@@ -54,6 +54,7 @@ export interface Claimant {
 export type Begun =
   | {
       readonly do: 'drive';
+      /** To be stored. */
       readonly record: PendingRecord;
       readonly inserted?: boolean;
       readonly resumed: boolean;
@@ -77,8 +78,3 @@ export type Begun =
   | { readonly do: 'rekey'; readonly generation: number }
   | { readonly do: 'corrupt' }
   | { readonly do: 'nothing' };
-
-export interface Began {
-  readonly next?: PendingRecord;
-  readonly value: Begun;
-}

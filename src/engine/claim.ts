@@ -1,11 +1,11 @@
 /** The claim of a name and the first look at its record. */
 
-import { type Began, type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
+import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
-import type { Locks } from '../ports.js';
+import type { Changed, Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { Client, OperationRun } from './client.js';
@@ -162,7 +162,7 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
   };
   const begins = client.parts.begins?.(job) ?? begin;
   let begun: Begun | undefined;
-  const change = (stored: unknown, storeNow: number) => {
+  const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = platform.clock.now();
     job.aheadMs = storeNow - now;
     // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
@@ -171,9 +171,8 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
       stored === undefined &&
       (job.name.length || settings.key !== undefined) &&
       (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
-    const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
-    begun = began.value;
-    return began;
+    begun = late ? { do: 'nothing' } : begins(stored, c, now, storeNow);
+    return { value: begun, ...(begun.do === 'drive' && { next: begun.record }) };
   };
   try {
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
