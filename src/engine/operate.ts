@@ -151,9 +151,7 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
   const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
-    begun.do === 'drive'
-      ? { ...begun, otherBytes: begun.otherBytes && !earlier }
-      : { record, resumed: true, changed: false, sentBefore: true, asks: true };
+    begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
   const asked = job.resumeOnly && payload?.prepared;
   const { hooks } = client.parts;

@@ -163,5 +163,12 @@ describe('what is pending', () => {
 });
 
 test('a new operation is nothing but new', () => {
-  expect(begin(undefined, caller, NOW, NOW)).toEqual({ do: 'drive', record: expect.anything(), inserted: true, resumed: false, changed: false, sentBefore: false });
+  expect(begin(undefined, caller, NOW, NOW)).toEqual({
+    do: 'drive',
+    record: expect.anything(),
+    inserted: true,
+    resumed: false,
+    changed: false,
+    sentBefore: false,
+  });
 });

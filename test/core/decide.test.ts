@@ -215,7 +215,10 @@ const ALWAYS: [what: string, holds: (d: Decision, r: Reading, s: Situation) => b
   [
     'certain is said only where one payload went out and nothing was unsure, or the server said so',
     (d, r, s) =>
-      !('ending' in d) || d.ending.type !== 'fresh' || !d.ending.certain || ((!s.ambiguous || r.kind === 'replayed') && (!s.changed || s.answersMismatch === true)),
+      !('ending' in d) ||
+      d.ending.type !== 'fresh' ||
+      !d.ending.certain ||
+      ((!s.ambiguous || r.kind === 'replayed') && (!s.changed || s.answersMismatch === true)),
   ],
   ['an earlier payload is named only where another one went out', (d, _, s) => d.do !== 'settle' || !d.earlier || s.changed],
 ];

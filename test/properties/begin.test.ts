@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Begun, begin, type Claimant, lifeOf, marked } from '../../src/core/begin.js';
-import { type OnceRecord, type PendingRecord, readRecord } from '../../src/core/record.js';
+import { type OnceRecord, readRecord } from '../../src/core/record.js';
 import { clockWentBack, pastWindow } from '../../src/core/retention.js';
 import { anyRecord, claimant, NOW, notARecord } from './arbitraries.js';
 import { sampled } from './sampled.js';
