@@ -160,24 +160,24 @@ function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
 
 /**
  * Reads one HTTP answer; the first rule that fits counts. `ambiguous`: an earlier attempt under this key may have had an effect.
- * `poll`: a 202 means that the work goes on (`accepted: 'poll'`).
  */
-export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean, poll: boolean): Reading {
+export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean): Reading {
   const { status } = answer;
+  const polls = status === 202 && asked.accepted === 'poll';
   const own = dialect.read?.(answer, asked, ambiguous);
   // With `poll`, only the link of a 202 says how the work ends, so the dialect's "done" does not count.
-  if (own && !(poll && status === 202 && ENDED.has(own.kind))) return own;
+  if (own && !(polls && ENDED.has(own.kind))) return own;
   const marked = dialect.replayed(answer);
   if (status > 99 && status < 200) return NO_ANSWER;
   if (isForeign(answer, asked, marked)) return NOT_A_VERDICT;
-  if (status === 202 && poll) return reading('accepted', true);
+  if (polls) return reading('accepted', true);
   if (marked && status < 400) return REPLAYED;
   const said = spoken(answer, asked);
   const works = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
   // A replayed 5xx is as ambiguous as the original one.
   if (marked && !works) return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...REFUSED, sticky: true, replayed: true };
   // After a lost answer, a 202 means "already being processed": that work may still fail.
-  if (status === 202 && ambiguous && !asked.settles202) return IN_PROGRESS;
+  if (status === 202 && ambiguous && asked.accepted !== 'settle') return IN_PROGRESS;
   if (said) return said;
   // The thing may be gone because of the earlier attempt, or may never have been there. Also, a 404 may come from in front of the application.
   if (ambiguous && (status === 412 || (asked.method === 'DELETE' && (status === 404 || status === 410)))) return OPEN;

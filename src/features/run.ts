@@ -206,8 +206,8 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const answer = answerOf(answered);
   // Nothing is known of the function's request: it may have asked for a page in HTML.
   const { accepted, dialect } = settings;
-  const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
-  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said, answer);
+  const asked = { method: 'POST', key: a.key, refusesHtml: false, accepted, otherPayloads: a.otherPayloads };
+  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous) : hookReading(a.job, said, answer);
   const reading = said === undefined ? inContext(own, several, !a.ambiguous && !a.otherPayloads, client.registry.outcomes.get(response)?.effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch.

@@ -154,8 +154,8 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
     method,
     key: a.key,
     refusesHtml: refusesHtml(sentJson, headers.get('accept')),
-    settles202: accepted === 'settle',
+    accepted,
     otherPayloads: a.otherPayloads,
   };
-  return readAnswer(answer, asked, dialect, ambiguous, accepted === 'poll');
+  return readAnswer(answer, asked, dialect, ambiguous);
 }

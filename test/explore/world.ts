@@ -303,7 +303,7 @@ export class ExploredWorld {
   /** Notes which row of the table an answer falls under, and leaves it to the table. */
   #read({ status, headers, json, ambiguous }: Evidence): undefined {
     const answer = { status, type: 'basic', redirected: false, header: (name: string) => headers.get(name), text: JSON.stringify(json) ?? '', json };
-    const { kind, sticky } = readAnswer(answer, { method: 'POST', key: '', refusesHtml: true, otherPayloads: false }, GENERIC, ambiguous, false);
+    const { kind, sticky } = readAnswer(answer, { method: 'POST', key: '', refusesHtml: true, otherPayloads: false }, GENERIC, ambiguous);
     this.verdicts.add(`${kind}${sticky ? ', sticky' : ''}${ambiguous ? ' after ambiguity' : ''}`);
   }
 
