@@ -56,7 +56,7 @@ export async function settle(
   const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, how, drive.start) } = how;
   const isMore = earlier && job.settings.repeat !== 'never';
   // A resume can't go on under a new key. So the operation stays open, or nothing would tell of the present payload any more.
-  if (isMore && job.resumeOnly) return halt(drive, stop('mismatch', false), {});
+  if (isMore && job.resumeOnly) return halt(drive, stop('mismatch', false));
   const own = !earlier && ending.effect === 'done' ? result : undefined;
   const answer = own && answersOf(job)?.answerToStore(job, own);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
@@ -105,11 +105,11 @@ export function tell(
 }
 
 /** Ends a call whose operation does not settle, or of which nothing was sent. */
-async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
+async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'> = {}): Promise<Finished> {
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
-    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, stop('aborted', false), {});
+    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, stop('aborted', false));
     // If the operation goes on without its page, or its user has left, nobody is here to press again. So its record stays, clean
     // as it was found, and the operation goes on later.
     const { agreed } = job;
