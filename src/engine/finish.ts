@@ -66,7 +66,7 @@ export async function settle(
   if (stored && own) remember(job, record, own);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
   if (isMore) return stored ? ANEW : tell(drive, unknown('store'), result);
-  return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause, keyInUse });
+  return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause });
 }
 
 /** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */
@@ -92,12 +92,12 @@ export function tell(
   ending: Ending,
   result: Result | undefined,
   code?: OnceErrorCode,
-  more: { cause?: unknown; says?: string | undefined; resource?: string | undefined; keyInUse?: boolean | undefined } = {},
+  more: { cause?: unknown; resource?: string | undefined } = {},
 ): Ended {
   const outcome = { ...drive.facts, ...ending };
   const ended = { outcome, record: drive.record, driven: true };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
-  if (honest && !code) return { ...ended, result, keyInUse: more.keyInUse };
+  if (honest && !code) return { ...ended, result };
   // The function given to `run` threw, and `verdict` called that a refusal: callers get the same error.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { ...ended, fail: () => more.cause };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';

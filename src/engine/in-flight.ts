@@ -14,8 +14,6 @@ export interface Ended {
   readonly fail?: ((outcome: Outcome) => unknown) | undefined;
   /** This call drove the operation, so listeners are told of its end. */
   readonly driven?: boolean;
-  /** The key stays in use: the next call sends it again. */
-  readonly keyInUse?: boolean | undefined;
   /** The record as last stored, for an operation that did not settle. */
   readonly record?: OnceRecord | undefined;
 }

@@ -171,8 +171,8 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
       const { ended } = stopped;
       return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
     });
-    // While the key stays in use, keep its payloads: the next call may have to send one again to learn how it ended.
-    if ('anew' in finished || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(keyed);
+    // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
+    if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
   }
   if (!('anew' in finished)) return finished;
   // The app chose this key, so it can't be replaced.
