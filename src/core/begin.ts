@@ -41,7 +41,7 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
     const tells = c.found ? record.key === c.found.key && record.revision >= c.found.revision : endedSince || record.state === 'settled';
     return { do: tells ? 'remembered' : 'nothing', record };
   }
-  const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
+  const answers = same || (record.state === 'settled' && record.payloads.includes(c.fingerprint));
   if (endedSince && answers) return { do: 'remembered', record };
   // A record whose time is over answers no call, even if no sweep has removed it yet. Both clocks must say so, in case one is fast.
   if (isOver(record, Math.min(now, storeNow))) return insert(record, c, now, storeNow);
@@ -74,7 +74,7 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
 }
 
 /** Whether the record's present payload is that of this call. */
-const isSame = ({ scheme, payloads }: OnceRecord, c: Claimant): boolean => scheme === c.scheme && payloads.at(-1) === c.fingerprint;
+const isSame = ({ payloads }: OnceRecord, c: Claimant): boolean => payloads.at(-1) === c.fingerprint;
 
 /**
  * Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request.
@@ -108,10 +108,6 @@ const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { rep
     ? !sticky && ending?.effect === 'none'
     : state === 'settled' && (repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint))));
 
-/** The record's fingerprints. Those of another scheme are marked, so that they equal none of the claimant's. */
-const payloadsFor = ({ scheme, payloads }: OnceRecord, c: Claimant): readonly string[] =>
-  scheme === c.scheme ? payloads : payloads.map((one) => `${scheme}:${one}`);
-
 /** All payloads of the key, the present one last. */
 const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readonly string[] =>
   [...sent.filter((one) => one !== fingerprint), fingerprint].slice(-PAYLOADS_MAX);
@@ -124,7 +120,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
   // The key is used again, and an effect was done under it before: the server may answer by repeating the answer to that payload.
   const again = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, storeNow)) ? before : undefined;
-  const sent = again ? payloadsFor(again, c) : [];
+  const sent = again?.payloads ?? [];
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { do: 'rekey', generation };
   // The strategy gave the same key for another effect. The server would repeat the answer to the first one.
   if (again && !kept && c.keyKind === 'derived') return { do: 'key-burnt', record: again };
@@ -186,7 +182,7 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   const keeps = (same || c.resumeOnly) && !(otherBytes && before.refusedOnly);
   // Where there is a link, the work behind it is polled, and this payload is not sent.
   const stays = keeps || before.link;
-  const sent = payloadsFor(before, c);
+  const sent = before.payloads;
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : storeNow);
   const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.keyWindowMs);
   const found: PendingRecord = {

@@ -164,7 +164,7 @@ async function formText(form: Fields, digest: Digest): Promise<string> {
     .join('\n');
 }
 
-/** The name of the way in which fingerprints are made. Any other way needs another name. */
+/** The name of the way in which fingerprints are made. Any other way needs another name, and makes fingerprints that equal none of this one's. */
 export const SCHEME = 'sha256';
 
 /** Hex digits kept of a digest (16 bits): enough to notice that bytes differ, too few to find out the bytes. */

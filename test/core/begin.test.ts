@@ -79,11 +79,10 @@ describe('a key that was refused, stored anew before anything left', () => {
   });
 
   test.each([
-    ['sha256', 'one', 'key-a'],
-    ['sha256', 'two', 'key-b'],
-    ['of an earlier version', 'one', 'key-b'],
-  ])('is sent again, where an edit is refused, for the payload that it was refused for: fingerprint %s %s', (scheme, payload, key) => {
-    expect(drive({ ...record, previous: sealed({ ...previous, scheme, payloads: [payload] }) }, { whenChanged: 'refuse' }).record.key).toBe(key);
+    ['one', 'key-a'],
+    ['two', 'key-b'],
+  ])('is sent again, where an edit is refused, for the payload that it was refused for: fingerprint %s', (payload, key) => {
+    expect(drive({ ...record, previous: sealed({ ...previous, payloads: [payload] }) }, { whenChanged: 'refuse' }).record.key).toBe(key);
   });
 
   test('gives way to a new one once its window is over; a resume, which brings none, sends nothing', () => {
