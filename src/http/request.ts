@@ -95,7 +95,7 @@ export function refuseHidden({ rest }: RequestInput): void {
 }
 
 /** Whether the request already has a key in the header that `carrier` names. */
-export const bearsKey = (carrier: string, request: RequestInput): boolean => isInHeader(carrier) && carryOf(carrier)?.find(request) !== undefined;
+export const bearsKey = (carrier: string, request: RequestInput): boolean => carryOf(carrier)?.find(request) !== undefined;
 
 /** Whether the request can take a key and its body can be sent more than once. If not, a call without a name is left to fetch. */
 export function canBear({ body, rest }: RequestInput): boolean {
