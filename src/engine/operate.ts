@@ -145,7 +145,7 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
   const present = record.payloads.at(-1) ?? '';
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This
   // call's own go out if every earlier attempt was refused, because a form may have been corrected; or if this operation follows one that has ended.
-  const refused = begun.do === 'drive' && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload !== undefined;
+  const refused = begun.do === 'drive' && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload;
   // If there is no request, but the link of a 202, there is a payload for polling it. That must never stand in for the request.
   const linked = job.payload ? undefined : client.parts.linked?.(record);
   const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
