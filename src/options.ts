@@ -16,7 +16,7 @@ const defaults = {
   call: { repeat: 'never', whenBusy: 'join' },
   keep: { request: false, headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, leaseMs: 15_000, bodyBytes: 1_048_576 },
-  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, floorMs: 50, floorMaxMs: 1000, budget: 100 },
+  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 100 },
 } as const;
 
 /** Values that no option sets. */

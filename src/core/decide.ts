@@ -97,7 +97,7 @@ function done(marked: boolean, s: Situation): Decision {
 
 /** Waits for another attempt while the limits allow it; otherwise ends the call, and claims nothing that is not certain. */
 function retryOrStop(reading: Reading, s: Situation): Decision {
-  const ms = s.retryAfterMs === undefined ? backoffMs(s.backoff, s.tries, s.random) : atLeast(s.backoff, s.tries, s.retryAfterMs);
+  const ms = s.retryAfterMs === undefined ? backoffMs(s.backoff, s.tries, s.random) : atLeast(s.tries, s.retryAfterMs);
   if (!s.keyed && (s.ambiguous || reading.ambiguous)) return stop(s.answered ? 'unavailable' : 'no-answer', true);
   // The platform may have sent two copies. This refusal may be the second one's, while the first one had its effect.
   if (!s.keyed && s.answered && s.mayResend) return stop('refused', true);
@@ -107,7 +107,7 @@ function retryOrStop(reading: Reading, s: Situation): Decision {
 }
 
 function inProgress(s: Situation): Decision {
-  const ms = atLeast(s.backoff, s.waits, s.retryAfterMs ?? backoffMs(s.backoff, s.waits, s.random));
+  const ms = atLeast(s.waits, s.retryAfterMs ?? backoffMs(s.backoff, s.waits, s.random));
   if (s.keyed && s.now + ms < Math.min(s.waitsEnd, s.deadline)) return { do: 'wait', ms, why: 'in-progress' };
   return { ...stop('in-progress', true, s.retryAfterMs && s.now + s.retryAfterMs), spent: true };
 }

@@ -123,7 +123,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
     if (foreign || answer.state !== 'running') return foreign ?? answer;
     const cutOff = answer.result ? undefined : await drive.cutOff();
     if (cutOff) return cutOff;
-    const pause = atLeast(backoff, number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
+    const pause = atLeast(number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
     if (clock.now() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');
     const halted = await drive.halt();
