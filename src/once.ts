@@ -86,7 +86,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     listeners: new Set(),
     log: {},
     closing: new Closing(),
-    sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
+    sweeps: { left: 0, restedAt: 0, damaged: 0 },
     session: { changes: 0 },
     ...shared,
   };
@@ -136,7 +136,7 @@ export async function callFetch(
   if (idempotent && bare && !nameOf) return retried(own);
   let request: RequestInput;
   try {
-    request = readInput(input, init, client.platform);
+    request = readInput(input, rest, client.platform);
   } catch (error) {
     // If the call asks nothing of oncefetch, let fetch itself say what is wrong.
     if (once === undefined && !handle && !nameOf && (idempotent || client.parts.unnamed)) return send();

@@ -16,7 +16,7 @@ const defaults = {
   call: { repeat: 'never', whenBusy: 'join' },
   keep: { request: false, headers: [], forMs: 2_592_000_000 },
   limits: { attempts: 5, attemptMs: 30_000, totalMs: 120_000, inProgressMs: 60_000, offlineWaitMs: 3000, leaseMs: 15_000, bodyBytes: 1_048_576 },
-  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, floorMs: 50, floorMaxMs: 1000, budget: 100 },
+  retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 100 },
 } as const;
 
 /** Values that no option sets. */
@@ -31,8 +31,6 @@ const tuning = {
   thawMs: 1000,
   /** How long to wait for the body of a 2xx that is no document. Then the caller gets the answer while the body still arrives. */
   bodyMs: 1000,
-  /** Where an answer is kept, unless `keep.response` says, on a server and of a function given to `run`: a later process expects to find it. Elsewhere: in memory. */
-  answers: 'disk',
   /** How many answers are kept in memory for the next call of their name. */
   answersMax: 32,
   /** One sweep for so many settled operations. */
@@ -51,7 +49,7 @@ type Required1<T> = { readonly [K in keyof T]-?: Exclude<T[K], undefined> };
 export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'operation' | 'repeat' | 'whenBusy'> {
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenBusy: 'join' | 'reject';
-  /** `response` is set only if the app gave it; the defaults are in `tuning`. */
+  /** `response` is set only if the app gave it; its default depends on the call. */
   readonly keep: Required1<Omit<Keep, 'response'>> & Pick<Keep, 'response'>;
   readonly limits: Required1<Limits>;
   readonly namespace: (() => string | null | undefined) | undefined;

@@ -132,8 +132,8 @@ export interface Randomness {
 export type Digest = (data: string | Uint8Array) => string | Promise<string>;
 
 export interface Locks {
-  /** Takes the lock, and gives its release; `undefined` if it is held elsewhere and `wait` is false. Rejects when `signal` aborts the wait. */
-  acquire(name: string, options: { readonly wait: boolean; readonly signal?: AbortSignal | undefined }): Promise<(() => void) | undefined>;
+  /** Takes the lock, and gives its release. With `signal` it waits for the lock, and rejects when that aborts; without one, it gives `undefined` if the lock is held elsewhere. */
+  acquire(name: string, signal?: AbortSignal): Promise<(() => void) | undefined>;
   /** The names of all locks that are held, here or elsewhere. */
   held?(): Promise<ReadonlySet<string>>;
 }
@@ -155,7 +155,6 @@ export interface Transport {
 
 /** Tells whether the device is online. This is only a hint, which makes waits longer or shorter; it never proves anything. */
 export interface Connectivity {
-  readonly kind: string;
   /** `false` if the device is known to be offline, `undefined` if nothing is known. */
   online(): boolean | undefined;
   /** Calls back when there is no reason to wait any longer (online again, shown again). The result unsubscribes. */

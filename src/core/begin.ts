@@ -1,9 +1,9 @@
 /** Decides what a call does with the record that it finds. */
-import type { Began, Begun, Claimant } from './claimant.js';
+import type { Begun, Claimant } from './claimant.js';
 import { type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
 import { clockWentBack, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
 
-export type { Began, Begun, Claimant };
+export type { Begun, Claimant };
 
 /** Limits the record of an operation whose form is edited again and again. */
 const PAYLOADS_MAX = 50;
@@ -26,39 +26,39 @@ export function endedBefore(record: OnceRecord | undefined): string | undefined 
  * Decides what a call does with the stored record. Must be called within one atomic update. `storeNow`, the store's own time, is used
  * for leases and for the age of a key, because machines have different clocks.
  */
-export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Began {
-  if (stored === undefined) return c.resumeOnly ? { value: { do: 'nothing' } } : insert(undefined, c, now, storeNow);
+export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Begun {
+  if (stored === undefined) return c.resumeOnly ? { do: 'nothing' } : insert(undefined, c, now, storeNow);
   const record = readRecord(stored);
-  if (!record) return { value: { do: 'corrupt' } };
+  if (!record) return { do: 'corrupt' };
   const same = isSame(record, c);
   const { lease } = record;
   // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
-  const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.lease !== undefined || lease.owner !== MOVED);
-  if (record.state === 'pending') return driven ? { value: { do: 'busy', record, ms: lease.until - storeNow } } : foundPending(record, same, c, now, storeNow);
+  const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.leaseMs !== undefined || lease.owner !== MOVED);
+  if (record.state === 'pending') return driven ? { do: 'busy', record, ms: lease.until - storeNow } : foundPending(record, same, c, now, storeNow);
   const endedSince = c.waited && c.waited.ended !== lifeOf(record);
   if (c.resumeOnly) {
     // If nothing of the listed operation was ever sent, its record may be gone. Then the record here is of an earlier or a later operation.
     const tells = c.found ? record.key === c.found.key && record.revision >= c.found.revision : endedSince || record.state === 'settled';
-    return { value: { do: tells ? 'remembered' : 'nothing', record } };
+    return { do: tells ? 'remembered' : 'nothing', record };
   }
-  const answers = same || (record.state === 'settled' && record.scheme === c.scheme && record.payloads.includes(c.fingerprint));
-  if (endedSince && answers) return { value: { do: 'remembered', record } };
+  const answers = same || (record.state === 'settled' && record.payloads.includes(c.fingerprint));
+  if (endedSince && answers) return { do: 'remembered', record };
   // A record whose time is over answers no call, even if no sweep has removed it yet. Both clocks must say so, in case one is fast.
   if (isOver(record, Math.min(now, storeNow))) return insert(record, c, now, storeNow);
   // A random key is never used for a second operation.
-  if (c.keyKind === 'random' && record.key === c.key) return { value: { do: 'remembered', record } };
+  if (c.keyKind === 'random' && record.key === c.key) return { do: 'remembered', record };
   if (record.state === 'retired') {
     if (staysInUse(record, c, storeNow)) return reuse(record, c, now, storeNow);
     const begun = insert(record, c, now, storeNow);
     // If the key of the next generation is the same one, the app's strategy can make no other: the key is used up for good.
-    return begun.next && record.sticky && record.key === c.key ? { value: { do: 'key-burnt', record } } : begun;
+    return begun.do === 'drive' && record.sticky && record.key === c.key ? { do: 'key-burnt', record } : begun;
   }
   if (c.repeat === 'always' || (c.repeat === 'if-changed' && !answers)) return insert(record, c, now, storeNow);
-  return { value: { do: answers ? 'remembered' : 'already-settled', record } };
+  return { do: answers ? 'remembered' : 'already-settled', record };
 }
 
-function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
-  if (c.keyKind === 'literal' && c.key !== record.key) return { value: { do: 'mismatch', record } };
+function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Begun {
+  if (c.keyKind === 'literal' && c.key !== record.key) return { do: 'mismatch', record };
   if (!record.ambiguous && record.random && !c.resumeOnly) {
     // Nothing of the pending operation was sent, so its predecessor still counts: if that one's key stays in use, go on with it.
     const previous = readRecord(record.previous);
@@ -67,21 +67,21 @@ function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: nu
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
   // The later clock counts: if this machine's clock is slow, but the store's own is not, no clock went back.
-  if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { value: { do: 'key-expired', record } };
-  if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { value: { do: 'elsewhere', record } };
-  if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { value: { do: 'mismatch', record } };
+  if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { do: 'key-expired', record };
+  if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { do: 'elsewhere', record };
+  if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { do: 'mismatch', record };
   return adopt(record, same, c, now, storeNow);
 }
 
 /** Whether the record's present payload is that of this call. */
-const isSame = ({ scheme, payloads }: OnceRecord, c: Claimant): boolean => scheme === c.scheme && payloads.at(-1) === c.fingerprint;
+const isSame = ({ payloads }: OnceRecord, c: Claimant): boolean => payloads.at(-1) === c.fingerprint;
 
 /**
  * Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request.
  * A dialect says only of its own server that keys count for the whole origin: other servers may be behind the same origin.
  */
 export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope' | 'dialect'>): boolean {
-  const narrow = c.scope === 'endpoint' || record.dialect !== c.dialect;
+  const narrow = c.scope !== 'origin' || record.dialect !== c.dialect;
   return record.origin !== c.origin || (narrow && (record.endpoint ?? c.endpoint) !== c.endpoint);
 }
 
@@ -108,23 +108,22 @@ const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { rep
     ? !sticky && ending?.effect === 'none'
     : state === 'settled' && (repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint))));
 
-/** The record's fingerprints. Those of another scheme are marked, so that they equal none of the claimant's. */
-const payloadsFor = ({ scheme, payloads }: OnceRecord, c: Claimant): readonly string[] =>
-  scheme === c.scheme ? payloads : payloads.map((one) => `${scheme}:${one}`);
+/** All payloads of the key, the present one last. */
+const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readonly string[] =>
+  [...sent.filter((one) => one !== fingerprint), fingerprint].slice(-PAYLOADS_MAX);
 
 /** Where the key of this call goes. */
 const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier, dialect, origin, endpoint: endpoint || undefined });
 
-function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Began {
+function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Begun {
   const kept = before && keepsKey(before, c);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
   // The key is used again, and an effect was done under it before: the server may answer by repeating the answer to that payload.
   const again = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, storeNow)) ? before : undefined;
-  const sent = again ? payloadsFor(again, c) : [];
-  const others = sent.filter((one) => one !== c.fingerprint);
-  if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { value: { do: 'rekey', generation } };
+  const sent = again?.payloads ?? [];
+  if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { do: 'rekey', generation };
   // The strategy gave the same key for another effect. The server would repeat the answer to the first one.
-  if (again && !kept && c.keyKind === 'derived') return { value: { do: 'key-burnt', record: again } };
+  if (again && !kept && c.keyKind === 'derived') return { do: 'key-burnt', record: again };
   const record = seal({
     v: RECORD_VERSION,
     id: c.id,
@@ -134,48 +133,40 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
     key: c.key,
     ...placeOf(c),
-    madeAgain: (c.seesRaces && (!before || before.madeAgain)) || undefined,
+    madeAgain: (c.keyKind === 'derived' && c.atomic && (!before || before.madeAgain)) || undefined,
     random: c.keyKind === 'random',
     generation,
     revision: (before?.revision ?? 0) + 1,
     // Whoever finds this record can't know whether its writer sent the first attempt and then died, so it is stored as ambiguous.
     ambiguous: !c.clean,
     scheme: c.scheme,
-    payloads: [...others, c.fingerprint].slice(-PAYLOADS_MAX),
+    payloads: withPresent(sent, c),
     raw: c.raw,
     createdAt: now,
     firstSentAt: c.clean ? undefined : storeNow,
-    windowEndsAt: c.clean ? undefined : storeNow + c.windowMs,
+    windowEndsAt: c.clean ? undefined : storeNow + c.keyWindowMs,
     touchedAt: storeNow,
     lease: leaseOf(c, storeNow),
     meta: c.meta,
     request: c.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
-  const changes = { changed: others.length > 0, sentBefore: sent.includes(c.fingerprint) };
-  return drive(record, changes);
+  return { do: 'drive', record, inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(c.fingerprint) };
 }
 
-/** What a drive knows of a record that it has just inserted. */
-export const INSERTED = { inserted: true, resumed: false, changed: false, sentBefore: false, otherBytes: false, reused: false, refusedOnly: false };
-
-const drive = (record: PendingRecord, how: Partial<Extract<Begun, { do: 'drive' }>>): Began => ({
-  next: record,
-  value: { do: 'drive', record, ...INSERTED, ...how },
-});
-
-const leaseOf = ({ lease }: Claimant, storeNow: number): OnceRecord['lease'] => lease && { owner: lease.owner, until: storeNow + lease.ms };
+const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecord['lease'] =>
+  leaseMs === undefined ? undefined : { owner, until: storeNow + leaseMs };
 
 /**
  * Begins a new operation under the key of a refused one, because nothing proves that the application used the key up. `revision`: that
  * of the record that is replaced. The predecessor keeps its own revision, by which waiting calls recognise it.
  */
-function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, revision = before.revision): Began {
-  const { next } = insert(before, { ...c, key: before.key }, now, storeNow);
-  const { firstSentAt, windowEndsAt, generation } = before;
-  const kept = { revision: revision + 1, generation, firstSentAt, windowEndsAt };
-  const record = seal({ ...(next as PendingRecord), ...kept, refusal: reopened(before), refusedBefore: true });
-  return drive(record, { reused: true });
+function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, revision = before.revision): Begun {
+  const begun = insert(before, { ...c, key: before.key }, now, storeNow) as Extract<Begun, { do: 'drive' }>;
+  const { firstSentAt, windowEndsAt } = before;
+  const kept = { revision: revision + 1, firstSentAt, windowEndsAt };
+  const record = seal({ ...begun.record, ...kept, refusal: reopened(before), refusedBefore: true });
+  return { ...begun, record, reused: true };
 }
 
 /**
@@ -185,15 +176,15 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, r
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
 /** Goes on with a pending record under its own key. */
-function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Began {
+function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Begun {
   const otherBytes = same && !c.resumeOnly && before.raw !== c.raw;
   // After nothing but refusals this call's own bytes are sent.
   const keeps = (same || c.resumeOnly) && !(otherBytes && before.refusedOnly);
   // Where there is a link, the work behind it is polled, and this payload is not sent.
   const stays = keeps || before.link;
-  const sent = payloadsFor(before, c);
+  const sent = before.payloads;
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : storeNow);
-  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.windowMs);
+  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.keyWindowMs);
   const found: PendingRecord = {
     ...before,
     revision: before.revision + 1,
@@ -213,23 +204,23 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   };
   const record = seal({
     ...found,
-    ...(stays ? {} : { scheme: c.scheme, payloads: [...sent.filter((one) => one !== c.fingerprint), c.fingerprint].slice(-PAYLOADS_MAX), raw: c.raw }),
+    ...(stays ? {} : { scheme: c.scheme, payloads: withPresent(sent, c), raw: c.raw }),
     meta: c.meta ?? before.meta,
     // A stored request is taken for the bytes that went out first, so this call's other ones do not stand in for them.
     request: keeps ? (before.request ?? (otherBytes ? undefined : c.request)) : c.request,
     earlier:
       keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
   });
-  const how = {
-    inserted: false,
+  return {
+    do: 'drive',
+    record,
     resumed: before.ambiguous,
     changed: !(same || c.resumeOnly) || record.payloads.length > 1,
     sentBefore: before.ambiguous && (keeps || sent.includes(c.fingerprint)),
     otherBytes,
-    refusedOnly: before.refusedOnly === true,
+    refusedOnly: before.refusedOnly,
     found,
   };
-  return drive(record, how);
 }
 
 /** The record to commit before the first attempt, if it was stored clean. */

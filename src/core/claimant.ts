@@ -1,4 +1,5 @@
 /** What a call brings to its first look at a record, and what the look decides. Types only. */
+import type { Dialect } from './dialect.js';
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from './ids.js';
 import type { EndedRecord, OnceRecord, PendingRecord } from './record.js';
 
@@ -16,8 +17,8 @@ export interface Claimant {
   readonly origin: string;
   /** Method, origin and path; empty for what is no HTTP request. */
   readonly endpoint: string;
-  /** Where the server looks a key up: at one method, origin and path, or at one origin. */
-  readonly scope: 'endpoint' | 'origin';
+  /** Where the server looks a key up. */
+  readonly scope: Dialect['scope'];
   readonly carrier: string;
   readonly dialect: string;
   /** The key to use if a new one is needed, and the generation that it was made for. */
@@ -25,13 +26,13 @@ export interface Claimant {
   readonly keyGeneration: number;
   /** `random`: good for any generation. `derived`: made for one generation. `literal`: chosen by the app, so it can't be replaced. */
   readonly keyKind: 'random' | 'derived' | 'literal';
-  /** A strategy makes the key, and the store is atomic, so that no other context can race for it unseen: a replayed refusal is then an earlier operation's. */
-  readonly seesRaces: boolean;
+  /** The store is atomic, so that no other context can race for a derived key unseen: a replayed refusal is then an earlier operation's. */
+  readonly atomic: boolean;
   readonly repeat: 'never' | 'if-changed' | 'always';
   readonly whenChanged: 'same-key' | 'refuse';
   /** Unlimited for a resumed call that does not know its request yet, and so not its dialect: then only the stored window counts. */
-  readonly windowMs: number;
-  readonly marginMs: number;
+  readonly keyWindowMs: number;
+  readonly attemptMs: number;
   /** How long a settled operation is remembered, ms. */
   readonly keepMs: number;
   /** The call waits before its first attempt, so the record is stored clean: whoever finds it knows that nothing was sent. */
@@ -40,8 +41,8 @@ export interface Claimant {
   readonly waited?: { readonly ended: string | undefined } | undefined;
   /** The client's name in leases, if it has one. */
   readonly owner?: string | undefined;
-  /** The lease to take (for `ms`), if the call holds no lock that others respect. */
-  readonly lease?: { readonly owner: string; readonly ms: number } | undefined;
+  /** How long a lease to take, ms, if the call holds no lock that others respect. */
+  readonly leaseMs?: number | undefined;
   /** The call only goes on with a stored operation, and begins none. */
   readonly resumeOnly: boolean;
   /** The record that the call is to go on with, as a listing showed it. */
@@ -53,16 +54,17 @@ export interface Claimant {
 export type Begun =
   | {
       readonly do: 'drive';
+      /** To be stored. */
       readonly record: PendingRecord;
-      readonly inserted: boolean;
+      readonly inserted?: boolean;
       readonly resumed: boolean;
       readonly changed: boolean;
-      readonly sentBefore: boolean;
-      readonly otherBytes: boolean;
+      readonly sentBefore?: boolean;
+      readonly otherBytes?: boolean | undefined;
       /** A new operation under the key of a refused one: every attempt under it was refused, and every caller was told so. */
-      readonly reused: boolean;
+      readonly reused?: boolean;
       /** The `refusedOnly` of the record when it was found: {@link PendingRecord.refusedOnly}. */
-      readonly refusedOnly: boolean;
+      readonly refusedOnly?: boolean | undefined;
       /** The adopted record without the present payload. It is stored if it turns out that nothing of that was sent. */
       readonly found?: PendingRecord | undefined;
     }
@@ -76,8 +78,3 @@ export type Begun =
   | { readonly do: 'rekey'; readonly generation: number }
   | { readonly do: 'corrupt' }
   | { readonly do: 'nothing' };
-
-export interface Began {
-  readonly next?: PendingRecord;
-  readonly value: Begun;
-}

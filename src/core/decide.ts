@@ -15,11 +15,11 @@ export interface Situation {
   /** Another payload may have gone out under this key. */
   readonly changed: boolean;
   /** Every attempt before this drive was refused, and every caller was told so. */
-  readonly reused: boolean;
+  readonly reused?: boolean | undefined;
   /** As `reused`, but a copy that the platform sent unseen may have had an effect. */
-  readonly refusedOnly: boolean;
+  readonly refusedOnly?: boolean | undefined;
   /** The key is derived, and an operation whose record is lost may have used it. */
-  readonly madeAgain: boolean;
+  readonly madeAgain: boolean | undefined;
   /** With `if-changed` the payload is a state that is to be brought about, such as a cart's content. */
   readonly repeat: 'never' | 'if-changed' | 'always';
   /** The platform may send a request again unseen. */
@@ -27,8 +27,8 @@ export interface Situation {
   /** For how long the application has been giving this very refusal under this key, ms: 0 if it is new, `undefined` if nothing tells. */
   readonly refusedForMs: number | undefined;
   /** An earlier attempt of the present payload was ambiguous. */
-  readonly sameAmbiguous: boolean;
-  readonly answersMismatch: boolean;
+  readonly sameAmbiguous?: boolean | undefined;
+  readonly answersMismatch: boolean | undefined;
   /** The server knows keys, so that sending again is safe. */
   readonly keyed: boolean;
   /** The last attempt had an HTTP answer. */
@@ -97,17 +97,17 @@ function done(marked: boolean, s: Situation): Decision {
 
 /** Waits for another attempt while the limits allow it; otherwise ends the call, and claims nothing that is not certain. */
 function retryOrStop(reading: Reading, s: Situation): Decision {
-  const ms = s.retryAfterMs === undefined ? backoffMs(s.backoff, s.tries, s.random) : atLeast(s.backoff, s.tries, s.retryAfterMs);
+  const ms = s.retryAfterMs === undefined ? backoffMs(s.backoff, s.tries, s.random) : atLeast(s.tries, s.retryAfterMs);
   if (!s.keyed && (s.ambiguous || reading.ambiguous)) return stop(s.answered ? 'unavailable' : 'no-answer', true);
   // The platform may have sent two copies. This refusal may be the second one's, while the first one had its effect.
-  if (!s.keyed && s.answered && s.mayResend) return cleanlyRefused('in-front', s);
+  if (!s.keyed && s.answered && s.mayResend) return stop('refused', true);
   if (s.tries < s.triesMax && s.now + ms < s.deadline) return { do: 'wait', ms, why: s.retryAfterMs === undefined ? 'backoff' : 'retry-after' };
   if (s.ambiguous || reading.ambiguous) return stop(s.answered ? 'unavailable' : 'no-answer', false, s.retryAfterMs && s.now + s.retryAfterMs);
   return s.answered ? cleanlyRefused('in-front', s) : { do: 'stop', ending: unsent('unreachable'), ask: false };
 }
 
 function inProgress(s: Situation): Decision {
-  const ms = atLeast(s.backoff, s.waits, s.retryAfterMs ?? backoffMs(s.backoff, s.waits, s.random));
+  const ms = atLeast(s.waits, s.retryAfterMs ?? backoffMs(s.backoff, s.waits, s.random));
   if (s.keyed && s.now + ms < Math.min(s.waitsEnd, s.deadline)) return { do: 'wait', ms, why: 'in-progress' };
   return { ...stop('in-progress', true, s.retryAfterMs && s.now + s.retryAfterMs), spent: true };
 }
@@ -125,9 +125,9 @@ export function cleanlyRefused(from: Reading['from'], s: Pick<Situation, 'mayRes
 
 function refused(reading: Reading, s: Situation): Decision {
   const { sticky, from } = reading;
-  const toldBefore = s.reused || s.refusedOnly || (s.madeAgain && reading.replayed === true);
+  const toldBefore = s.reused || s.refusedOnly || (s.madeAgain && reading.replayed);
   // The server keeps this refusal. If it is new, it is the answer to this call; if it is a repetition, it is the answer to an earlier one.
-  if (sticky) return toldBefore && (reading.replayed || s.refusedForMs) ? { do: 'anew' } : settle(rejected(reading.replayed === true), { sticky });
+  if (sticky) return toldBefore && (reading.replayed || s.refusedForMs) ? { do: 'anew' } : settle(rejected(reading.replayed), { sticky });
   if ((s.ambiguous && !s.refusedOnly) || reading.ambiguous) return refusedAfterAmbiguity(reading, s);
   // The same refusal a second time: the server keeps it, but does not mark replays.
   if (s.reused && s.refusedForMs && from !== 'in-front') return { do: 'anew' };

@@ -20,8 +20,8 @@ export interface Asked {
   readonly key: string;
   /** An answer in HTML can't be the application's answer to this request. */
   readonly refusesHtml: boolean;
-  /** The caller vouches that a 202 is the answer to every copy of the request. */
-  readonly settles202?: boolean | undefined;
+  /** What a 202 means. `settle`: it is the answer to every copy of the request. `poll`: the work goes on. */
+  readonly accepted?: 'settle' | 'poll' | undefined;
   /** Another payload may have gone out under this key. Only then can the server mean one when it reports a mismatch. */
   readonly otherPayloads: boolean;
 }

@@ -23,7 +23,7 @@ interface RecordCore {
   readonly revision: number;
   /** An attempt under this key may have had an effect, as far as somebody who finds the record can tell. */
   readonly ambiguous: boolean;
-  /** How the fingerprints were made. A fingerprint of another scheme counts as another payload, never as absent. */
+  /** How the present payload's fingerprint was made. One of another scheme equals none of this one's, so it counts as another payload, never as absent. */
   readonly scheme: string;
   /**
    * Fingerprints of every payload that may have gone out under this key; the last one is the present one. One that waits for the work

@@ -68,9 +68,9 @@ export function afterSweep(record: OnceRecord, now: number): OnceRecord | null {
  * Whether the server may have forgotten the key before an attempt that leaves now has ended. Of the stored window and the present one,
  * the earlier end counts.
  */
-export const pastWindow = (record: OnceRecord, limits: { readonly windowMs: number; readonly marginMs: number }, now: number): boolean => {
+export const pastWindow = (record: OnceRecord, limits: { readonly keyWindowMs: number; readonly attemptMs: number }, now: number): boolean => {
   const firstSentAt = record.firstSentAt ?? record.createdAt;
-  return now >= Math.min(record.windowEndsAt ?? Infinity, firstSentAt + limits.windowMs) - limits.marginMs;
+  return now >= Math.min(record.windowEndsAt ?? Infinity, firstSentAt + limits.keyWindowMs) - limits.attemptMs;
 };
 
 export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;

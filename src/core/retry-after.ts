@@ -3,8 +3,8 @@
 /** Longer waits are cut to this, ms: a year. */
 const BELIEVED_MS_MAX = 31_536_000_000;
 
-/** The preferred form of an HTTP date and the two obsolete ones (RFC 9110, section 5.6.7). `Date.parse` alone would accept "tomorrow 2099". */
-const HTTP_DATE = /^[a-z]{3,9},? (\d{2} [a-z]{3} \d{4}|\d{2}-[a-z]{3}-\d{2}|[a-z]{3} [ \d]\d) \d{2}:\d{2}:\d{2}( gmt| \d{4})$/i;
+/** What the preferred form of an HTTP date and the two obsolete ones look like (RFC 9110, section 5.6.7). `Date.parse` alone would accept "tomorrow 2099". */
+const HTTP_DATE = /^[a-z]{3,9},? [\da-z -]{6,11} \d{2}:\d{2}:\d{2}( gmt| \d{4})$/i;
 
 /**
  * `retry-after-ms` (milliseconds), else `Retry-After` in seconds or as an HTTP date (RFC 9110, section 10.2.3), as ms

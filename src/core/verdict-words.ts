@@ -10,7 +10,7 @@ export const READING_OF_VERDICT: Readonly<Record<Verdict, Reading>> = {
   fresh: FRESH,
   replayed: REPLAYED,
   rejected: REFUSED,
-  'rejected-for-good': { kind: 'refused', ambiguous: false, sticky: true, from: 'application' },
+  'rejected-for-good': { ...REFUSED, sticky: true },
   'not-sent': NOT_SENT,
   ambiguous: NO_ANSWER,
   'in-progress': IN_PROGRESS,

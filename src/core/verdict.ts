@@ -3,7 +3,7 @@ import type { Answer, AnswerKind, Asked, Dialect, Reading } from './dialect.js';
 import { isObject } from './name.js';
 import { documentState, type WorkState } from './work-state.js';
 
-const reading = (kind: AnswerKind, ambiguous: boolean, sticky?: boolean, replayed?: boolean): Reading => ({ kind, ambiguous, sticky, replayed });
+const reading = (kind: AnswerKind, ambiguous: boolean): Reading => ({ kind, ambiguous });
 
 export const FRESH = reading('fresh', false);
 export const REPLAYED = reading('replayed', false);
@@ -144,41 +144,40 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
 export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header('content-type') ?? '') || /^\s*<(!doctype html|html)\b/i.test(text);
 
 /**
- * Whether this is not the server's answer to this request: after a redirect, an opaque answer, a login page where JSON was expected. Or its
- * status says nothing: gRPC-web and the streams of Connect and tRPC tell of errors in later parts of the body, which nobody reads here.
+ * Whether this is not the server's answer to this request: after a redirect, an opaque answer (its status is 0), a login page where JSON was expected.
+ * Or its status says nothing: gRPC-web and the streams of Connect and tRPC tell of errors in later parts of the body, which nobody reads here.
  *
  * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md
  * @see https://connectrpc.com/docs/protocol#streaming-rpcs
  * @see https://trpc.io/docs/client/links/httpBatchStreamLink
  */
 function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
-  const { status, type, redirected, header, text } = answer;
+  const { status, redirected, header, text } = answer;
   const streamed = /^application\/(grpc|connect\+)/i.test(header('content-type') ?? '') || /^\{.*\}\n\s*[[{]/.test(text);
   const page = status < 300 && (streamed || (asked.refusesHtml && isHtml(answer)));
-  return status < 200 || /^opaque/.test(type) || redirected || page || status === 304 || (status > 299 && status < 400 && !marked);
+  return status < 200 || redirected || page || status === 304 || (status > 299 && status < 400 && !marked);
 }
 
 /**
  * Reads one HTTP answer; the first rule that fits counts. `ambiguous`: an earlier attempt under this key may have had an effect.
- * `poll`: a 202 means that the work goes on (`accepted: 'poll'`).
  */
-export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean, poll: boolean): Reading {
+export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean): Reading {
   const { status } = answer;
+  const polls = status === 202 && asked.accepted === 'poll';
   const own = dialect.read?.(answer, asked, ambiguous);
   // With `poll`, only the link of a 202 says how the work ends, so the dialect's "done" does not count.
-  if (own && !(poll && status === 202 && ENDED.has(own.kind))) return own;
+  if (own && !(polls && ENDED.has(own.kind))) return own;
   const marked = dialect.replayed(answer);
   if (status > 99 && status < 200) return NO_ANSWER;
   if (isForeign(answer, asked, marked)) return NOT_A_VERDICT;
-  if (status === 202 && poll) return reading('accepted', true);
+  if (polls) return reading('accepted', true);
   if (marked && status < 400) return REPLAYED;
   const said = spoken(answer, asked);
   const works = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
   // A replayed 5xx is as ambiguous as the original one.
-  if (marked && !works)
-    return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...reading('refused', false, true, true), from: 'application' };
+  if (marked && !works) return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...REFUSED, sticky: true, replayed: true };
   // After a lost answer, a 202 means "already being processed": that work may still fail.
-  if (status === 202 && ambiguous && !asked.settles202) return IN_PROGRESS;
+  if (status === 202 && ambiguous && asked.accepted !== 'settle') return IN_PROGRESS;
   if (said) return said;
   // The thing may be gone because of the earlier attempt, or may never have been there. Also, a 404 may come from in front of the application.
   if (ambiguous && (status === 412 || (asked.method === 'DELETE' && (status === 404 || status === 410)))) return OPEN;
@@ -197,7 +196,7 @@ const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed',
  */
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
   const { status } = answer;
-  const ok = status > 199 && status < 300 && status !== 202 && !/^opaque/.test(answer.type) && !isHtml(answer);
+  const ok = status > 199 && status < 300 && status !== 202 && !isHtml(answer);
   // Some services answer with the bare word, as JSON or as text. A bare "error" may be about the poll and not about the work, as JSend's is,
   // which comes with a `message`.
   const state = documentState(isObject(answer.json) ? answer.json : { status: answer.text, message: '' });

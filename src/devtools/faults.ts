@@ -55,7 +55,6 @@ export class Faults {
   /** The client's `connectivity`, which says "offline" while that fault is on. */
   connectivity(real: Client['platform']['connectivity']): Client['platform']['connectivity'] {
     return {
-      kind: real.kind,
       online: () => (this.on.has('offline') ? false : real.online()),
       subscribe: (wake) => {
         const off = real.subscribe(wake);

@@ -128,10 +128,10 @@ export async function readCopy(client: Client, sent: Sent, copy: Response, ms: n
     method,
     key: sent.key,
     refusesHtml: refusesHtml(sentJson, own.get('accept')),
-    settles202: accepted === 'settle',
+    accepted,
     otherPayloads: sent.ambiguous,
   };
-  const reading = readAnswer(answer, asked, dialect, sent.ambiguous, accepted === 'poll');
+  const reading = readAnswer(answer, asked, dialect, sent.ambiguous);
   const after = headers.get('retry-after');
   return {
     status,

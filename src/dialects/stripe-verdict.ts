@@ -57,10 +57,10 @@ function verdictOn(end: { readonly value: unknown } | { readonly error: unknown 
   const asked = { method: 'POST', key: '', refusesHtml: false, otherPayloads: true };
   if ('value' in end) {
     const { headers } = headersOf(headersOf(end.value)['lastResponse']);
-    return verdictOf(readAnswer(answerOf(200, headers, undefined), asked, dialect, false, false));
+    return verdictOf(readAnswer(answerOf(200, headers, undefined), asked, dialect, false));
   }
   const error = headersOf(end.error) as StripeErrorLike;
   const { statusCode } = error;
   if (typeof statusCode !== 'number') return 'ambiguous';
-  return verdictOf(readAnswer(answerOf(statusCode, error.headers, error), asked, dialect, false, false));
+  return verdictOf(readAnswer(answerOf(statusCode, error.headers, error), asked, dialect, false));
 }

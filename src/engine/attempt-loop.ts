@@ -15,17 +15,16 @@ import { Refusals } from './refusals.js';
 import type { Result } from './result.js';
 import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
-import { sleptSince, wait } from './wait.js';
+import { sleptSince, wait, waitsUntil } from './wait.js';
 
 export class AttemptLoop implements Driver {
   readonly job: OperationRun;
   readonly start: Start;
-  readonly payload: Payload;
   record: PendingRecord;
   /** An attempt under this key may have had its effect, as far as this driver knows. Never set back. */
   ambiguous: boolean;
   readonly refusals: Refusals;
-  #sameAmbiguous: boolean;
+  #sameAmbiguous: boolean | undefined;
   #attempts = 0;
   #tries = 0;
   #waits = 0;
@@ -41,9 +40,8 @@ export class AttemptLoop implements Driver {
   /** Noted at the start: a log-in that moves the record meanwhile does not change where its key was kept. */
   readonly #keptIn: Outcome['storedIn'];
 
-  constructor(job: OperationRun, payload: Payload, start: Start) {
+  constructor(job: OperationRun, start: Start) {
     this.job = job;
-    this.payload = payload;
     this.start = start;
     this.#keptIn = storedIn(storeForOperation(job));
     this.record = start.record;
@@ -68,25 +66,25 @@ export class AttemptLoop implements Driver {
   }
 
   get #keyed(): boolean {
-    return this.payload.keyed?.(this.job, this.record.carrier) ?? true;
+    return this.job.payload?.keyed?.(this.job, this.record.carrier) ?? true;
   }
 
   /** Makes attempts until the decision is something other than to wait. */
-  async run(): Promise<Stopped> {
+  async run(payload: Payload): Promise<Stopped> {
     if (this.record.link !== undefined) return { decision: { do: 'poll' } };
     // A server that knows no keys must not get the request twice: only `reconcile` can say more.
     if (this.start.resumed && !this.#keyed) return { decision: stop('no-answer', true) };
     await this.#beforeFirst();
     for (;;) {
       const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());
-      const sent = halted || (await this.#send(this.payload));
+      const sent = halted || (await this.#send(payload));
       if ('decision' in sent) return sent;
       const { reading, cause } = sent;
       if (reading.kind === 'in-progress') this.#waits++;
       else this.#tries++;
       const now = this.job.client.platform.clock.now();
       const spent = outOfBudget(this.job, reading.kind, this.#tries, this.start.resumed);
-      if (this.#waits) this.#waitsEnd ||= now + Math.min(this.job.settings.limits.inProgressMs, (this.job.deadline - now) * this.job.settings.tuning.waitShare);
+      if (this.#waits) this.#waitsEnd ||= waitsUntil(this.job, now);
       const decision = decide(reading, {
         ...this.#known(),
         now,
@@ -167,7 +165,7 @@ export class AttemptLoop implements Driver {
       mayResend: this.#mayResend,
       repeat: job.settings.repeat,
       sameAmbiguous: this.#sameAmbiguous,
-      answersMismatch: job.settings.dialect.answersMismatch === true,
+      answersMismatch: job.settings.dialect.answersMismatch,
       keyed: this.#keyed,
       backoff: job.settings.backoff,
     } satisfies Partial<Situation>;
@@ -235,7 +233,7 @@ export class AttemptLoop implements Driver {
     };
     const ms = Math.min(settings.limits.attemptMs, job.deadline - client.platform.clock.now());
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
-    const otherPayloads = start.changed || start.otherBytes || !this.record.random || this.record.refusedBefore === true;
+    const otherPayloads = start.changed || start.otherBytes || this.record.refusedBefore || !this.record.random;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
     // A look may also have failed after the attempt had left: then the call may not end as if nothing had been sent.
     if (stopped && sent.reading.kind === 'not-sent') return stopped;

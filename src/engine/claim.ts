@@ -1,11 +1,11 @@
 /** The claim of a name and the first look at its record. */
 
-import { type Began, type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
+import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unsent } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
-import type { Locks } from '../ports.js';
+import type { Changed, Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 import { isSamePerson } from './address.js';
 import type { Client, OperationRun } from './client.js';
@@ -20,17 +20,12 @@ import { Late, sleptSince, unlessLate } from './wait.js';
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
 
-/** Of a call that had to wait for another context: the end ({@link endedBefore}) that the record showed before the wait, if any. */
-export interface Waited {
-  readonly ended: string | undefined;
-}
-
 /** The release where there is no lock, or the lock manager refuses it. */
 const FREE = (): void => {};
 
 /** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
 export async function tryLock({ platform: { locks } }: Client, lock: string): Promise<(() => void) | undefined> {
-  return locks ? locks.acquire(lock, { wait: false }).catch(() => FREE) : FREE;
+  return locks ? locks.acquire(lock).catch(() => FREE) : FREE;
 }
 
 /**
@@ -53,26 +48,26 @@ export async function tryLockInTime(client: Client, lock: string): Promise<(() =
 export async function takeLock(
   job: OperationRun,
   free: (() => void) | undefined,
-): Promise<{ readonly release: () => void; readonly waited?: Waited | undefined; readonly elsewhere?: boolean | undefined }> {
+): Promise<{ readonly release: () => void } & Pick<OperationRun, 'waited' | 'unlocked'>> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
   // If the lock manager refuses, others get no lock, either: only a lease tells them of this call.
-  if (free || !locks) return { release: free ?? FREE, elsewhere: locks && free === FREE };
+  if (free || !locks) return { release: free ?? FREE, unlocked: locks && free === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
   const ms = Math.min(settings.limits.attemptMs, Math.max(0, deadline - clock.now()) / 2);
   tellWait(client, job, NO_KEY, 0, clock.now() + ms, 'another-context');
   const release = await awaitLock(client, job.lock, ms, stop);
-  return { release: release ?? FREE, waited: { ended }, elsewhere: !release };
+  return { release: release ?? FREE, waited: { ended }, unlocked: !release };
 }
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
 export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
   const bound = new AbortController();
-  const asked = (locks as Locks).acquire(lock, { wait: true, signal: bound.signal }).catch(() => undefined);
+  const asked = (locks as Locks).acquire(lock, bound.signal).catch(() => undefined);
   const until = clock.now() + ms;
   const wait = (ms: number) => unlessLate(clock, ms, asked, [stop, client.closing]);
   // If the device slept, so did the context that has the lock: it gets a moment to store how its call ended.
@@ -88,7 +83,7 @@ export async function awaitLock(client: Client, lock: string, ms: number, stop: 
 const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => work.catch((cause: unknown) => Promise.reject(storeError(job, cause)));
 
 /** Begins: one durable update, before the first byte leaves. */
-export async function beginRecord(job: OperationRun, waited: Waited | undefined): Promise<Begun> {
+export async function beginRecord(job: OperationRun): Promise<Begun> {
   const { client, settings, namespace } = job;
   const { parts, platform } = client;
   await giveBack(job);
@@ -118,7 +113,7 @@ export async function beginRecord(job: OperationRun, waited: Waited | undefined)
       if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
       key = await parts.hooks.key(job, keyGeneration);
     }
-    const begun = await claim(job, waited, { key: keyGeneration === NO_KEY_YET ? NO_KEY : keyOf(job, key), keyGeneration, keyKind });
+    const begun = await claim(job, { key: keyGeneration === NO_KEY_YET ? NO_KEY : keyOf(job, key), keyGeneration, keyKind });
     if (begun.do !== 'rekey' || round > 3) return begun;
     keyGeneration = begun.generation;
   }
@@ -139,7 +134,7 @@ export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>,
 }
 
 /** One durable update, which decides what this call does with the record that it finds. */
-async function claim(job: OperationRun, waited: Waited | undefined, made: Pick<Claimant, 'key' | 'keyGeneration' | 'keyKind'>): Promise<Begun> {
+async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGeneration' | 'keyKind'>): Promise<Begun> {
   const { client, settings, payload, resumeOnly } = job;
   const { dialect, limits } = settings;
   const { owner, platform } = client;
@@ -150,25 +145,24 @@ async function claim(job: OperationRun, waited: Waited | undefined, made: Pick<C
     scheme: SCHEME,
     origin: payload?.origin ?? '',
     endpoint: payload?.endpoint ?? '',
-    scope: dialect.scope ?? 'endpoint',
+    scope: dialect.scope,
     carrier: dialect.carrier,
     dialect: dialect.name,
-    seesRaces: typeof settings.key === 'function' && storeForOperation(job).atomic,
+    atomic: storeForOperation(job).atomic,
     repeat: settings.repeat,
     whenChanged: settings.whenChanged ?? (dialect.answersMismatch === false ? 'refuse' : 'same-key'),
-    windowMs: resumeOnly && settings.dialectOf && !settings.ownWindow ? Infinity : limits.keyWindowMs,
-    marginMs: limits.attemptMs,
+    keyWindowMs: resumeOnly && settings.dialectOf && !settings.ownWindow ? Infinity : limits.keyWindowMs,
+    attemptMs: limits.attemptMs,
     keepMs: settings.keep.forMs,
     clean: resumeOnly || platform.connectivity.online() === false,
-    waited,
     owner,
-    lease: owner && wantsLease(job) ? { owner, ms: limits.leaseMs } : undefined,
+    leaseMs: wantsLease(job) ? limits.leaseMs : undefined,
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload && client.parts.requests?.toStore(payload, settings.keep.headers) : undefined,
   };
   const begins = client.parts.begins?.(job) ?? begin;
   let begun: Begun | undefined;
-  const change = (stored: unknown, storeNow: number) => {
+  const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = platform.clock.now();
     job.aheadMs = storeNow - now;
     // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
@@ -177,9 +171,8 @@ async function claim(job: OperationRun, waited: Waited | undefined, made: Pick<C
       stored === undefined &&
       (job.name.length || settings.key !== undefined) &&
       (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
-    const began: Began = late ? { value: { do: 'nothing' } } : begins(stored, c, now, storeNow);
-    begun = began.value;
-    return began;
+    begun = late ? { do: 'nothing' } : begins(stored, c, now, storeNow);
+    return { value: begun, ...(begun.do === 'drive' && { next: begun.record }) };
   };
   try {
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
@@ -187,7 +180,7 @@ async function claim(job: OperationRun, waited: Waited | undefined, made: Pick<C
     const { degraded } = client.registry;
     // If the store is full, there may be room without the request.
     const lighter = await client.parts.requests?.without(job, cause, made.key);
-    if (lighter) return claim(lighter, waited, made);
+    if (lighter) return claim(lighter, made);
     if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
       throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, () => updateStored(job, change));

@@ -10,9 +10,8 @@ export interface Session {
 
 /** What a client knows of its sweeps. */
 export interface Sweeps {
-  /** Settles to go until the next sweep. `place`: after which settle of its round of `sweepEvery` the last sweep came. */
+  /** Settles to go until the next sweep. */
   left: number;
-  place: number;
   /** When a sweep last found fewer records than it would have removed; wall clock, ms. */
   restedAt: number;
   /** Damaged records that the last sweep met. */

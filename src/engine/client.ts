@@ -1,6 +1,6 @@
 /** Types of what one client's calls share, what one call brings, and what it sends. They are in one file because they refer to each other. */
 import type { begin } from '../core/begin.js';
-import type { Found } from '../core/claimant.js';
+import type { Claimant, Found } from '../core/claimant.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
 import type { WaitReason } from '../core/event.js';
@@ -69,9 +69,9 @@ export interface Registry extends InFlightTables {
   /** By URL: the latest call that writes without a key. */
   readonly latest: Map<string, symbol>;
   /** Diagnostics that were told already, each with its place. */
-  readonly noticed: Set<string>;
+  readonly noticed: Map<string, true>;
   /** Endpoints that ignore keys. */
-  readonly ignored: Set<string>;
+  readonly ignored: Map<string, true>;
 }
 
 /** Where an operation is found: whose it is, its name, and its ids. */
@@ -125,6 +125,8 @@ export interface OperationRun extends Omit<OperationAddress, 'id'>, Omit<Prepare
   readonly resumeOnly: boolean;
   /** Another context holds the lock and did not release it in time, so this call goes on without it. */
   readonly unlocked?: boolean | undefined;
+  /** The call had to wait for another context. */
+  readonly waited?: Claimant['waited'];
   /** An earlier key of this call was used up without an effect for this call. */
   readonly again?: Anew | undefined;
   /** By how much the store's clock is ahead of this device's, ms; 0 until the claim. */
@@ -156,7 +158,7 @@ export interface AttemptResult {
   readonly result?: Result | undefined;
   readonly cause?: unknown;
   /** The server answered, if only with a status line. */
-  readonly reached: boolean;
+  readonly reached?: boolean;
   readonly retryAfterMs?: number | undefined;
   /** The platform may have sent the request twice unseen, so the answer may be about one copy only. */
   readonly mayResend?: boolean | undefined;
@@ -183,7 +185,6 @@ export interface Payload {
 export interface Driver {
   readonly job: OperationRun;
   readonly start: Start;
-  readonly payload: Payload;
   record: PendingRecord;
   /** What every outcome of this call says, however it ends. */
   readonly facts: Facts;

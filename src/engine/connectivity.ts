@@ -6,7 +6,6 @@ import { guarded } from './observe.js';
 export const connectivityOf = (platform: Platform, own: Connectivity | undefined): Connectivity =>
   own
     ? {
-        kind: own.kind,
         online: () => guarded({ platform }, () => own.online()),
         subscribe: (wake) => {
           const off = guarded({ platform }, () => own.subscribe(wake));

@@ -3,7 +3,7 @@ import type { OnceEventDetail } from '../core/event.js';
 import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
 import type { Client } from './client.js';
 import type { Happened } from './observed.js';
-import { keepRecentIn } from './registry.js';
+import { keepRecent } from './registry.js';
 
 /** How many places are remembered: a server may have one for each order. */
 const PLACES_MAX = 1000;
@@ -31,7 +31,7 @@ export function eventsOf(client: Client, happened: Happened): readonly OnceEvent
 function diagnostics({ registry: { noticed } }: Client, { code, where, cause }: Omit<Of<'diagnostic'>, 'type'>): OnceEventDetail[] {
   const place = `${code} ${where}`;
   if (where !== undefined && noticed.has(place)) return [];
-  if (where !== undefined) keepRecentIn(noticed, place, PLACES_MAX);
+  if (where !== undefined) keepRecent(noticed, place, true, PLACES_MAX);
   const of = OF_STORES[code];
   return [{ type: 'diagnostic', code, message: of ? `${of}: ${saysOf(cause)}` : diagnosticText(code as DiagnosticCode, where) }];
 }

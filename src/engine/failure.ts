@@ -1,7 +1,6 @@
 /** How a call ends that made no attempts: its outcome, and the error for it. */
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import { type Ending, type Facts, type Outcome, unknown } from '../core/outcome.js';
-import type { OnceRecord } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import type { OperationRun } from './client.js';
 import type { Ended } from './in-flight.js';
@@ -44,8 +43,7 @@ export const storeError = (asked: Asked, cause: unknown): OnceError => failure(a
 export const busyError = (asked: Asked): OnceError => failure(asked, unknown('busy'));
 
 /** The same for callers who may share it. */
-export const failed = (outcome: Outcome, code = codeOf(outcome), says?: string, record?: OnceRecord): Ended => ({
+export const failed = (outcome: Outcome, code = codeOf(outcome), says?: string): Ended => ({
   outcome,
-  record,
   fail: (own) => new OnceError(code, own, { says }),
 });

@@ -56,16 +56,17 @@ export async function settle(
   const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, how, drive.start) } = how;
   const isMore = earlier && job.settings.repeat !== 'never';
   // A resume can't go on under a new key. So the operation stays open, or nothing would tell of the present payload any more.
-  if (isMore && job.resumeOnly) return halt(drive, stop('mismatch', false), {});
-  const answer = earlier || ending.effect !== 'done' || !result ? undefined : answersOf(job)?.answerToStore(job, result);
+  if (isMore && job.resumeOnly) return halt(drive, stop('mismatch', false));
+  const own = !earlier && ending.effect === 'done' ? result : undefined;
+  const answer = own && answersOf(job)?.answerToStore(job, own);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
   // After a log-out, the answer goes to the caller only.
-  if (stored && ending.effect === 'done' && result && !earlier) remember(job, record, result);
+  if (stored && own) remember(job, record, own);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
   if (isMore) return stored ? ANEW : tell(drive, unknown('store'), result);
-  return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause, keyInUse });
+  return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause });
 }
 
 /** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */
@@ -91,12 +92,12 @@ export function tell(
   ending: Ending,
   result: Result | undefined,
   code?: OnceErrorCode,
-  more: { cause?: unknown; says?: string | undefined; resource?: string | undefined; keyInUse?: boolean | undefined } = {},
+  more: { cause?: unknown; resource?: string | undefined } = {},
 ): Ended {
   const outcome = { ...drive.facts, ...ending };
   const ended = { outcome, record: drive.record, driven: true };
   const honest = result && (ending.effect !== 'unknown' || !result.ok);
-  if (honest && !code) return { ...ended, result, keyInUse: more.keyInUse };
+  if (honest && !code) return { ...ended, result };
   // The function given to `run` threw, and `verdict` called that a refusal: callers get the same error.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { ...ended, fail: () => more.cause };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
@@ -104,17 +105,17 @@ export function tell(
 }
 
 /** Ends a call whose operation does not settle, or of which nothing was sent. */
-async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'>): Promise<Finished> {
+async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'> = {}): Promise<Finished> {
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
-    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, stop('aborted', false), {});
+    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, stop('aborted', false));
     // If the operation goes on without its page, or its user has left, nobody is here to press again. So its record stays, clean
     // as it was found, and the operation goes on later.
     const { agreed } = job;
     const stays = agreed || (job.resumeOnly && !isSamePerson(job.client, job.namespace));
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
-    if (stored && !stays) return tell(drive, decision.ending, undefined, 'ERR_ONCE_UNSENT', { cause });
+    if (stored && !stays) return tell(drive, decision.ending, undefined, undefined, { cause });
     return tell(drive, unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
@@ -122,8 +123,8 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
     if (asked) return asked;
   }
   // If another user has logged in by now, that is the reason to give.
-  const { reason, retryAt } = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
-  const ending = unknown(reason, retryAt);
+  const ending = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
+  const { reason, retryAt } = ending;
   // A call that has only asked knows nothing new, also not how the last attempt of another context has ended.
   if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.spent);
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];

@@ -20,7 +20,7 @@ export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: b
 
 /** Whether the server may have forgotten this record's key before an attempt that leaves now has ended. */
 export const windowIsOver = ({ client, settings: { limits }, aheadMs }: OperationRun, record: OnceRecord): boolean =>
-  pastWindow(record, { windowMs: limits.keyWindowMs, marginMs: limits.attemptMs }, client.platform.clock.now() + aheadMs);
+  pastWindow(record, limits, client.platform.clock.now() + aheadMs);
 
 /** How the drive stops if another context has taken over the record since this driver saw it; `undefined` if none has. */
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {

@@ -14,8 +14,6 @@ export interface Ended {
   readonly fail?: ((outcome: Outcome) => unknown) | undefined;
   /** This call drove the operation, so listeners are told of its end. */
   readonly driven?: boolean;
-  /** The key stays in use: the next call sends it again. */
-  readonly keyInUse?: boolean | undefined;
   /** The record as last stored, for an operation that did not settle. */
   readonly record?: OnceRecord | undefined;
 }
@@ -72,9 +70,9 @@ export function giveUp({ outcomes }: InFlightTables, reason: unknown, left: Outc
 }
 
 /** A copy that can't be made for one caller must not keep the others waiting. */
-function copyOf(result: Result): unknown {
+function copyOf(result: Result | undefined): unknown {
   try {
-    return result.copy();
+    return result?.copy();
   } catch {
     return undefined;
   }
@@ -111,15 +109,15 @@ export class InFlightOperation {
   /** The client that drives it. */
   readonly owner: object;
   /** The deadline of the call that began it, ms since 1970. */
-  readonly endsAt: number;
+  readonly deadline: number;
 
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
-  constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, endsAt = 0) {
+  constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, deadline = 0) {
     this.owner = owner;
-    this.endsAt = endsAt;
+    this.deadline = deadline;
     this.#tables = tables;
     this.#operationKey = operationKey;
     tables.flights.set(operationKey, this);
@@ -173,7 +171,7 @@ export class InFlightOperation {
       if (first) this.#tell(first, landing, true);
       if (landing.result?.lasting === false && !this.stop.readers) this.stop.abort();
       // Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome.
-      for (const { caller, reason, said } of landing.outcome ? this.#gone : []) {
+      for (const { caller, reason, said } of this.#gone) {
         const own = this.#own(caller, landing);
         if (said && outcomes.get(reason as object) === said) this.#note(reason, own);
       }
@@ -197,16 +195,15 @@ export class InFlightOperation {
   #tell(caller: Caller, landing: Landing, first: boolean): void {
     const own = this.#own(caller, landing);
     const { result, fail } = landing;
-    const rejects = fail || !result;
-    const value = rejects ? fail?.(own as Outcome) : first ? result.value : copyOf(result);
+    const value = fail ? fail(own as Outcome) : first ? result?.value : copyOf(result);
     // No copy can be made: this caller came after the end and the body was too long to keep, or the platform can't make such a Response.
-    const gone = !rejects && value === undefined && result.response;
+    const gone = !fail && value === undefined && result?.response;
     const given = gone ? new OnceError('ERR_ONCE_ALREADY_SETTLED', own as Outcome) : value;
     // An error thrown by the app's own function has no `outcome`, so it goes into the table.
     this.#note(given, own);
     if (isOnceError(given)) this.#note(given.response, own);
     if (result?.lasting === false && !gone) readBy(caller.signal, this.stop);
-    if (rejects || gone) caller.reject(given);
+    if (fail || gone) caller.reject(given);
     else caller.resolve(given);
   }
 }

@@ -8,7 +8,7 @@ import type { Driver, OperationRun } from './client.js';
 import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
 import { freeFromTheGone } from './owner.js';
-import { readStored, storeForOperation, updateStored } from './record-access.js';
+import { readStored, updateStored } from './record-access.js';
 import { wait } from './wait.js';
 
 /** How often a lease is renewed within its length. */
@@ -49,7 +49,7 @@ export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<
 export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
   const { client, settings, stop, deadline } = job;
   const { clock } = client.platform;
-  if (storeForOperation(job).isGone && (await freeFromTheGone(job))) return;
+  if (await freeFromTheGone(job)) return;
   if (settings.whenBusy === 'reject') throw busyError(job);
   const until = clock.now() + ms;
   tellWait(client, job, '', 0, until, 'another-context');

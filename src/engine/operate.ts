@@ -1,15 +1,14 @@
 /** One call: joins an operation in flight, or claims the name and drives it, in rounds: begin, attempts, finish. */
-import { endedBefore, INSERTED } from '../core/begin.js';
+import { endedBefore } from '../core/begin.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
 import { type Outcome, rejected, unknown } from '../core/outcome.js';
-import { NOT_SENT } from '../core/verdict.js';
 import { isOnceError, OnceError } from '../errors.js';
 import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
-import { beginRecord, takeLock, tryLock, type Waited } from './claim.js';
+import { beginRecord, takeLock, tryLock } from './claim.js';
 import type { Call, Client, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { busyError, failed, failure, undriven } from './failure.js';
@@ -69,7 +68,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     // A background call may send only what the customer agreed to. So it does not join a call that may have another payload: it waits for its end.
     const same = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (same && theirs !== undefined && !flight.stop.aborted && !after) {
-      if (flight.endsAt <= deadline) return flight.join({ ...caller, joined: true });
+      if (flight.deadline <= deadline) return flight.join({ ...caller, joined: true });
       // The other call ends later: it began while this one waited, or before the clock was set back.
       const { over, off } = limit(clock, deadline - clock.now(), []);
       return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
@@ -104,27 +103,15 @@ async function fly(
     const { key, ...rest } = request;
     const own = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
-    const { release, waited, elsewhere } = await takeLock(job, free);
+    const { release, ...taken } = await takeLock(job, free);
     const over = stop.aborted || client.closing.aborted;
-    const ends = over ? leftBefore(job, elsewhere, waited !== undefined) : execute({ ...job, unlocked: elsewhere }, waited);
-    const ended = await ends.finally(release);
-    flight.ended = true;
-    conclude(job, ended);
-    flight.land(ended);
-    if (ended.driven) changed(client);
+    const ends = over ? leftBefore(job, taken.unlocked, taken.waited !== undefined) : execute({ ...job, ...taken });
+    conclude(job, flight, await ends.finally(release));
   } catch (error) {
-    void lock.then(
-      (release) => release?.(),
-      () => {},
-    );
+    void lock.then((release) => release?.());
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
     const isElsewhere = async () => !(await unlessLate(client.platform.clock, client.settings.tuning.thawMs, lock));
-    if (error instanceof CallerLeft) {
-      const ended = await leftBefore(here, await isElsewhere());
-      flight.ended = true;
-      conclude(here, ended);
-      return flight.land(ended);
-    }
+    if (error instanceof CallerLeft) return conclude(here, flight, await leftBefore(here, await isElsewhere()));
     readAnew(client, address.operationKey);
     const known = error instanceof UnreplayableBody ? await bodyError(here, error, await isElsewhere()) : error;
     flight.land(
@@ -139,17 +126,17 @@ async function fly(
 /**
  * One call that holds its lock: begin, drive, finish. If its key turns out to be used up without an effect, it starts again with a new one.
  */
-async function execute(job: OperationRun, waited: Waited | undefined, round = 1): Promise<Ended> {
-  const begun = await beginRecord(job, waited);
+async function execute(job: OperationRun, round = 1): Promise<Ended> {
+  const begun = await beginRecord(job);
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
-    return execute(job, waited ?? { ended: endedBefore(begun.record) }, round);
+    return execute({ ...job, waited: job.waited ?? { ended: endedBefore(begun.record) } }, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
-  if (begun.do === 'remembered')
-    return (!answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record))) || rememberedResult(job, begun);
+  const again = begun.do === 'remembered' && !answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record));
+  if (again) return again;
   if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const { record } = begun;
   const { client } = job;
@@ -158,50 +145,47 @@ async function execute(job: OperationRun, waited: Waited | undefined, round = 1)
   const present = record.payloads.at(-1) ?? '';
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This
   // call's own go out if every earlier attempt was refused, because a form may have been corrected; or if this operation follows one that has ended.
-  const refused = begun.do === 'drive' && (begun.reused || begun.refusedOnly || (begun.inserted && record.previous)) && job.payload !== undefined;
+  const refused = begun.do === 'drive' && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload;
   // If there is no request, but the link of a 202, there is a payload for polling it. That must never stand in for the request.
   const linked = job.payload ? undefined : client.parts.linked?.(record);
   const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
-    begun.do === 'drive'
-      ? { ...begun, otherBytes: begun.otherBytes && !earlier }
-      : { ...INSERTED, record, inserted: false, resumed: true, sentBefore: true, asks: true };
+    begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
   const asked = job.resumeOnly && payload?.prepared;
   const { hooks } = client.parts;
   const settings = asked && hooks ? guarded(client, () => hooks.dialect(job.settings, asked)) : job.settings;
-  const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, payload ?? NOTHING, start);
-  // Nothing can be sent, so only `reconcile` can say more: there is no payload, or the app's `dialect` function threw.
-  const reason = begun.do !== 'drive' ? begun.do : !payload ? 'record' : !settings && 'no-answer';
+  const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
   let finished: Finished;
-  if (reason) finished = await finish(drive, { decision: stop(reason, true) });
+  // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or the app's `dialect` function threw.
+  if (begun.do !== 'drive' || !payload || !settings)
+    finished = await finish(drive, { decision: stop(begun.do !== 'drive' ? begun.do : payload ? 'no-answer' : 'record', true) });
   else {
     const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-    if (payload !== linked && !start.otherBytes) keepRecent(kept, present, drive.payload, 8);
+    if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, 8);
     keepRecent(payloads, keyed, kept, 32);
     changed(client);
     finished = await holdingLease(drive, async () => {
-      const stopped = await drive.run();
+      const stopped = await drive.run(payload);
       const { ended } = stopped;
       return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
     });
-    // While the key stays in use, keep its payloads: the next call may have to send one again to learn how it ended.
-    if ('anew' in finished || (finished.outcome.effect !== 'unknown' && !finished.keyInUse)) payloads.delete(keyed);
+    // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
+    if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
   }
   if (!('anew' in finished)) return finished;
   // The app chose this key, so it can't be replaced.
   if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
-  return round < ROUNDS_MAX ? execute({ ...job, again: finished }, undefined, round + 1) : failed(undriven(job, unknown('unavailable')));
+  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, round + 1) : failed(undriven(job, unknown('unavailable')));
 }
 
-/** A placeholder where there is nothing to send; `send` is never called. */
-const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }) };
-
-/** Tells screens and logs how the operation ended. */
-function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, { outcome, record, driven }: Ended): void {
+/** Tells screens and logs how the operation ended, then its callers. */
+function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, flight: InFlightOperation, ended: Ended): void {
   const { client, operationKey } = job;
+  const { outcome, record, driven } = ended;
   const settled = outcome.type !== 'unknown';
+  flight.ended = true;
   if (settled) publish(client, operationKey, { phase: 'settled', outcome });
   else {
     // This is what the driver knows. The app may have changed or removed the record meanwhile.
@@ -210,4 +194,6 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
   }
   if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
   if (settled) sweepNowAndThen(client);
+  flight.land(ended);
+  if (driven) changed(client);
 }

@@ -1,6 +1,7 @@
 /** Keeps track of refusals under one key: which was the last one, and whether every attempt was refused. */
 
 import type { UnknownReason } from '../core/codes.js';
+import type { Situation } from '../core/decide.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
 import type { AttemptResult, OperationRun } from './client.js';
 import { evenForMs } from './even-clock.js';
@@ -15,25 +16,24 @@ export class Refusals {
   /** A derived key of whose earlier generations no record is left; cleared when an answer shows that this generation is new. */
   #madeAgain: boolean | undefined;
   readonly #job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>;
-  readonly #record: OnceRecord;
-  readonly #found: boolean;
+  readonly #start: Start;
   /** By how much the store's time was ahead of the monotonic clock, ms. */
   readonly #monotonicAheadMs: number;
 
-  constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, { record, refusedOnly: found }: Start) {
+  constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, start: Start) {
     const { clock } = job.client.platform;
+    const { refusal, madeAgain } = start.record;
     this.#job = job;
-    this.#record = record;
-    this.#found = found;
+    this.#start = start;
     this.#monotonicAheadMs = clock.now() + job.aheadMs - clock.monotonic();
     evenForMs(clock);
-    this.last = record.refusal && { digest: record.refusal.digest, at: record.refusal.at };
-    this.#madeAgain = record.madeAgain;
+    this.last = refusal && { digest: refusal.digest, at: refusal.at };
+    this.#madeAgain = madeAgain;
   }
 
   /** For `decide`. */
-  get known(): { readonly refusedOnly: boolean; readonly madeAgain: boolean } {
-    return { refusedOnly: this.#found && this.#only, madeAgain: this.#madeAgain === true };
+  get known(): Pick<Situation, 'refusedOnly' | 'madeAgain'> {
+    return { refusedOnly: this.#start.refusedOnly && this.#only, madeAgain: this.#madeAgain };
   }
 
   /**
@@ -63,7 +63,7 @@ export class Refusals {
   /** What to store for the next call if this drive stops without settling; `undefined` if the record has it already. */
   toStore(reason: UnknownReason): Pick<OnceRecord, 'refusedOnly' | 'refusal' | 'madeAgain'> | undefined {
     const refusedOnly = reason === 'refused' && this.#only ? true : undefined;
-    const { refusedOnly: before, refusal, madeAgain } = this.#record;
+    const { refusedOnly: before, refusal, madeAgain } = this.#start.record;
     if (refusedOnly === before && refusal === this.last && madeAgain === this.#madeAgain) return undefined;
     return { refusedOnly, refusal: this.last, madeAgain: this.#madeAgain };
   }

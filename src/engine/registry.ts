@@ -17,16 +17,7 @@ export const keyedOperationOf = (operationKey: OperationKey, key: IdempotencyKey
 /** Adds an entry to a table as its newest, and drops the oldest ones beyond `max`. */
 export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: number): void {
   table.delete(key);
-  dropOldest(table.set(key, value), max);
-}
-
-/** The same for a set. */
-export function keepRecentIn<T>(set: Set<T>, value: T, max: number): void {
-  set.delete(value);
-  dropOldest(set.add(value), max);
-}
-
-function dropOldest<Key>(table: Map<Key, unknown> | Set<Key>, max: number): void {
+  table.set(key, value);
   for (const oldest of table.keys()) {
     if (table.size <= max) break;
     table.delete(oldest);
@@ -44,8 +35,8 @@ const blank = (): Registry => ({
   degraded: new Map(),
   budgets: new Map(),
   latest: new Map(),
-  noticed: new Set(),
-  ignored: new Set(),
+  noticed: new Map(),
+  ignored: new Map(),
   outcomes: new WeakMap(),
 });
 

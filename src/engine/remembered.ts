@@ -17,7 +17,7 @@ export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 
   if (begun.do === 'nothing' || begun.do === 'rekey') return failed(undriven(job, unknown('record')), undefined, REASONS['nothing-stored']);
   const { record } = begun;
   const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job)), true);
-  if (begun.do === 'mismatch') return failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }, undefined, undefined, record);
+  if (begun.do === 'mismatch') return { ...failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
   const result = record.state === 'settled' && isOwn(job, record) ? answerIn(job, record) : undefined;
   const ending = record.state === 'settled' ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));

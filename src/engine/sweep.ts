@@ -12,9 +12,9 @@ import { timed, updateStored } from './record-access.js';
 const DAMAGED_MAX = 10_000;
 
 /**
- * Sweeps after the first settle of this client, then after one settle in each round of `sweepEvery`; but not for `sweepRestMs` after
- * a sweep that found little. Which settle of a round it is, is random: processes that started together would otherwise always sweep at
- * the same time and find the same records.
+ * Sweeps after the first settle of this client, then after one in `sweepEvery` on average; but not for `sweepRestMs` after a sweep that
+ * found little. Which one it is, is random: processes that started together would otherwise always sweep at the same time and find the
+ * same records.
  */
 export function sweepNowAndThen(client: Client): void {
   const { platform, settings, sweeps } = client;
@@ -23,9 +23,7 @@ export function sweepNowAndThen(client: Client): void {
     sweeps.left--;
     return;
   }
-  const place = Math.floor(platform.randomness.random() * sweepEvery);
-  sweeps.left = sweepEvery - 1 - sweeps.place + place;
-  sweeps.place = place;
+  sweeps.left = Math.floor(platform.randomness.random() * 2 * sweepEvery);
   // The absolute difference: a clock that was set back must not make the pause longer.
   if (Math.abs(platform.clock.now() - sweeps.restedAt) < sweepRestMs) return;
   void sweep(client).catch(() => {

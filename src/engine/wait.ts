@@ -46,6 +46,10 @@ export function limit(
 /** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
 export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
 
+/** Until when a call waits for work in progress, ms since 1970. The rest of its time is left to ask `reconcile`. */
+export const waitsUntil = ({ settings: { limits, tuning }, deadline }: Pick<OperationRun, 'settings' | 'deadline'>, now: number): number =>
+  now + Math.min(limits.inProgressMs, (deadline - now) * tuning.waitShare);
+
 /** Whether so much time has passed since `at` (wall clock, ms), or the clock was set, that what was read then may be outdated: the device may have slept. */
 export const sleptSince = ({ platform, settings }: Client, at: number): boolean => Math.abs(platform.clock.now() - at) > settings.tuning.thawMs;
 

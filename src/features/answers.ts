@@ -34,7 +34,7 @@ async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended |
     // An earlier release of the app put the key elsewhere in the request, where this server may not look for it.
     record.carrier !== settings.dialect.carrier ||
     (from && from !== 'server') ||
-    isElsewhere(record, { ...payload, scope: settings.dialect.scope ?? 'endpoint', dialect: settings.dialect.name }) ||
+    isElsewhere(record, { ...payload, scope: settings.dialect.scope, dialect: settings.dialect.name }) ||
     record.state !== 'settled' ||
     !settings.dialect.replays ||
     !isOwn(job, record) ||

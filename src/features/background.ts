@@ -1,7 +1,7 @@
 /** Lets operations that a customer agreed to go on when the page is gone. */
 
 import { check } from '../check.js';
-import { type Began, type Begun, begin } from '../core/begin.js';
+import { type Begun, begin } from '../core/begin.js';
 import type { Namespace } from '../core/ids.js';
 import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
 import { addressOf, namespaceNow } from '../engine/address.js';
@@ -48,22 +48,22 @@ export const background = (): Feature => ({ name: 'background', parts: { begins,
 function begins(job: OperationRun): typeof begin {
   const { agreed, settings, payload } = job;
   const consent = consentOf(job);
-  return (stored, c, now, storeNow): Began => {
+  return (stored, c, now, storeNow): Begun => {
     const found = readRecord(stored);
     const before = found?.state === 'pending' ? inForce(found, now) : undefined;
-    if (before && agreed !== undefined && before.request?.consent?.until !== agreed) return { value: { do: 'nothing' } };
+    if (before && agreed !== undefined && before.request?.consent?.until !== agreed) return { do: 'nothing' };
     const began = begin(before ?? stored, c, now, storeNow);
-    if (!began.next) return began;
-    const asked = began.next.request ?? (consent && payload && toStore(payload, settings.keep.headers));
+    if (began.do !== 'drive') return began;
+    const asked = began.record.request ?? (consent && payload && toStore(payload, settings.keep.headers));
     const given = consent ?? asked?.consent;
     if (given) void askForSync(job).catch(() => {});
     // An earlier call asked for the request to be kept (`keep.request`), so it stays even after this call's consent.
     const kept = asked !== undefined && asked === before?.request && !asked.consent?.alone;
     const request = asked && { ...asked, consent: given && { ...given, alone: given.alone && !c.request && !kept } };
-    const record = seal({ ...began.next, request, earlier: began.next.earlier?.filter(({ request }) => !request.consent?.alone) });
+    const record = seal({ ...began.record, request, earlier: began.record.earlier?.filter(({ request }) => !request.consent?.alone) });
     // What the customer agreed to goes on, even if this call ends before it sent anything; and a consent that another payload ended stays ended.
     const stays = (given || before?.request?.consent) && { found: undefined };
-    return { next: record, value: { ...began.value, record, ...stays } as Begun };
+    return { ...began, record, ...stays };
   };
 }
 

@@ -124,9 +124,9 @@ function givesWay(stored: unknown, taken: OnceRecord): boolean {
 const isClean = ({ state, ambiguous }: OnceRecord): boolean => state === 'pending' && !ambiguous;
 
 /** If the app gave both operations the same key, an answer under it may be the answer to either payload. */
-function withPayloadsOf(there: OnceRecord, { state, payloads, scheme }: OnceRecord): { next?: OnceRecord } {
+function withPayloadsOf(there: OnceRecord, { state, payloads }: OnceRecord): { next?: OnceRecord } {
   const more = payloads.filter((one) => !there.payloads.includes(one));
-  if (there.state !== 'pending' || state !== 'pending' || scheme !== there.scheme || !more.length) return {};
+  if (there.state !== 'pending' || state !== 'pending' || !more.length) return {};
   return { next: seal({ ...there, payloads: [...more, ...there.payloads] }) };
 }
 

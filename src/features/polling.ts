@@ -15,6 +15,7 @@ import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
 import { hasOthers } from '../engine/settle.js';
 import type { Stopped } from '../engine/stopped.js';
+import { waitsUntil } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { hooked, merged } from '../http/headers-hook.js';
 import { callTransport, httpPayload } from '../http/http-payload.js';
@@ -52,7 +53,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
 
 /** Polls the work of an earlier payload. Its link is not stored: the next call would take the work for that of the present payload. */
 async function pollProbed(drive: Driver, accepted: Result | undefined, [fingerprint, probed]: readonly [string, Payload]): Promise<Finished | undefined> {
-  const { prepared } = drive.payload;
+  const prepared = drive.job.payload?.prepared;
   // A relative link begins at the address that the probe went to, which may be another one.
   const link = probed.prepared && accepted?.response && linkOf(probed.prepared, drive.job.client.platform, accepted.response);
   if (!prepared || link === undefined) return undefined;
@@ -77,7 +78,7 @@ function isOfEarlier({ job: { client, settings } }: Driver): boolean {
 
 /** Polls until the work ends, the time for waiting is over, or the drive must stop; `undefined` if there is no link. */
 async function askAfter(drive: Driver, accepted: Result | undefined, marked: boolean): Promise<Polled | Stopped | undefined> {
-  const { prepared } = drive.payload;
+  const prepared = drive.job.payload?.prepared;
   // A function given to `run` has no request, so its Response has no link that could be polled.
   if (!prepared) return undefined;
   const link = drive.record.link ?? (accepted?.response && linkOf(prepared, drive.job.client.platform, accepted.response));
@@ -107,11 +108,9 @@ export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Pla
 async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: string): Promise<Polled | Stopped> {
   const { job, start } = drive;
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
-  const { limits, backoff, tuning } = job.settings;
+  const { limits, backoff } = job.settings;
   const { clock, randomness } = job.client.platform;
-  const begun = clock.now();
-  // The rest of the call's time is left to ask `reconcile`.
-  const ends = begun + Math.min(limits.inProgressMs, (job.deadline - begun) * tuning.waitShare);
+  const ends = waitsUntil(job, clock.now());
   for (let number = 1; ; number++) {
     const ms = Math.min(limits.attemptMs, ends - clock.now());
     const answer = await askOnce(
@@ -124,7 +123,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
     if (foreign || answer.state !== 'running') return foreign ?? answer;
     const cutOff = answer.result ? undefined : await drive.cutOff();
     if (cutOff) return cutOff;
-    const pause = atLeast(backoff, number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
+    const pause = atLeast(number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
     if (clock.now() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');
     const halted = await drive.halt();

@@ -49,7 +49,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
     const stays = !record.random && (reason === 'mismatch' || reason === 'bytes');
     // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
     // "Unavailable" is a reason to ask after a refusal that may hide an effect, and after a 5xx of a server that knows no keys.
-    const refused = /^refused/.test(reason) || (reason === 'unavailable' && drive.payload.keyed?.(job, record.carrier) !== false);
+    const refused = /^refused/.test(reason) || (reason === 'unavailable' && job.payload?.keyed?.(job, record.carrier) !== false);
     return stays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
   }
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
@@ -115,8 +115,8 @@ async function proofOf(drive: Driver, said: unknown): Promise<Proof | undefined>
 /** Whether the Response proves the effect. An error does not; nor does an HTML page, which may be a login or what a single-page app gives for any address. */
 function provesDone(answered: Answered): boolean {
   const answer = answerOf(answered);
-  const { status, type } = answer;
-  if (status < 200 || status > 299 || status === 202 || /^opaque/.test(type)) return false;
+  const { status } = answer;
+  if (status < 200 || status > 299 || status === 202) return false;
   const json = jsonOf(answered.text);
   // A 201 says that something was made, whatever else it says.
   return !isHtml(answer) && workState(json) !== 'failed' && !tellsOfError(json) && (status === 201 || !foundNothing(json, answered));

@@ -70,7 +70,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   /** Waits before the next attempt; `false` if there must be none. */
   const waited = async ({ answer }: Failed, tries: number): Promise<boolean> => {
     const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
-    const ms = asked === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(settings.backoff, tries, asked);
+    const ms = asked === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(tries, asked);
     if (clock.now() + ms >= deadline || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
     await wait(clock, ms, stops);
     left = signal?.aborted === true;

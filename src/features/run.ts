@@ -90,7 +90,7 @@ async function attempt(
   a: AttemptRequest,
   labels: Set<string>,
 ): Promise<AttemptResult> {
-  if (!a.leaves()) return { reading: NOT_SENT, reached: false };
+  if (!a.leaves()) return { reading: NOT_SENT };
   const { client, namespace } = a.job;
   const { parts, platform } = client;
   const { clock } = platform;
@@ -131,14 +131,14 @@ async function attempt(
       ended = { error };
     }
     const end = { ...ended, keys: labels.size };
-    if (controller.signal.aborted) return { reading: NO_ANSWER, reached: false };
+    if (controller.signal.aborted) return { reading: NO_ANSWER };
     // The function has run, so a failure while its end is read is no answer, not "nothing sent". With several child keys, the first
     // call may have taken effect, whatever the answer to the last one.
-    return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause, reached: false }));
+    return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
   })();
   const sent = await Promise.race([effected, late]);
   off();
-  return sent ?? { reading: NO_ANSWER, reached: false };
+  return sent ?? { reading: NO_ANSWER };
 }
 
 async function read(
@@ -206,8 +206,8 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const answer = answerOf(answered);
   // Nothing is known of the function's request: it may have asked for a page in HTML.
   const { accepted, dialect } = settings;
-  const asked = { method: 'POST', key: a.key, refusesHtml: false, settles202: accepted === 'settle', otherPayloads: a.otherPayloads };
-  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous, accepted === 'poll') : hookReading(a.job, said, answer);
+  const asked = { method: 'POST', key: a.key, refusesHtml: false, accepted, otherPayloads: a.otherPayloads };
+  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous) : hookReading(a.job, said, answer);
   const reading = said === undefined ? inContext(own, several, !a.ambiguous && !a.otherPayloads, client.registry.outcomes.get(response)?.effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch.

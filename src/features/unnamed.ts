@@ -185,9 +185,8 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   const { operationKey } = addressFor(first);
   // By the store's clock, as the age of every key. Only an update tells the time there.
   const storeNow = await updateStored({ client, operationKey, id: first.id, deadline }, (_, now) => ({ value: now }));
-  const window = { windowMs: settings.limits.keyWindowMs, marginMs: settings.limits.attemptMs };
   // By its first attempt alone: a move to another account ends the stored window, and what was sent before it may still have had its effect.
-  const open = equal.filter((record) => !pastWindow({ ...record, windowEndsAt: undefined }, window, storeNow));
+  const open = equal.filter((record) => !pastWindow({ ...record, windowEndsAt: undefined }, settings.limits, storeNow));
   // Nobody can go on with a damaged one, but it may have taken effect, until the server has forgotten its key.
   if (open.some((record) => !readRecord(record))) throw failure(call, unknown('record'), {}, 'ERR_ONCE_RECORD');
   const lost = open.filter((record) => !heldElsewhere(client, record, storeNow));

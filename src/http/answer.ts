@@ -3,7 +3,7 @@ import type { Answer } from '../core/dialect.js';
 import type { Result } from '../engine/result.js';
 import { limit } from '../engine/wait.js';
 import type { Clock } from '../ports.js';
-import { beginsJson, jsonOf, looksJson, readUpTo } from './bytes.js';
+import { jsonOf, looksJson, readUpTo } from './bytes.js';
 import { textOf } from './native.js';
 import type { Answered } from './sending.js';
 
@@ -23,14 +23,13 @@ const DOCUMENT = /json|xml|urlencoded/i;
 export async function readBody(response: Response, bodyBytes: number, clock: Clock, patienceMs: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return { response, body: null, text: '' };
-  if (Number(response.headers.get('content-length')) > bodyBytes || STREAMED.test(type) || response.type === 'opaque') return { response, text: '' };
+  if (Number(response.headers.get('content-length')) > bodyBytes || STREAMED.test(type)) return { response, text: '' };
   const copy = response.clone();
   // React Native has no streams.
   const stream = copy.body?.getReader && copy.body;
   const patience = stream && response.ok && !DOCUMENT.test(type) ? limit(clock, patienceMs, []) : undefined;
   const whole = () => (textual(type) ? copy.text() : copy.arrayBuffer());
-  const upTo = (from: NonNullable<typeof stream>) =>
-    readUpTo(from, bodyBytes, patience && { over: patience.over, holds: beginsJson }).then((read) => read?.buffer);
+  const upTo = async (from: NonNullable<typeof stream>) => (await readUpTo(from, bodyBytes, patience?.over))?.buffer;
   let bytes: string | ArrayBuffer | undefined;
   try {
     bytes = await (stream ? upTo(stream) : whole());
@@ -73,8 +72,8 @@ export function answerOf({ response, text }: Answered): Answer {
 /** Status and headers of an answer. */
 type Head = { readonly status: number; readonly statusText: string; readonly headers: Iterable<readonly [string, string]> };
 
-/** Statuses for which a Response with a body can't be made. */
-const BODILESS: readonly number[] = [101, 103, 204, 205, 304];
+/** Statuses for which a Response with a body can't be made. Below 200, none can be made at all. */
+const BODILESS: readonly number[] = [204, 205, 304];
 
 /** A Response; `undefined` if its constructor refuses what the server sent and fetch accepted. */
 function tryResponse(body: string | ArrayBuffer | null, status: number, statusText: string, headers: HeadersInit): Response | undefined {

@@ -1,27 +1,22 @@
 /** Bytes and text, with functions that every platform has: React Native can't make a Blob from bytes, and its Response reads bytes as Latin-1 (`native.ts`). */
 
-/** When to stop waiting for a stream: when `over` resolves, unless `holds` accepts its first bytes. Then it is read to the end. */
-export interface Patience {
-  readonly over: Promise<void>;
-  holds(begun: Uint8Array | undefined): boolean;
-}
-
 /** Whether the first byte that is no white space begins a JSON object or array. */
-export const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test(String(bytes?.find((byte) => byte > 32)));
+const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test(String(bytes?.find((byte) => byte > 32)));
 
 /** The same for a body of text or bytes. */
 export const looksJson = (body: string | Uint8Array): boolean => (typeof body === 'string' ? /^\s*[[{]/.test(body) : beginsJson(body));
 
-/** Reads a stream to its end. `undefined` if it is longer than `limit` bytes, or slower than `patience` allows; the rest is cancelled. */
-export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number, patience?: Patience): Promise<Uint8Array<ArrayBuffer> | undefined> {
+/**
+ * Reads a stream to its end. `undefined` if it is longer than `limit` bytes, or if it has not ended when `over` resolves, unless it begins
+ * like JSON; the rest is cancelled.
+ */
+export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number, over?: Promise<void>): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = stream.getReader();
   const next = (): Promise<{ done: boolean; value?: Uint8Array | undefined } | undefined> => {
     const read = reader.read();
-    if (!patience) return read;
-    const over = patience.over.then(() => (patience.holds(chunks[0]) ? read : undefined));
-    return Promise.race([read, over]);
+    return over ? Promise.race([read, over.then(() => (beginsJson(chunks[0]) ? read : undefined))]) : read;
   };
   for (let chunk = await next(); !chunk?.done; chunk = await next()) {
     size += chunk?.value?.byteLength ?? 0;

@@ -7,7 +7,7 @@ import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, readAnswer, refusesHtml } from '../
 import type { AttemptRequest, AttemptResult, Client, Payload } from '../engine/client.js';
 import type { Stop } from '../engine/closing.js';
 import { emit } from '../engine/observe.js';
-import { keepRecentIn } from '../engine/registry.js';
+import { keepRecent } from '../engine/registry.js';
 import { after, inTime, sleptSince } from '../engine/wait.js';
 import { answerOf, readBody, resultOf } from './answer.js';
 import { type ReplayableRequest, wireOf } from './request.js';
@@ -60,11 +60,11 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     const first = await (isInHeader(a.carrier) ? keyed : inTime(a.job, a.ms, keyed, () => new Error('the body could not be read in time')));
     const last = first && settings.headers ? await client.parts.hooks?.headers(first, a) : first;
     // The request has no place for the record's key.
-    if (!last) return { reading: NOT_A_VERDICT, reached: false };
-    if (sleptSince(client, asking) && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT, reached: false };
+    if (!last) return { reading: NOT_A_VERDICT };
+    if (sleptSince(client, asking) && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT };
     const sending = { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves };
     const left = await (client.parts.around ?? callTransport)(client, last, sending, a);
-    if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause, reached: false };
+    if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause };
     if (left.end === 'no-answer' && left.status === undefined) emit(client, a.job, a.key, { type: 'silence', origin: prepared.origin, number: a.number });
     if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
     const answer = answerOf(left.answered);
@@ -85,7 +85,7 @@ async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<Att
     };
   } catch (cause) {
     // A hook failed before the transport was called, or the answer could not be read.
-    return { reading: gone ? NO_ANSWER : NOT_SENT, cause, reached: false };
+    return { reading: gone ? NO_ANSWER : NOT_SENT, cause };
   }
 }
 
@@ -142,7 +142,7 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
   const { ambiguous } = a;
   if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
     const where = endpointOf(prepared);
-    keepRecentIn(client.registry.ignored, where, PLACES_MAX);
+    keepRecent(client.registry.ignored, where, true, PLACES_MAX);
     emit(client, a.job, a.key, { type: 'diagnostic', code: 'key-ignored', where });
   }
   emit(client, a.job, a.key, { type: 'answered', origin: prepared.origin, answer, ambiguous, dialect });
@@ -154,8 +154,8 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
     method,
     key: a.key,
     refusesHtml: refusesHtml(sentJson, headers.get('accept')),
-    settles202: accepted === 'settle',
+    accepted,
     otherPayloads: a.otherPayloads,
   };
-  return readAnswer(answer, asked, dialect, ambiguous, accepted === 'poll');
+  return readAnswer(answer, asked, dialect, ambiguous);
 }

@@ -49,17 +49,17 @@ export const isRequest = (input: unknown): input is Request => isObject(input) &
 export const methodOf = (input: unknown, { method }: RequestInit): string => (method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase();
 
 /** Reads fetch's arguments. Throws a TypeError if they make a request that can't be sent. */
-export function readInput(input: string | URL | Request, init: RequestInit & { once?: unknown } = {}, platform: Platform): RequestInput {
+export function readInput(input: string | URL | Request, init: RequestInit, platform: Platform): RequestInput {
   const request = isRequest(input) ? input : undefined;
-  const { once, method, headers, body, signal, ...own } = init;
+  const { method, headers, body, signal, ...own } = init;
   const rest: Record<string, unknown> = {};
   // A request with the mode `navigate` can't be made by code.
   if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
   Object.assign(rest, own);
   const verb = methodOf(input, init);
   const bodiless = /^(GET|HEAD)$/.test(verb);
-  const content = body ?? (request?.bodyUsed === false && !bodiless ? request : undefined);
-  if (request?.bodyUsed && body === undefined) throw new TypeError(wrong('the body of this Request', 'body-used'));
+  const content = body ?? (bodiless ? undefined : request);
+  if (request?.bodyUsed && body == null) throw new TypeError(wrong('the body of this Request', 'body-used'));
   if (content !== undefined && bodiless) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
   return {
     method: verb,
@@ -95,7 +95,7 @@ export function refuseHidden({ rest }: RequestInput): void {
 }
 
 /** Whether the request already has a key in the header that `carrier` names. */
-export const bearsKey = (carrier: string, request: RequestInput): boolean => isInHeader(carrier) && carryOf(carrier)?.find(request) !== undefined;
+export const bearsKey = (carrier: string, request: RequestInput): boolean => carryOf(carrier)?.find(request) !== undefined;
 
 /** Whether the request can take a key and its body can be sent more than once. If not, a call without a name is left to fetch. */
 export function canBear({ body, rest }: RequestInput): boolean {
@@ -164,7 +164,7 @@ async function formText(form: Fields, digest: Digest): Promise<string> {
     .join('\n');
 }
 
-/** The name of the way in which fingerprints are made. Any other way needs another name. */
+/** The name of the way in which fingerprints are made. Any other way needs another name, and makes fingerprints that equal none of this one's. */
 export const SCHEME = 'sha256';
 
 /** Hex digits kept of a digest (16 bits): enough to notice that bytes differ, too few to find out the bytes. */

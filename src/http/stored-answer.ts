@@ -57,8 +57,8 @@ function answerToStore(job: OperationRun, result: Result): StoredAnswer | undefi
   // Decided only now, because a store may be chosen late. A store that ends with its context would only be a second copy in memory. What a
   // function gave is stored by default, because it can't be asked again.
   const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
-  const kept = settings.keep.response ?? ((lasts || payload?.answers) && settings.tuning.answers);
-  return kept === 'disk' && (settings.namespace || server) ? toStore(result) : undefined;
+  const { response = lasts || payload?.answers ? 'disk' : 'memory' } = settings.keep;
+  return response === 'disk' && (settings.namespace || server) ? toStore(result) : undefined;
 }
 
 /** How answers are stored. */

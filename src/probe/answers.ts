@@ -15,7 +15,7 @@ export function answerOf({ status, headers, text }: Came): Answer {
 }
 
 export function kindOf(came: Came, dialect: Dialect, key: string, ambiguous = false): AnswerKind {
-  return readAnswer(answerOf(came), { method: 'POST', key, refusesHtml: false, otherPayloads: true }, dialect, ambiguous, false).kind;
+  return readAnswer(answerOf(came), { method: 'POST', key, refusesHtml: false, otherPayloads: true }, dialect, ambiguous).kind;
 }
 
 /** Where GraphQL reports inside a 2xx that something was not done: `errors`, or the `userErrors` of a mutation. */

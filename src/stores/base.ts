@@ -76,7 +76,7 @@ export function pageOf(found: readonly Stored[], query: ScanQuery): ScanPage {
   const { ns, state, prefix = '', after } = query;
   const [label, id] = after ? (JSON.parse(after) as [string, string]) : ['', ''];
   const records = found
-    .filter((r) => r.ns === ns && r.state === state && r.label.startsWith(prefix) && (!after || (compare(r.label, label) || compare(r.id, id)) > 0))
+    .filter((r) => r.ns === ns && r.state === state && r.label.startsWith(prefix) && (compare(r.label, label) || compare(r.id, id)) > 0)
     .sort((a, b) => compare(a.label, b.label) || compare(a.id, b.id));
   const last = records[limit - 1];
   return { records: records.slice(0, limit), next: last && records[limit] && JSON.stringify([last.label, last.id]) };

@@ -192,7 +192,7 @@ const ALWAYS: [what: string, holds: (d: Decision, r: Reading, s: Situation) => b
   ['no other wait comes after the last attempt', (d, _, s) => d.do !== 'wait' || d.why === 'in-progress' || s.tries < s.triesMax],
   [
     "a server's word on when to come back is never shortened, and stretched only up to the floor",
-    (d, _, s) => d.do !== 'wait' || s.retryAfterMs === undefined || d.ms === atLeast(s.backoff, d.why === 'in-progress' ? s.waits : s.tries, s.retryAfterMs),
+    (d, _, s) => d.do !== 'wait' || s.retryAfterMs === undefined || d.ms === atLeast(d.why === 'in-progress' ? s.waits : s.tries, s.retryAfterMs),
   ],
   [
     'after ambiguity only a sticky refusal is "none"',
@@ -215,7 +215,10 @@ const ALWAYS: [what: string, holds: (d: Decision, r: Reading, s: Situation) => b
   [
     'certain is said only where one payload went out and nothing was unsure, or the server said so',
     (d, r, s) =>
-      !('ending' in d) || d.ending.type !== 'fresh' || !d.ending.certain || ((!s.ambiguous || r.kind === 'replayed') && (!s.changed || s.answersMismatch)),
+      !('ending' in d) ||
+      d.ending.type !== 'fresh' ||
+      !d.ending.certain ||
+      ((!s.ambiguous || r.kind === 'replayed') && (!s.changed || s.answersMismatch === true)),
   ],
   ['an earlier payload is named only where another one went out', (d, _, s) => d.do !== 'settle' || !d.earlier || s.changed],
 ];

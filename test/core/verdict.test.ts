@@ -30,11 +30,10 @@ function answer({ status, json, text: plain, headers = {}, type = 'default', red
 interface How extends Partial<Asked> {
   readonly dialect?: Dialect;
   readonly ambiguous?: boolean;
-  readonly poll?: boolean;
 }
 
-const read = (given: Given, { dialect = GENERIC, ambiguous = false, poll = false, ...asked }: How = {}) =>
-  readAnswer(answer(given), { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true, ...asked }, dialect, ambiguous, poll);
+const read = (given: Given, { dialect = GENERIC, ambiguous = false, ...asked }: How = {}) =>
+  readAnswer(answer(given), { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true, ...asked }, dialect, ambiguous);
 
 describe('every status without a body', () => {
   const KINDS: [string, number[], AnswerKind, boolean][] = [
@@ -137,7 +136,8 @@ describe('replay markers', () => {
   ])('%s: %s does not', (name, value) => {
     const headers = { [name]: value };
     expect(read({ status: 201, headers }).kind).toBe('fresh');
-    expect(read({ status: 402, headers })).toMatchObject({ kind: 'refused', sticky: undefined });
+    const refusal = read({ status: 402, headers });
+    expect([refusal.kind, refusal.sticky]).toEqual(['refused', undefined]);
   });
 
   test('whatever the value, it is read as true or not, and never throws', () => {
@@ -436,9 +436,9 @@ describe("the server's word on coming back", () => {
 describe('a 202', () => {
   test('is fresh, replayed or accepted', () => {
     expect(read({ status: 202, headers: { location: '/jobs/1', 'retry-after': '5' } }).kind).toBe('fresh');
-    expect(read({ status: 202 }, { poll: true })).toMatchObject({ kind: 'accepted', ambiguous: true });
-    expect(read({ status: 202, headers: { 'idempotent-replayed': 'true' } }, { poll: true }).kind).toBe('accepted');
-    for (const status of [200, 201, 204]) expect(read({ status }, { poll: true }).kind).toBe('fresh');
+    expect(read({ status: 202 }, { accepted: 'poll' })).toMatchObject({ kind: 'accepted', ambiguous: true });
+    expect(read({ status: 202, headers: { 'idempotent-replayed': 'true' } }, { accepted: 'poll' }).kind).toBe('accepted');
+    for (const status of [200, 201, 204]) expect(read({ status }, { accepted: 'poll' }).kind).toBe('fresh');
   });
 
   test('whose link answers: only a 2xx but 202 ends it by itself', () => {

@@ -115,7 +115,7 @@ describe('Retry-After', () => {
 
 describe('how long things live', () => {
   const record = (more: Partial<OnceRecord>): OnceRecord => ({ createdAt: NOW, touchedAt: NOW, random: true, ...more }) as OnceRecord;
-  const limits = { windowMs: DAY, marginMs: 30_000 };
+  const limits = { keyWindowMs: DAY, attemptMs: 30_000 };
 
   test('the window ends one margin early, counted from the first attempt', () => {
     const sent = record({ firstSentAt: NOW, windowEndsAt: NOW + DAY });

@@ -17,8 +17,7 @@ const answer = (status: number, json?: unknown, headers: Record<string, string> 
   json,
   ...more,
 });
-const read = (given: Answer, ambiguous = false) =>
-  readAnswer(given, { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true }, GENERIC, ambiguous, false);
+const read = (given: Answer, ambiguous = false) => readAnswer(given, { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true }, GENERIC, ambiguous);
 const kindOf = (status: number, json?: unknown, headers?: Record<string, string>): string => read(answer(status, json, headers)).kind;
 
 /** Puts `what` `depth` objects deep. */
@@ -138,9 +137,9 @@ describe('words for another payload', () => {
   test('a key is spoken of by its own text only if that is long enough to be meant', () => {
     const short = answer(422, undefined, {}, { text: 'abcdefg was reused', json: { title: 'abcdefg was reused' } });
     const asked = { method: 'POST', refusesHtml: true, otherPayloads: true };
-    expect(readAnswer(short, { ...asked, key: 'abcdefg' }, GENERIC, false, false).kind).toBe('refused');
+    expect(readAnswer(short, { ...asked, key: 'abcdefg' }, GENERIC, false).kind).toBe('refused');
     const long = answer(422, undefined, {}, { text: 'abcdefgh was reused', json: { title: 'abcdefgh was reused' } });
-    expect(readAnswer(long, { ...asked, key: 'abcdefgh' }, GENERIC, false, false).kind).toBe('mismatch');
+    expect(readAnswer(long, { ...asked, key: 'abcdefgh' }, GENERIC, false).kind).toBe('mismatch');
   });
 });
 

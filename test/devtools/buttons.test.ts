@@ -79,7 +79,7 @@ test('a button hits no operation of whoever has logged in since the row was draw
 test('Forget, which asks nobody about what was not sent, does not hit what another page has sent since', async () => {
   const shop = { namespace: 'carl', store: memoryStore() };
   // This page is closed while it waits for the network.
-  void press(page({ ...shop, connectivity: { kind: 'x', online: () => false, subscribe: () => () => {} } }));
+  void press(page({ ...shop, connectivity: { online: () => false, subscribe: () => () => {} } }));
   await vi.waitFor(async () => expect((await shop.store.scan({ before: Number.MAX_SAFE_INTEGER, limit: 1 })).records).toHaveLength(1));
   reload();
   panel(page(shop));

@@ -69,7 +69,7 @@ describe('a definition that no server could mean is refused at once', () => {
 if (LEAN)
   test('in production a meaning that is none leaves the answer to its status', () => {
     const dialect = defineDialect({ name: 'mine', place, answers: [{ means: 'in-progres' as 'in-progress' }] });
-    const read = (status: number) => readAnswer(answerOf({ status }), ASKED, dialect, false, false).kind;
+    const read = (status: number) => readAnswer(answerOf({ status }), ASKED, dialect, false).kind;
     expect([read(201), read(500), read(422)]).toEqual(['fresh', 'transient', 'refused']);
   });
 
@@ -111,7 +111,7 @@ describe('whatever a rule says', () => {
       for (const status of STATUSES) {
         const answer = answerOf({ status, body: '{}' });
         for (const situation of SITUATIONS) {
-          const decision = decide(readAnswer(answer, ASKED, dialect, situation.ambiguous, false), situation as Situation);
+          const decision = decide(readAnswer(answer, ASKED, dialect, situation.ambiguous), situation as Situation);
           if (decision.do !== 'settle') continue;
           const { effect } = decision.ending;
           if (status >= 500 && status !== 501 && status !== 505) expect(effect, `${means} ${status}`).not.toBe('none');
@@ -131,7 +131,7 @@ describe('whatever a rule says', () => {
         { status: 200, text: /sorry/, means: 'refused' },
       ],
     });
-    const read = (body: string, redirected: boolean) => readAnswer(answerOf({ status: 200, body, redirected }), ASKED, dialect, false, false).kind;
+    const read = (body: string, redirected: boolean) => readAnswer(answerOf({ status: 200, body, redirected }), ASKED, dialect, false).kind;
     expect(read('thank you', true)).toBe('fresh');
     expect(read('sorry', true)).toBe('not-a-verdict');
     expect(read('sorry', false)).toBe('refused');
@@ -139,7 +139,7 @@ describe('whatever a rule says', () => {
 
   test('a marked 5xx is burnt', () => {
     const dialect = defineDialect({ name: 'replays', place, answers: [{ status: 500, means: 'transient' }] });
-    const read = (headers: Record<string, string>) => readAnswer(answerOf({ status: 500, headers }), ASKED, dialect, true, false).kind;
+    const read = (headers: Record<string, string>) => readAnswer(answerOf({ status: 500, headers }), ASKED, dialect, true).kind;
     expect(read({})).toBe('transient');
     expect(read({ 'idempotent-replayed': 'true' })).toBe('burnt');
   });
@@ -152,14 +152,14 @@ test('the generic dialect takes another header and another window', () => {
 
 test('a rule reads booleans and numbers as text', () => {
   const dialect = defineDialect({ name: 'mine', place, answers: [{ status: 409, at: { duplicate: 'true', code: '7' }, means: 'in-progress' }] });
-  const kindOf = (body: object) => readAnswer(answerOf({ status: 409, body: JSON.stringify(body) }), ASKED, dialect, false, false).kind;
+  const kindOf = (body: object) => readAnswer(answerOf({ status: 409, body: JSON.stringify(body) }), ASKED, dialect, false).kind;
   expect(kindOf({ duplicate: true, code: 7 })).toBe('in-progress');
   expect(kindOf({ duplicate: false, code: 7 })).not.toBe('in-progress');
 });
 
 test('paths go through lists and objects, and no hostile body is walked without end', () => {
   const dialect = defineDialect({ name: 'deep', place: inBody('k'), answers: [{ at: { 'a.*.b': 'x' }, means: 'in-progress' }] });
-  const read = (body: unknown) => readAnswer(answerOf({ status: 400, body }), ASKED, dialect, false, false).kind;
+  const read = (body: unknown) => readAnswer(answerOf({ status: 400, body }), ASKED, dialect, false).kind;
   expect(read({ a: [{ b: 'y' }, { b: 'x' }] })).toBe('in-progress');
   expect(read({ a: { c: { b: 'x' } } })).toBe('in-progress');
   expect(read({ a: null })).toBe('refused');

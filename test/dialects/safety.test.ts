@@ -80,7 +80,7 @@ type Asked = (typeof cases)[number];
 function fault(name: string, dialect: Dialect, { status, headers, body, answer }: Asked): string | undefined {
   const marked = dialect.replayed(answer);
   const says = (what: string, reading: Reading): string => `${what}: ${status} ${JSON.stringify(headers)} ${JSON.stringify(body)} is ${reading.kind}`;
-  const readings = [false, true].map((ambiguous) => readAnswer(answer, ASKED, dialect, ambiguous, false));
+  const readings = [false, true].map((ambiguous) => readAnswer(answer, ASKED, dialect, ambiguous));
   for (const situation of SITUATIONS) {
     const reading = readings[Number(situation.ambiguous)] as Reading;
     // An answer that may hide an effect makes the record ambiguous, unless it says that it is done.
@@ -107,7 +107,7 @@ describe.each(Object.entries(samples))('%s', { timeout: 60_000 }, (name, { diale
 
   test('says that it is done elsewhere only where the answer speaks of the key and names what was made', () => {
     for (const { status, headers, body, answer } of cases) {
-      const { kind, resource } = readAnswer(answer, ASKED, dialect, true, false);
+      const { kind, resource } = readAnswer(answer, ASKED, dialect, true);
       if (kind !== 'done-elsewhere') continue;
       expect({ status, resource: typeof resource }, JSON.stringify({ headers, body })).toEqual({ status: 409, resource: 'string' });
       expect(answer.text).toMatch(/idempoten/);

@@ -63,7 +63,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
   'The device is offline': async () => {
     const waits: OnceEvent[] = [];
     const lost = () => Promise.reject(new TypeError('Failed to fetch'));
-    const once = client({ fetch: lost }, { connectivity: { kind: 'test', online: () => false, subscribe: () => () => {} } });
+    const once = client({ fetch: lost }, { connectivity: { online: () => false, subscribe: () => () => {} } });
     subscribe(once, (event) => event.type === 'wait' && waits.push(event));
     expect((await pay(once)).outcome).toMatchObject({ effect: 'unknown', reason: 'offline' });
     const [first] = waits;

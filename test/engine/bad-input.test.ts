@@ -106,7 +106,7 @@ const CLIENT: Mistake[] = [
   ['origins[0]', { origins: [new URL('https://shop.example')] }, TypeError],
   ['operation', { operation: ['pay'] }, TypeError],
   ['connectivity', { connectivity: true }, TypeError],
-  ['subscribe', { connectivity: { kind: 'own', online: () => true } }, TypeError],
+  ['subscribe', { connectivity: { online: () => true } }, TypeError],
   ['idempotencyKey', { idempotencyKey: 'x' }, TypeError],
 ];
 

@@ -55,14 +55,14 @@ test('a server that ignores the keys of an endpoint for each order fills no memo
   const { ignored, noticed } = registry();
   const before = Array.from({ length: 1000 }, (_, order) => `POST https://ignores.example/orders/${order}/pay`);
   for (const endpoint of before) {
-    ignored.add(endpoint);
-    noticed.add(`key-ignored ${endpoint}`);
+    ignored.set(endpoint, true);
+    noticed.set(`key-ignored ${endpoint}`, true);
   }
   const shop: typeof globalThis.fetch = async () => Response.json({}, { headers: { 'idempotency-status': 'ignored' } });
   const once = createOnce({ store: memoryStore(), fetch: shop });
   await once.fetch('https://ignores.example/orders/1000/pay', { method: 'POST', once: ['ignored', 1000] });
   expect([ignored.size, noticed.size]).toEqual([1000, 1000]);
-  expect(ignored).toContain('POST https://ignores.example/orders/1000/pay');
+  expect(ignored.has('POST https://ignores.example/orders/1000/pay')).toBe(true);
   for (const endpoint of before) {
     ignored.delete(endpoint);
     noticed.delete(`key-ignored ${endpoint}`);

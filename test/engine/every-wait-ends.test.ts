@@ -143,7 +143,7 @@ const HANGS: Record<string, Hang> = {
   'a lock manager, asked to wait': {
     before: (tab, world) => {
       world.server.otherwise = deaf();
-      return lockless({ acquire: (_, { wait }) => (wait ? never() : Promise.resolve(undefined)) })(tab);
+      return lockless({ acquire: (_, signal) => (signal ? never() : Promise.resolve(undefined)) })(tab);
     },
   },
   'a lease that another process holds': {

@@ -132,7 +132,7 @@ describe('a hint about the connection that fails neither ends a call nor lets on
   const broken = (): never => {
     throw new Error('a bug of the app');
   };
-  const SOUND: Connectivity = { kind: 'own', online: () => true, subscribe: () => () => {} };
+  const SOUND: Connectivity = { online: () => true, subscribe: () => () => {} };
   const HINTS: [string, Connectivity][] = [
     ['whose unsubscribe throws', { ...SOUND, subscribe: () => broken }],
     ['that gives an object to unsubscribe by', { ...SOUND, subscribe: () => ({ remove() {} }) as never }],

@@ -15,7 +15,7 @@ import { LEAN, says } from '../support/texts.js';
 
 const URL_ = 'https://shop.example/pay';
 const platform = { resolve: (url: string) => resolveUrl(url, 'https://shop.example/checkout') } as Platform;
-const read = (input: RequestInfo | URL, init?: RequestInit & { once?: unknown }) => readInput(input, init, platform);
+const read = (input: RequestInfo | URL, init: RequestInit = {}) => readInput(input, init, platform);
 const digest = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
 const ready = (body: unknown, headers: Record<string, string> = {}, limit = 100): Promise<ReplayableRequest> =>
   prepare({ ...read(URL_, { method: 'POST', headers }), body }, limit, digest);
@@ -35,7 +35,7 @@ describe('the arguments of fetch', () => {
       signal: undefined,
       request: undefined,
     });
-    const given = read(new URL(URL_), { method: 'post', body: 'x', headers: { a: 'b' }, signal, keepalive: true, once: ['pay', 1] });
+    const given = read(new URL(URL_), { method: 'post', body: 'x', headers: { a: 'b' }, signal, keepalive: true });
     expect(given).toMatchObject({ method: 'POST', url: URL_, body: 'x', signal });
     expect(given.rest).toEqual({ keepalive: true });
     expect(given.headers.get('a')).toBe('b');
@@ -68,6 +68,7 @@ describe('the arguments of fetch', () => {
     const used = new Request(URL_, { method: 'POST', body: 'x' });
     await used.text();
     expect(() => read(used)).toThrow(says(/read already/, /body-used/));
+    expect(() => read(used, { body: null })).toThrow(says(/read already/, /body-used/));
     expect(read(used, { body: 'y' }).body).toBe('y');
     expect(() => refuseHidden(read(URL_, { mode: 'no-cors' }))).toThrow(/no-cors/);
     expect(() => read(URL_, { body: 'x' })).toThrow(says(/a GET can't have a body/, /a GET: no-body/));

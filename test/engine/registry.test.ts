@@ -1,6 +1,6 @@
 /** Goal: what copies of the package share stays shared and bounded, and a newer copy gets along with what an older one made. */
 import { afterEach, describe, expect, test } from 'vitest';
-import { keepRecent, keepRecentIn, registry } from '../../src/engine/registry.js';
+import { keepRecent, registry } from '../../src/engine/registry.js';
 
 const KEY = Symbol.for('oncefetch');
 const realm = globalThis as { [KEY]?: object };
@@ -25,12 +25,6 @@ test('a table forgets what was used longest ago', () => {
   ]);
   keepRecent(table, 'd', 5, 1);
   expect([...table]).toEqual([['d', 5]]);
-});
-
-test('a set forgets what was added longest ago', () => {
-  const set = new Set<string>();
-  for (const value of ['a', 'b', 'a', 'c']) keepRecentIn(set, value, 2);
-  expect([...set]).toEqual(['a', 'c']);
 });
 
 describe('the registry', () => {

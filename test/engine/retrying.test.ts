@@ -78,7 +78,7 @@ function scene() {
   } as unknown as Client;
   const settings = {
     limits: { totalMs: 10_000, attempts: 3 },
-    backoff: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2, floorMs: 50, floorMaxMs: 1000 },
+    backoff: { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2 },
   } as Settings;
   const sent: number[] = [];
   const start = clock.now();

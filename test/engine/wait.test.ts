@@ -13,7 +13,6 @@ function scene() {
   const controllers = [new AbortController(), new AbortController()] as const;
   const wakers = new Set<() => void>();
   const connectivity: Connectivity = {
-    kind: 'scripted',
     online: () => true,
     subscribe(wake) {
       wakers.add(wake);
@@ -67,7 +66,7 @@ describe('a wait ends', () => {
       wake();
       return () => void subscribed--;
     };
-    await wait(clock, MS, [signal], { kind: 'wakes at once', online: () => true, subscribe });
+    await wait(clock, MS, [signal], { online: () => true, subscribe });
     expect([clock.pending, subscribed, getEventListeners(signal, 'abort').length]).toEqual([0, 0, 0]);
   });
 

@@ -152,7 +152,7 @@ describe('who waits for one', () => {
   });
 
   test('is seen to wait', async ({ one }) => {
-    waiting(one);
+    await waiting(one)();
     expect(one.client.registry.lives.get(made('key'))?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
   });
 

@@ -101,9 +101,9 @@ export class ExploredWorld {
       locks.for = (context) => {
         const { acquire } = locksFor(context);
         return {
-          acquire: (name, how) => {
-            if (how.wait) (context as ExploredContext).queued();
-            return acquire(name, how);
+          acquire: (name, signal) => {
+            if (signal) (context as ExploredContext).queued();
+            return acquire(name, signal);
           },
         };
       };
@@ -303,7 +303,7 @@ export class ExploredWorld {
   /** Notes which row of the table an answer falls under, and leaves it to the table. */
   #read({ status, headers, json, ambiguous }: Evidence): undefined {
     const answer = { status, type: 'basic', redirected: false, header: (name: string) => headers.get(name), text: JSON.stringify(json) ?? '', json };
-    const { kind, sticky } = readAnswer(answer, { method: 'POST', key: '', refusesHtml: true, otherPayloads: false }, GENERIC, ambiguous, false);
+    const { kind, sticky } = readAnswer(answer, { method: 'POST', key: '', refusesHtml: true, otherPayloads: false }, GENERIC, ambiguous);
     this.verdicts.add(`${kind}${sticky ? ', sticky' : ''}${ambiguous ? ' after ambiguity' : ''}`);
   }
 

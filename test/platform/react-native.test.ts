@@ -196,7 +196,7 @@ describe('the clock', () => {
       wakes.push(wake);
       return off as never;
     };
-    const clock = wakefulClock({ kind: 'x', online: () => undefined, subscribe });
+    const clock = wakefulClock({ online: () => undefined, subscribe });
     for (let timer = 0; timer < 3; timer++) clock.timer(1000, () => {})();
     const fire = vi.fn();
     clock.timer(1000, fire);
@@ -209,7 +209,7 @@ describe('the clock', () => {
   test('listens only while something is timed', () => {
     const subscribe = vi.fn(() => off);
     const off = vi.fn();
-    const clock = wakefulClock({ kind: 'x', online: () => undefined, subscribe });
+    const clock = wakefulClock({ online: () => undefined, subscribe });
     const [a, b] = [clock.timer(1, () => {}), clock.timer(1, () => {})];
     a();
     expect([subscribe.mock.calls.length, off.mock.calls.length]).toEqual([1, 0]);
@@ -223,8 +223,8 @@ describe('a payment goes on, after a lost answer too, where', () => {
     'NetInfo throws': reactNative({ NetInfo: { addEventListener: () => fail('NativeModule.RNCNetInfo is null') } }),
     'AppState throws': reactNative({ AppState: { addEventListener: () => fail('no AppState') } }),
     'expo-network throws': reactNative({ NetInfo: { addNetworkStateListener() {}, getNetworkStateAsync: () => fail('no expo-network') } }),
-    "the app's own connectivity throws": { connectivity: { kind: 'own', online: () => undefined, subscribe: () => fail('no events') } },
-    "the app's own connectivity gives no function": { connectivity: { kind: 'own', online: () => undefined, subscribe: () => ({ remove() {} }) } },
+    "the app's own connectivity throws": { connectivity: { online: () => undefined, subscribe: () => fail('no events') } },
+    "the app's own connectivity gives no function": { connectivity: { online: () => undefined, subscribe: () => ({ remove() {} }) } },
   };
 
   test.each(Object.entries(cases))('%s', async (_, options) => {
@@ -330,7 +330,7 @@ describe('keys', () => {
 describe('reactNative', () => {
   test('takes an app’s parts', () => {
     const { store, connectivity } = reactNative({ AsyncStorage: asyncStorage(disk(), 3), NetInfo: network() });
-    expect([store?.kind, store?.survives, store?.atomic, connectivity?.kind]).toEqual(['asyncstorage', 'process', true, 'react-native']);
+    expect([store?.kind, store?.survives, store?.atomic, connectivity?.online()]).toEqual(['asyncstorage', 'process', true, undefined]);
     expect(reactNative({})).toEqual({});
     expect(reactNative({ mmkv: undefined, AppState: undefined })).toEqual({});
   });
@@ -369,15 +369,15 @@ describe('the platform', () => {
 
   test('its locks exclude within the realm, across copies, and a wait can be aborted', async () => {
     const [one, other] = [platform.locks, reactNativePlatform(senses({})).locks];
-    const release = await one?.acquire('x', { wait: false });
-    expect(await other?.acquire('x', { wait: false })).toBeUndefined();
+    const release = await one?.acquire('x');
+    expect(await other?.acquire('x')).toBeUndefined();
     const aborted = new AbortController();
-    const given = other?.acquire('x', { wait: true, signal: aborted.signal });
+    const given = other?.acquire('x', aborted.signal);
     aborted.abort();
     await expect(given).rejects.toThrow('aborted');
-    const next = other?.acquire('x', { wait: true });
+    const next = other?.acquire('x', new AbortController().signal);
     release?.();
     (await next)?.();
-    expect(await one?.acquire('x', { wait: false })).toBeTypeOf('function');
+    expect(await one?.acquire('x')).toBeTypeOf('function');
   });
 });

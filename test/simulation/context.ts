@@ -236,7 +236,6 @@ export class Context {
       digest: kind === 'tab' ? async (data) => sha256(data) : sha256,
       locks: kind === 'tab' ? device.locks?.for(this) : undefined,
       connectivity: {
-        kind,
         online: () => (kind === 'tab' ? device.online : undefined),
         subscribe: (wake) => {
           this.#wakes.add(wake);

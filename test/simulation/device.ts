@@ -99,10 +99,10 @@ export class LockManager {
 
   for(context: Context): Locks {
     return {
-      acquire: (name, { wait, signal }) =>
+      acquire: (name, signal) =>
         context.port('lock', (resolve, reject) => {
           if (!this.#held.has(name)) return resolve(this.#take(name, context));
-          if (!wait) return resolve(undefined);
+          if (!signal) return resolve(undefined);
           const waiter: Waiter = { context, grant: resolve };
           this.#waiting.set(name, [...(this.#waiting.get(name) ?? []), waiter]);
           const leave = (): void => {
@@ -112,10 +112,10 @@ export class LockManager {
               name,
               queue.filter((one) => one !== waiter),
             );
-            reject(signal?.reason);
+            reject(signal.reason);
           };
-          if (signal?.aborted) leave();
-          else signal?.addEventListener('abort', leave);
+          if (signal.aborted) leave();
+          else signal.addEventListener('abort', leave);
         }),
     };
   }

@@ -17,13 +17,9 @@ export class LockTable {
     return [...this.#held.keys()];
   }
 
-  acquire(
-    owner: object,
-    name: string,
-    { wait, signal }: { readonly wait: boolean; readonly signal?: AbortSignal | undefined },
-  ): Promise<(() => void) | undefined> {
+  acquire(owner: object, name: string, signal?: AbortSignal): Promise<(() => void) | undefined> {
     if (!this.#held.has(name)) return Promise.resolve(this.#take(owner, name));
-    if (!wait) return Promise.resolve(undefined);
+    if (!signal) return Promise.resolve(undefined);
     return new Promise((resolve, reject) => {
       const refuse = (): void => {
         this.#drop(name, waiter);
@@ -32,12 +28,12 @@ export class LockTable {
       const waiter: Waiter = {
         owner,
         grant: () => {
-          signal?.removeEventListener('abort', refuse);
+          signal.removeEventListener('abort', refuse);
           resolve(this.#take(owner, name));
         },
       };
-      if (signal?.aborted) return refuse();
-      signal?.addEventListener('abort', refuse, { once: true });
+      if (signal.aborted) return refuse();
+      signal.addEventListener('abort', refuse, { once: true });
       this.#queues.set(name, [...(this.#queues.get(name) ?? []), waiter]);
     });
   }

@@ -21,6 +21,6 @@ export const CALM: Situation = {
   waits: 1,
   waitsEnd: 60_000,
   retryAfterMs: undefined,
-  backoff: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, floorMs: 50, floorMaxMs: 1000 },
+  backoff: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2 },
   random: 0.5,
 };

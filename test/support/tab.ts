@@ -206,9 +206,8 @@ export class Tab {
       clock: this.#clock,
       randomness: { random: () => world.random(), uuid: () => `00000000-0000-4000-8000-${String(this.#number * 1000 + ++this.#uuids).padStart(12, '0')}` },
       digest: async (data) => createHash('sha256').update(data).digest('hex'),
-      locks: this.#options.locks === false ? undefined : { acquire: (name, options) => this.#cross(() => world.locks.acquire(this, name, options)) },
+      locks: this.#options.locks === false ? undefined : { acquire: (name, signal) => this.#cross(() => world.locks.acquire(this, name, signal)) },
       connectivity: {
-        kind: 'scripted',
         online: () => this.online,
         subscribe: (wake) => {
           this.#wakers.add(wake);

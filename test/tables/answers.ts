@@ -66,7 +66,7 @@ const answerFor = ({ status = 0, headers = {}, body, type, redirected }: Evidenc
   answerOf({ status, headers, body, ...(type !== undefined && { type }), ...(redirected !== undefined && { redirected }) });
 
 export const readEvidence = (evidence: Evidence, dialect: Dialect, ambiguous: boolean): Reading =>
-  evidence.reading ?? readAnswer(answerFor(evidence), { ...ASKED, otherPayloads: ambiguous }, dialect, ambiguous, false);
+  evidence.reading ?? readAnswer(answerFor(evidence), { ...ASKED, otherPayloads: ambiguous }, dialect, ambiguous);
 
 const BY = { application: ' by the application', 'in-front': ', perhaps in front' } as const;
 

@@ -6,7 +6,7 @@ import { tabs } from './tabs.js';
 
 /** Web Locks. When a tab dies, its locks are released. */
 const webLocks = (manager: LockManager): Locks => ({
-  acquire: (name, { wait, signal }) =>
+  acquire: (name, signal) =>
     new Promise((resolve, reject) => {
       let release: (() => void) | undefined;
       const released = new Promise<void>((done) => {
@@ -24,13 +24,12 @@ const webLocks = (manager: LockManager): Locks => ({
         manager.request(name, options, granted).catch((error) => rejected(error));
       };
       // The two options exclude each other.
-      ask(wait ? (signal ? { signal } : {}) : { ifAvailable: true });
+      ask(signal ? { signal } : { ifAvailable: true });
     }),
   held: async () => new Set((await manager.query()).held?.map(({ name }) => name as string)),
 });
 
 const connectivity: Connectivity = {
-  kind: 'browser',
   online: () => globalThis.navigator?.onLine,
   subscribe: (wake) => {
     const shown = (): void => {

@@ -55,10 +55,9 @@ export const tabs: Tabs = {
       hear();
       off = listening({ focus: lookAgain, pageshow: shown, pagehide: hush, freeze: hush, resume: shown, visibilitychange: lookAgain });
     }
-    const entry = (): void => look();
-    looks.add(entry);
+    looks.add(look);
     return () => {
-      if (looks.delete(entry) && !looks.size) {
+      if (looks.delete(look) && !looks.size) {
         hush();
         off?.();
       }

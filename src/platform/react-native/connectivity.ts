@@ -84,7 +84,6 @@ export function senses({ NetInfo, AppState }: Senses): Connectivity {
     });
   };
   return {
-    kind: 'react-native',
     online() {
       listen();
       return online;

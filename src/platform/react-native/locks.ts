@@ -9,9 +9,9 @@ export function realmLocks(): Locks {
   realm[REALM] ??= new Map();
   const held = realm[REALM];
   return {
-    async acquire(name, { wait, signal }) {
+    async acquire(name, signal) {
       for (let holder = held.get(name); holder; holder = held.get(name)) {
-        if (!wait) return undefined;
+        if (!signal) return undefined;
         await unlessAborted(holder, signal);
       }
       let free = (): void => {};
@@ -25,13 +25,13 @@ export function realmLocks(): Locks {
   };
 }
 
-const unlessAborted = (work: Promise<void>, signal: AbortSignal | undefined): Promise<void> =>
+const unlessAborted = (work: Promise<void>, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const aborted = (): void => reject(new Error('once: the wait for a lock was aborted'));
-    if (signal?.aborted) aborted();
-    signal?.addEventListener('abort', aborted);
+    if (signal.aborted) aborted();
+    signal.addEventListener('abort', aborted);
     void work.then(() => {
-      signal?.removeEventListener('abort', aborted);
+      signal.removeEventListener('abort', aborted);
       resolve();
     });
   });

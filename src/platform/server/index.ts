@@ -12,7 +12,7 @@ export const serverPlatform = (): Platform => ({
   clock: systemClock,
   randomness: systemRandomness,
   digest: webDigest,
-  connectivity: { kind: 'none', online: () => undefined, subscribe: () => () => {} },
+  connectivity: { online: () => undefined, subscribe: () => () => {} },
   transport: systemTransport,
   resolve: (url, base) => resolveUrl(url, base ?? pageBase()),
   report: (error) => console.error(error),

@@ -64,4 +64,4 @@ export function answerOf({
 export const ASKED: Asked = { method: 'POST', key: '9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d', refusesHtml: true, otherPayloads: true };
 
 export const readFixture = (fixture: Pick<Fixture, 'status' | 'headers' | 'body'>, dialect: Dialect, ambiguous: boolean) =>
-  readAnswer(answerOf(fixture), ASKED, dialect, ambiguous, false);
+  readAnswer(answerOf(fixture), ASKED, dialect, ambiguous);
