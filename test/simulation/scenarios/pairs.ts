@@ -43,27 +43,28 @@ function bothApps(one: ClientOptions, { runs, nests, accepted, endpoints, dialec
 
 /** What does not befall such an app, because the judge could not tell whose doing it is. */
 function spared(
-  { unnamed, runs, nests }: ClientOptions,
-  guests: boolean | undefined,
+  { client: { unnamed, runs, nests }, guests, server, workload }: WorldOptions,
   own: WorldOptions,
-  paidElsewhere: boolean,
 ): { faults: FaultRates; workload: Partial<Workload> } {
   const byName = { resume: 0, forget: 0, forgetAnyway: 0, settle: 0, lie: 0, elsewhere: 0, logOutForget: 0 };
+  // A server may execute a key of what was done elsewhere, so only the record keeps the next press from sending.
+  const onlyTheRecord = workload.elsewhere && { lookFails: 0, commitFails: 0, failAfterCommit: 0, storeHangs: 0, torn: 0 };
   return {
     faults: {
-      ...((unnamed || runs || guests) && { callsBack: 0 }),
-      ...(unnamed && { forgetsEarly: 0 }),
-      // The function of a `run` never ends whose other button has a damaged record.
-      ...(nests && { torn: 0 }),
-      // A server may execute a key of what was done elsewhere, so only the record keeps the next press from sending.
-      ...(paidElsewhere && { lookFails: 0, commitFails: 0, failAfterCommit: 0, storeHangs: 0, torn: 0 }),
+      ...((unnamed || runs || guests || !server.honours) && { callsBack: 0 }),
+      ...((unnamed || runs) && { forgetsEarly: 0 }),
+      // A damaged record whose name can't be read is not found any more after a log-in. The function of a `run` whose other button has one never ends.
+      ...((nests || guests || workload.evict) && { torn: 0 }),
+      ...onlyTheRecord,
     },
     workload: {
-      ...(paidElsewhere && { evict: 0, full: 0 }),
+      ...(onlyTheRecord && { evict: 0, full: 0 }),
+      // A power cut may undo a log-out.
+      ...(workload.powerLoss && { logOut: 0, logOutForget: 0 }),
       // The first record of a call without a name does not outlive a power cut.
       ...(unnamed && { ...byName, powerLoss: 0 }),
       // Once a function runs, its later calls are its own: with whose cookie, only it can know.
-      ...(runs && { logOut: own.workload.logOut ?? 0, logOutForget: 0 }),
+      ...(runs && { logOut: own.workload.logOut ?? 0, logOutForget: 0, elsewhere: 0 }),
       ...(guests && { ...byName, logOut: 0 }),
     },
   };
@@ -78,18 +79,23 @@ export const pairs: Scenario = {
     if (!one || !other) throw new Error('no scenario');
     const guests = one.guests || (other.guests && !isSpecial(one));
     const client = bothApps(one.client, other.client);
-    const { faults, workload } = spared(client, guests, one, more(one.workload, other.workload).elsewhere !== undefined);
     const windowMs = client.unnamed || client.runs ? one.server.windowMs : Math.max(one.server.windowMs, other.server.windowMs);
-    return {
+    const both: WorldOptions = {
       madeOf: [one.name, other.name],
       devices: one.devices,
       sharedStore: one.sharedStore,
       screens: one.screens || other.screens,
       guests,
       server: { ...one.server, windowMs, ...(guests && { anyAccount: random.chance(0.7) }) },
-      client: { ...client, ...(guests && { keys: 'random', reconciles: client.reconciles && 'by-key' }), ...(!one.server.honours && { repeat: undefined }) },
-      faults: { ...more(one.faults, other.faults), ...faults },
-      workload: { ...more(one.workload, other.workload), operations: Math.min(one.workload.operations, other.workload.operations), ...workload },
+      client: {
+        ...client,
+        ...(guests && { keys: 'random', reconciles: client.reconciles && 'by-key' }),
+        ...(!one.server.honours && { repeat: undefined }),
+      },
+      faults: more(one.faults, other.faults),
+      workload: { ...more(one.workload, other.workload), operations: Math.min(one.workload.operations, other.workload.operations) },
     };
+    const { faults, workload } = spared(both, one);
+    return { ...both, faults: { ...both.faults, ...faults }, workload: { ...both.workload, ...workload } };
   },
 };
