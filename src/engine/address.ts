@@ -10,7 +10,10 @@ import { look } from './registry.js';
 function ask(client: Client): unknown {
   let given: unknown;
   try {
-    given = client.settings.namespace?.() as unknown;
+    const said = client.settings.namespace?.() as unknown;
+    // With a new id at each call, no payment would be found again, and screens would look for ever.
+    if (typeof said === 'string' && said !== client.session.seen && client.settings.namespace?.() !== said) throw new TypeError(wrong('namespace', 'steady'));
+    given = said;
     return given;
   } finally {
     const { session } = client;
