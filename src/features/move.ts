@@ -9,7 +9,7 @@ import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
 import { changed, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
-import { PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
+import { PAGE, type Scanned, scanPage, scanPending, storesOf } from '../engine/scan.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
@@ -67,7 +67,7 @@ async function* scanAll(client: Client, namespace: Namespace, state: OnceRecord[
   for (const store of [...storesOf(client)].reverse()) {
     let cursor: string | undefined;
     do {
-      const page = await timed(client, store.scan({ ns, state, after: cursor, limit: PAGE }));
+      const page = await scanPage(client, store, { ns, state, after: cursor, limit: PAGE });
       for (const stored of page.records) yield { stored, store };
       cursor = page.next;
     } while (cursor !== undefined);
