@@ -199,7 +199,7 @@ async function execute(job: OperationRun, waited: Waited | undefined, round = 1)
 const NOTHING: Payload = { origin: '', endpoint: '', send: async () => ({ reading: NOT_SENT, reached: false }) };
 
 /** Tells screens and logs how the operation ended. */
-function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, { outcome, record, driven }: Ended): void {
+function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, { outcome, record, driven, result }: Ended): void {
   const { client, operationKey } = job;
   const settled = outcome.type !== 'unknown';
   if (settled) publish(client, operationKey, { phase: 'settled', outcome });
@@ -208,6 +208,6 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
     if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
     readAnew(client, operationKey);
   }
-  if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
+  if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome, result });
   if (settled) sweepNowAndThen(client);
 }
