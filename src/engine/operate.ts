@@ -32,6 +32,7 @@ const ROUNDS_MAX = 3;
 export async function operate(asked: Call, handed = false): Promise<unknown> {
   // Before the claim: afterwards, the operation would go on without its caller.
   if (asked.signal != null && !asked.signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(asked.signal)));
+  if (asked.signal) asked.client.platform.shares?.(asked.signal);
   const { parts } = asked.client;
   if (parts.call && !handed) return parts.call(asked, (own) => operate(own, true));
   const call = { ...asked, client: contextOfCall(asked.client) };
