@@ -52,7 +52,7 @@ export const nodePlatform = (): Platform => ({
   // Tools of the process hear every event of every client on channel('oncefetch').
   channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),
   nesting,
-  // Before version 24, Node warns of a leak at the eleventh listener.
+  // Node 20 warns of a leak at the eleventh listener.
   shares: (signal) => builtin<Events>('node:events')?.setMaxListeners(0, signal),
   forgets: warning((message, code) => globalThis.process.emitWarning?.(message, { code })),
 });
