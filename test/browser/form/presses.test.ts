@@ -125,6 +125,19 @@ describe('of one gesture only the first press counts', () => {
     await expect.poll(async () => (await page.shop.ledger()).effects).toHaveLength(2);
   });
 
+  test('of two elements too that two definitions made', async () => {
+    const page = show({ fields: BAGS, ...REPEATED });
+    const other = show({ ...REPEATED, shop: page.shop });
+    click(page.form, 1);
+    await page.says(DONE);
+    click(other.form, 2);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await page.shop.ledger()).effects).toHaveLength(1);
+    click(other.form, 1);
+    await other.says(DONE);
+    expect((await page.shop.ledger()).effects).toHaveLength(2);
+  });
+
   test.each(['never', 'always'] as const)(
     'of two elements of one name the second one, pressed while the first is sent, shares its answer (repeat %s)',
     async (repeat) => {
