@@ -27,11 +27,16 @@ export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is No
 /** How long an attempt takes at most. */
 const attemptMsOf = ({ attemptMs, totalMs }: { readonly attemptMs: number; readonly totalMs: number }): number => Math.min(attemptMs, totalMs);
 
-/** The lease of a record that is moved while an attempt may be under way. */
-export const leaseOfMove = (limits: Parameters<typeof attemptMsOf>[0], now: number): NonNullable<OnceRecord['lease']> => ({
-  owner: MOVED,
-  until: now + Math.min(attemptMsOf(limits), LEASE_MS_MAX - 1),
-});
+/**
+ * The lease of a record that is moved: until the last attempt of its driver, which sends nothing more, has ended. The driver is alive
+ * (`driven`, or it holds a lease), or it died or sleeps, and its last attempt began before its lease was over.
+ */
+export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Parameters<typeof attemptMsOf>[0], now: number): OnceRecord['lease'] {
+  const lives = driven || leaseHolds(record.lease, now);
+  if (record.state !== 'pending' || !(lives || mayArrive(record, limits, now))) return undefined;
+  const from = lives ? now : (record.lease?.until ?? now);
+  return { owner: MOVED, until: from + Math.min(attemptMsOf(limits), LEASE_MS_MAX - 1) };
+}
 
 /**
  * Whether an attempt of the driver that took this lease may still be on its way, although the lease has run out: the driver died, or

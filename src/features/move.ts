@@ -3,7 +3,7 @@ import type { Dialect } from '../core/dialect.js';
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
-import { CLOCK_BACK_MS, leaseHolds, leaseOfMove, mayArrive } from '../core/retention.js';
+import { CLOCK_BACK_MS, leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
@@ -189,11 +189,8 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   // First take the record from its drivers. If one of them settled it after the copy is made, the copy would stay unsettled.
   const taken = await update(old, (there, _, now) => {
     if (!there || !isOpen(there) || there.key !== key) return { value: undefined };
-    // The old driver sends nothing more, but its last attempt may be under way, even if it died or sleeps. The lease keeps the app from
-    // settling meanwhile.
-    const { limits } = client.settings;
-    const live = there.state === 'pending' && (driven || leaseHolds(there.lease, now) || mayArrive(there, limits, now));
-    const lease = live ? leaseOfMove(limits, now) : undefined;
+    // The lease keeps the app from settling while an attempt may be under way.
+    const lease = leaseOfMove(there, driven, client.settings.limits, now);
     const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease });
     return { next, value: { ...next, lease } };
   });
