@@ -32,10 +32,10 @@ const attemptMsOf = ({ attemptMs, totalMs }: { readonly attemptMs: number; reado
  * (`driven`, or it holds a lease), or it died or sleeps, and its last attempt began before its lease was over.
  */
 export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Parameters<typeof attemptMsOf>[0], now: number): OnceRecord['lease'] {
+  const over = record.lease?.until ?? now;
   const lives = driven || leaseHolds(record.lease, now);
   if (record.state !== 'pending' || !(lives || mayArrive(record, limits, now))) return undefined;
-  const from = lives ? now : (record.lease?.until ?? now);
-  return { owner: MOVED, until: from + Math.min(attemptMsOf(limits), LEASE_MS_MAX - 1) };
+  return { owner: MOVED, until: (lives ? now : over) + Math.min(attemptMsOf(limits), LEASE_MS_MAX - 1) };
 }
 
 /**
