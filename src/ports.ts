@@ -179,6 +179,8 @@ export interface Platform {
   readonly channel?: { readonly hasSubscribers: boolean; publish(event: unknown): void } | undefined;
   /** Runs the function of an operation, and tells whether the caller is inside of it. Absent if that can't be told, or not cheaply. */
   readonly nesting?: { run<T>(operation: string, work: () => T): Promise<Awaited<T>>; has(operation: string): boolean } | undefined;
+  /** Called with the signal of each call, which many calls may share: the platform must not warn of its listeners. */
+  readonly shares?: ((signal: AbortSignal) => void) | undefined;
   /** Wraps `memory` in a store that warns the developer that its records end with the process. */
   readonly forgets?: ((memory: Store) => Store) | undefined;
   /** Reports an error that a listener or hook of the app threw. */

@@ -8,12 +8,12 @@ export type WaitReason = 'backoff' | 'in-progress' | 'retry-after' | 'offline' |
 /**
  * What happened to an operation, for a log. It never contains a body or a credential. `at`: wall clock, ms. `key`: empty while a call
  * waits for another context and does not know the key yet. `foreign`: another user is here now than when the call began, so do not
- * show it on the screen.
+ * show it on the screen. `status`: that of the last answer; absent if the last attempt got none, or none that is whole.
  */
 export type OnceEvent = { readonly operation: OperationName | undefined; readonly key: string; readonly at: number; readonly foreign: boolean } & (
   | { readonly type: 'attempt'; readonly attempt: number }
-  | { readonly type: 'wait'; readonly until: number | undefined; readonly why: string }
-  | { readonly type: 'settled' | 'unknown'; readonly outcome: Outcome }
+  | { readonly type: 'wait'; readonly until: number | undefined; readonly why: string; readonly status?: number | undefined }
+  | { readonly type: 'settled' | 'unknown'; readonly outcome: Outcome; readonly status?: number | undefined }
   | { readonly type: 'diagnostic'; readonly code: string; readonly message: string }
 );
 

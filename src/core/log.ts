@@ -40,6 +40,9 @@ export function logTo(log: LineLog): (event: OnceEvent) => void {
 
 const nameOf = ({ operation, key }: OnceEvent): string => `${operation ? operation.join(' ') : 'without a name'}${key && ` (${key.slice(0, 8)})`}`;
 
+/** How the attempt before ended. */
+const got = (answer: number | string | undefined, then: string): string => (answer === undefined ? '' : `got ${answer}${then} `);
+
 function stepOf(event: OnceEvent): string {
   switch (event.type) {
     case 'attempt':
@@ -48,14 +51,14 @@ function stepOf(event: OnceEvent): string {
       const { until, at } = event;
       const why = WAITS[event.why as WaitReason] ?? event.why;
       const upTo = event.why === 'offline' || event.why === 'another-context' ? 'up to ' : ''; // these two end as soon as they can
-      return `waits ${until === undefined ? '' : `${upTo}${((until - at) / 1000).toFixed(1)} s `}${why}`;
+      return `${got(event.status ?? (event.why === 'backoff' ? 'no answer' : undefined), ',')}waits ${until === undefined ? '' : `${upTo}${((until - at) / 1000).toFixed(1)} s `}${why}`;
     }
     case 'diagnostic':
       return `${event.code}: ${event.message}`;
     default: {
       const { outcome } = event;
       const { summary, next } = explain(outcome);
-      return `${outcome.effect} after ${count(outcome.attempts, 'attempt')}. ${summary}${outcome.effect === 'unknown' ? ` ${next}` : ''}`;
+      return `${got(event.status, ':')}${outcome.effect} after ${count(outcome.attempts, 'attempt')}. ${summary}${outcome.effect === 'unknown' ? ` ${next}` : ''}`;
     }
   }
 }

@@ -14,7 +14,7 @@ export const CLOCK_BACK_MS = 300_000;
 /** The longest time between the two looks that must find a record due. */
 const SECOND_LOOK_MS = 7 * DAY_MS;
 
-/** No driver takes a lease of nearly this length. A lease that ends later was written with a wrong clock, and does not count. */
+/** No driver takes a lease of this length. A lease that ends later was written with a wrong clock, and does not count. */
 const LEASE_MS_MAX = DAY_MS;
 
 /** The lease owner of a record that was moved while an attempt may have been under way: nobody drives it, and it must not be settled by hand yet. */
@@ -23,6 +23,27 @@ export const MOVED = 'moved';
 /** Whether a live driver may hold this lease, by the store's clock. A store may turn an absent member into `null`. */
 export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is NonNullable<typeof lease> =>
   lease != null && lease.until > now && lease.until < now + LEASE_MS_MAX;
+
+/** How long an attempt takes at most. */
+const attemptMsOf = ({ attemptMs, totalMs }: { readonly attemptMs: number; readonly totalMs: number }): number => Math.min(attemptMs, totalMs);
+
+/**
+ * The lease of a record that is moved: until the last attempt of its driver, which sends nothing more, has ended. The driver is alive
+ * (`driven`, or it holds a lease), or it died or sleeps, and its last attempt began before its lease was over.
+ */
+export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Parameters<typeof attemptMsOf>[0], now: number): OnceRecord['lease'] {
+  const over = record.lease?.until ?? now;
+  const lives = driven || leaseHolds(record.lease, now);
+  if (record.state !== 'pending' || !(lives || mayArrive(record, limits, now))) return undefined;
+  return { owner: MOVED, until: (lives ? now : over) + Math.min(attemptMsOf(limits), LEASE_MS_MAX - 1) };
+}
+
+/**
+ * Whether an attempt of the driver that took this lease may still be on its way, although the lease has run out: the driver died, or
+ * sleeps. The lease of a move counts every attempt already.
+ */
+export const mayArrive = ({ lease }: OnceRecord, limits: Parameters<typeof attemptMsOf>[0], now: number): boolean =>
+  lease != null && lease.owner !== MOVED && lease.until + attemptMsOf(limits) > now && lease.until < now + LEASE_MS_MAX;
 
 /** The last time that a `Date` can have; in place of `Infinity`, which JSON can't store. */
 const LAST_MS = 8.64e15;

@@ -7,19 +7,21 @@ import { guarded } from './observe.js';
 import { look } from './registry.js';
 
 /** Asks the option `namespace` who the user is. If the answer has changed, tells screens to look again. */
-function ask(client: Client): unknown {
+function ask({ settings: { namespace }, session, registry }: Client): unknown {
   let given: unknown;
   try {
-    given = client.settings.namespace?.() as unknown;
+    const said = namespace?.() as unknown;
+    // With a new id at each call, no payment would be found again, and screens would look for ever.
+    if (typeof said === 'string' && said !== session.seen && said !== namespace?.()) throw new TypeError(wrong('namespace', 'steady'));
+    given = said;
     return given;
   } finally {
-    const { session } = client;
     // Anything but a string counts as nobody: a hook that is async by mistake gives a new promise each time, and screens would look for ever.
     const seen = typeof given === 'string' ? given : undefined;
     if (seen !== session.seen) {
       session.seen = seen;
       session.changes++;
-      look(client.registry);
+      look(registry);
     }
   }
 }

@@ -129,7 +129,7 @@ export class AttemptLoop implements Driver {
     const { clock, connectivity } = client.platform;
     const until = clock.now() + ms;
     this.#waited = true;
-    tellWait(client, this.job, this.record.key, this.#attempts, until, why);
+    tellWait(client, this.job, this.record.key, this.#attempts, until, why, this.#last);
     // Coming online cuts short only these two kinds of wait, never one that the server asked for.
     await wait(clock, ms, [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
   }

@@ -8,8 +8,9 @@ export const connectivityOf = (platform: Platform, own: Connectivity | undefined
     ? {
         online: () => guarded({ platform }, () => own.online()),
         subscribe: (wake) => {
-          const off = guarded({ platform }, () => own.subscribe(wake));
-          return () => void guarded({ platform }, () => off?.());
+          const unsubscribe = guarded({ platform }, () => own.subscribe(wake)) as () => void;
+          // That there is none is reported, too: each wait would leave a listener behind.
+          return () => void guarded({ platform }, () => unsubscribe());
         },
       }
     : platform.connectivity;

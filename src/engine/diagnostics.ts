@@ -22,8 +22,12 @@ export function eventsOf(client: Client, happened: Happened): readonly OnceEvent
       return signsOf(happened).flatMap((code) => diagnostics(client, { code, where: happened.origin }));
     case 'silence':
       return isSuspect(client, happened) ? diagnostics(client, { code: 'preflight-suspected', where: happened.origin }) : [];
-    default:
+    case 'attempt':
       return [happened];
+    default: {
+      const { result, ...detail } = happened;
+      return [{ ...detail, status: result?.response?.status }];
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import type { Json } from '../option-types.js';
 import type { Client, OperationAddress, Registry } from './client.js';
 import type { Happened, Named, ObservableState, OperationState, PendingOperation } from './observed.js';
 import { keyedOperationOf, look } from './registry.js';
+import type { Result } from './result.js';
 
 const LOADING: OperationState = { phase: 'loading' };
 /** From this many states on, the oldest are dropped. A screen that shows such an operation again reads the store. */
@@ -82,9 +83,9 @@ export function readAnew(client: Client, operationKey: OperationKey): void {
 export const emit = (client: Client, address: Named, key: string, happened: Happened): void => client.log.tell?.(client, address, key, happened);
 
 /** Tells screens and logs that a call waits. */
-export function tellWait(client: Client, address: OperationAddress, key: string, attempt: number, until: number, why: WaitReason): void {
+export function tellWait(client: Client, address: OperationAddress, key: string, attempt: number, until: number, why: WaitReason, result?: Result): void {
   publish(client, address.operationKey, { phase: 'waiting', attempt, until, why });
-  emit(client, address, key, { type: 'wait', until, why });
+  emit(client, address, key, { type: 'wait', until, why, result });
 }
 
 export const pendingOf = ({ registry, parts }: Client, operationKey: OperationKey, record: OnceRecord, inFlight = false): PendingOperation => ({

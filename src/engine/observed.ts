@@ -5,6 +5,7 @@ import type { Label, Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
 import type { Json } from '../option-types.js';
+import type { Result } from './result.js';
 
 /** An operation that has not settled, as it is stored. Times are wall clock, ms. */
 export interface PendingOperation<Meta = Json> {
@@ -52,7 +53,9 @@ export interface Named {
 
 /** What the engine reports of a call; `log.ts` turns it into events. */
 export type Happened =
-  | Exclude<OnceEventDetail, { readonly type: 'diagnostic' }>
+  | Exclude<OnceEventDetail, { readonly type: 'diagnostic' | 'wait' | 'settled' | 'unknown' }>
+  /** `result`: that of the last attempt. */
+  | (Extract<OnceEventDetail, { readonly type: 'wait' | 'settled' | 'unknown' }> & { readonly result?: Result | undefined })
   /** `where`: the server or page that it is about; it is told once for each. `cause`: what the store rejected with. */
   | { readonly type: 'diagnostic'; readonly code: string; readonly where?: string | undefined; readonly cause?: unknown }
   | { readonly type: 'answered'; readonly origin: string; readonly answer: Answer; readonly ambiguous: boolean; readonly dialect: Dialect }

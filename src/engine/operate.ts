@@ -31,6 +31,7 @@ const ROUNDS_MAX = 3;
 export async function operate(asked: Call, handed = false): Promise<unknown> {
   // Before the claim: afterwards, the operation would go on without its caller.
   if (asked.signal != null && !asked.signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(asked.signal)));
+  if (asked.signal) asked.client.platform.shares?.(asked.signal);
   const { parts } = asked.client;
   if (parts.call && !handed) return parts.call(asked, (own) => operate(own, true));
   const call = { ...asked, client: contextOfCall(asked.client) };
@@ -183,7 +184,7 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
 /** Tells screens and logs how the operation ended, then its callers. */
 function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | 'label'>, flight: InFlightOperation, ended: Ended): void {
   const { client, operationKey } = job;
-  const { outcome, record, driven } = ended;
+  const { outcome, record, driven, result } = ended;
   const settled = outcome.type !== 'unknown';
   flight.ended = true;
   if (settled) publish(client, operationKey, { phase: 'settled', outcome });
@@ -192,7 +193,7 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
     if (record) publish(client, operationKey, { phase: 'unsettled', pending: pendingOf(client, operationKey, record) });
     readAnew(client, operationKey);
   }
-  if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome });
+  if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome, result });
   if (settled) sweepNowAndThen(client);
   flight.land(ended);
   if (driven) changed(client);

@@ -2,7 +2,7 @@
 import type { Namespace, OperationKey } from '../core/ids.js';
 import { namePrefix, type OperationName } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import type { Store } from '../ports.js';
+import type { ScanPage, ScanQuery, Store } from '../ports.js';
 import { addressOf, digestOfNamespace } from './address.js';
 import type { Client } from './client.js';
 import { storeForOperation, timed } from './record-access.js';
@@ -30,7 +30,7 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
   const ns = await digestOfNamespace(client, namespace);
   const wanted = prefix?.length ? namePrefix(prefix) : undefined;
   return storesOf(client).map((store) => async (start = wanted?.start, after) => {
-    const { records, next } = await timed(client, store.scan({ ns, state: 'pending', prefix: start, after, limit: PAGE }));
+    const { records, next } = await scanPage(client, store, { ns, state: 'pending', prefix: start, after, limit: PAGE });
     const found = records.flatMap((stored) => {
       const record = readRecord(stored);
       if (!record || (wanted && !wanted.begins(record.label))) return [];
@@ -41,6 +41,13 @@ export async function pendingIn(client: Client, namespace: Namespace, prefix: Op
     });
     return { found, next };
   });
+}
+
+/** One page of a store's records. Rejects if it is followed by itself: the scan would never end. */
+export async function scanPage(client: Client, store: Store, query: Extract<ScanQuery, { ns: string }>): Promise<ScanPage> {
+  const page = await timed(client, store.scan(query));
+  if (page.next !== undefined && page.next === query.after) throw new Error(`once: scan of the store ${store.kind} gives one page for ever`);
+  return page;
 }
 
 /** The store, and the memory for records that the store did not take. */

@@ -6,10 +6,10 @@ import type { Namespace } from '../core/ids.js';
 import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
 import { addressOf, namespaceNow } from '../engine/address.js';
 import { awaitLock, tryLockInTime } from '../engine/claim.js';
-import type { Client, OperationRun, Parts } from '../engine/client.js';
+import type { Client, OperationRun, Parts, Payload } from '../engine/client.js';
 import { changed } from '../engine/observe.js';
 import { readStored, updateStored } from '../engine/record-access.js';
-import { look } from '../engine/registry.js';
+import { keyedOperationOf, look } from '../engine/registry.js';
 import { type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
 import type { Waiting } from '../engine/turns.js';
@@ -54,7 +54,9 @@ function begins(job: OperationRun): typeof begin {
     if (before && agreed !== undefined && before.request?.consent?.until !== agreed) return { do: 'nothing' };
     const began = begin(before ?? stored, c, now, storeNow);
     if (began.do !== 'drive') return began;
-    const asked = began.record.request ?? (consent && payload && toStore(payload, settings.keep.headers));
+    // A stored request is taken for the bytes that went out first. If this call's are other ones, they do not stand in for them.
+    const first = began.otherBytes && !began.refusedOnly ? keptFirst(job, began.record) : payload;
+    const asked = began.record.request ?? (consent && first && toStore(first, settings.keep.headers));
     const given = consent ?? asked?.consent;
     if (given) void askForSync(job).catch(() => {});
     // An earlier call asked for the request to be kept (`keep.request`), so it stays even after this call's consent.
@@ -66,6 +68,10 @@ function begins(job: OperationRun): typeof begin {
     return { ...began, record, ...stays };
   };
 }
+
+/** The payload whose bytes went out first, if this page still has it. */
+const keptFirst = ({ client, operationKey }: OperationRun, { key, payloads }: PendingRecord): Payload | undefined =>
+  client.registry.payloads.get(keyedOperationOf(operationKey, key))?.get(payloads.at(-1) ?? '');
 
 /** The record without a consent whose time is over, and without the request if that was stored only because of the consent. */
 function inForce(record: PendingRecord, now: number): PendingRecord {

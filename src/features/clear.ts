@@ -8,8 +8,8 @@ import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address
 import type { Client } from '../engine/client.js';
 import { changed, pendingOf, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
-import { timed, updateStored } from '../engine/record-access.js';
-import { PAGE, scanPending, storesOf } from '../engine/scan.js';
+import { updateStored } from '../engine/record-access.js';
+import { PAGE, scanPage, scanPending, storesOf } from '../engine/scan.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed } from '../ports.js';
 
@@ -87,7 +87,7 @@ async function clearSettled(client: Client, namespace: Namespace, forget: boolea
     for (const state of forget ? STATES : STATES.slice(1)) {
       let cursor: string | undefined;
       do {
-        const page = await timed(client, store.scan({ ns, state, after: cursor, limit: PAGE }));
+        const page = await scanPage(client, store, { ns, state, after: cursor, limit: PAGE });
         for (const { id } of page.records as readonly { readonly id: RecordId }[]) {
           const remove = (stored: unknown, storeNow: number): Changed<undefined> => {
             const current = readRecord(stored);

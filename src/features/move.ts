@@ -3,13 +3,13 @@ import type { Dialect } from '../core/dialect.js';
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { type OnceRecord, readRecord, seal } from '../core/record.js';
-import { CLOCK_BACK_MS, leaseHolds, MOVED } from '../core/retention.js';
+import { CLOCK_BACK_MS, leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
 import { changed, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
-import { PAGE, type Scanned, scanPending, storesOf } from '../engine/scan.js';
+import { PAGE, type Scanned, scanPage, scanPending, storesOf } from '../engine/scan.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
@@ -67,7 +67,7 @@ async function* scanAll(client: Client, namespace: Namespace, state: OnceRecord[
   for (const store of [...storesOf(client)].reverse()) {
     let cursor: string | undefined;
     do {
-      const page = await timed(client, store.scan({ ns, state, after: cursor, limit: PAGE }));
+      const page = await scanPage(client, store, { ns, state, after: cursor, limit: PAGE });
       for (const stored of page.records) yield { stored, store };
       cursor = page.next;
     } while (cursor !== undefined);
@@ -189,9 +189,8 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   // First take the record from its drivers. If one of them settled it after the copy is made, the copy would stay unsettled.
   const taken = await update(old, (there, _, now) => {
     if (!there || !isOpen(there) || there.key !== key) return { value: undefined };
-    // The old driver sends nothing more, but its last attempt may be under way. The lease keeps the app from settling meanwhile.
-    const live = there.state === 'pending' && (driven || leaseHolds(there.lease, now));
-    const lease = live ? { owner: MOVED, until: now + client.settings.limits.attemptMs } : undefined;
+    // The lease keeps the app from settling while an attempt may be under way.
+    const lease = leaseOfMove(there, driven, client.settings.limits, now);
     const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease });
     return { next, value: { ...next, lease } };
   });

@@ -3,7 +3,7 @@ import type { IdempotencyKey, NamespaceDigest, RecordId } from '../core/ids.js';
 import { encodeName, type OperationName } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
 import { bare, type OnceRecord, RECORD_VERSION, seal } from '../core/record.js';
-import { leaseHolds, MOVED, retiredForgetAt, settledForgetAt } from '../core/retention.js';
+import { mayArrive, retiredForgetAt, settledForgetAt } from '../core/retention.js';
 import { addressOf, namespaceOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
 import type { Client, OperationAddress } from '../engine/client.js';
@@ -47,9 +47,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     // If the store was slow or the device slept, the operation may have been sent after the app found out "none". If the clock was set
     // back, nobody knows how long this took. Otherwise times are not compared, because the store's is not known that exactly.
     const behind = now < since - tuning.thawMs || (now - since > tuning.thawMs && base.touchedAt > since + storeNow - now);
-    // A lease that has run out is that of a driver that died or sleeps. Its last attempt may still be on its way.
-    const mayArrive = base.lease?.owner !== MOVED && leaseHolds(base.lease, storeNow - limits.attemptMs);
-    if (effect === 'none' && (behind || mayArrive)) return { value: busyError({ client, ...address }) };
+    if (effect === 'none' && (behind || mayArrive(base, limits, storeNow))) return { value: busyError({ client, ...address }) };
     const latest = Math.max(now, storeNow);
     // The next call's `repeat` is not known, so keep the record until the key window is over: a key that can be made again must not be used again before.
     const keepMs = base.random ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs, (base.windowEndsAt ?? 0) - latest);

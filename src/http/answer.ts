@@ -39,11 +39,11 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   if (bytes === undefined) return { response, text: '' };
   // JSON is always UTF-8 (RFC 8259, section 8.1). Of text in another encoding at least the ASCII can be read, so that a page is not taken for an empty answer.
   const text = textual(type) || /json|text/i.test(type) ? textOf(bytes) : '';
-  // More brackets open than close: JSON that ends in its middle. Not every cut is an error of the transport: a gateway may have ended the
-  // message that its server broke off, and Node's fetch takes compressed bytes without their end. In other encodings than UTF-8, letters have
-  // brackets among their bytes; a cut letter is the last one.
-  if (looksJson(text) && !/\ufffd./.test(text) && jsonOf(text) === undefined && text.split(/[[{]/).length > text.split(/[\]}]/).length)
-    throw new TypeError('JSON was cut');
+  // Outside of strings, more brackets open than close: JSON that ends in its middle. Not every cut is an error of the transport: a gateway may
+  // have ended the message that its server broke off, and Node's fetch takes compressed bytes without their end. In other encodings than
+  // UTF-8, letters have brackets among their bytes; a cut letter is the last one.
+  const broken = looksJson(text) && jsonOf(text) === undefined ? text.replace(/"(\\?.)*?("|$)/gs, '') : '';
+  if (broken.split(/[[{]/).length > broken.split(/[\]}]/).length && !/\ufffd./.test(text)) throw new TypeError('JSON was cut');
   // What is not UTF-8 is kept as bytes, whatever its type says: as text, the next caller of the name would get other ones.
   return { response, body: !textual(type) || /\ufffd/.test(text) ? bytes : text, text };
 }

@@ -107,6 +107,7 @@ export const MISTAKES = {
   cursor: 'must be the cursor of a pending operation',
   'dialect-given': "must return a dialect or 'none'",
   namespace: 'must be or return a non-empty string',
+  steady: 'must return the same text until another user logs in',
   verdict: 'must return one of its words, or undefined',
   origin: 'must be an origin such as "https://api.shop.example"',
   url: 'must be a URL',

@@ -2,14 +2,14 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { afterSweep } from '../../src/core/retention.js';
-import { clear, forget, move, pending } from '../../src/entries/index.js';
+import { clear, forget, move, pending, resumeInBackground } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { Store, Stored } from '../../src/ports.js';
 import { localStorageStore } from '../../src/stores/browser/local-storage.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, lost, replays, unreachable } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
-import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
+import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
 
 /** A page's localStorage: texts as members. */
 function pagesLocalStorage(): void {
@@ -209,4 +209,23 @@ test('a store that makes null of what is absent: the operation is listed, goes o
   expect(await world.run(pending(opened(next)))).toMatchObject([{ key: outcome?.key }]);
   expect((await world.end(next, pay(opened(next)), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   await world.run(clear(opened(next)));
+});
+
+test.for<[string, (once: Once) => Promise<unknown>]>([
+  ['a list', (once) => pending(once)],
+  ['resume', (once) => resumed(once)],
+  ['resumeInBackground', (once) => resumeInBackground(once)],
+  ['a log-out', (once) => clear(once)],
+  ['a log-in', (once) => move(once, 'guest')],
+])('a store whose scan gives the same page for ever: %s ends, with an error that names the store', async ([what, act], { world, tab }) => {
+  await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE), charged(lost()));
+  world.server.otherwise = replays();
+  let scans = 0;
+  const scan: Store['scan'] = async (query) => {
+    if (++scans > 100) throw new Error('it goes on for ever');
+    const page = await tab.store.scan(query);
+    return 'before' in query ? page : { ...page, next: JSON.stringify(['["pay"', '']) };
+  };
+  const once = tab.once({ namespace: what === 'a log-in' ? 'ann' : 'guest', store: { ...tab.store, scan } });
+  await expect(world.run(watched(act(once)))).rejects.toThrow('once: scan of the store disk gives one page for ever');
 });

@@ -251,6 +251,9 @@ describe('of an answer', () => {
   test.each<[string, Uint8Array<ArrayBuffer> | string]>([
     ['', '{"a":1'],
     ['after an inner bracket', '{"a":{"b":1}'],
+    ['in a text with the bracket that is missing', '{"a":"x }'],
+    ['after such a text', '["}]",1'],
+    ['in such a text, behind a quote', '["a\\"]'],
     ['in a letter', new TextEncoder().encode('["bé').slice(0, -1)],
   ])('JSON that was cut %s is none', async (_, sent) => {
     await expect(read(sent)).rejects.toThrow('no-answer');

@@ -4,9 +4,9 @@
  */
 import { describe, expect, test } from 'vitest';
 import { background, hooks, move, type OnceOptions, type Outcome, resumeInBackground } from '../../src/entries/index.js';
-import { answers, charged, delayed, type Entry, lost, replays } from '../support/server.js';
+import { type Arrival, answers, charged, delayed, type Entry, lost, replays, textOf } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
-import { MINUTE, newWorld, ONE, type PayOptions, pay, rest, resumed, SECOND, watched } from '../support/world.js';
+import { MINUTE, newWorld, ONE, type PayOptions, pay, rest, resumed, SECOND, type World, watched } from '../support/world.js';
 
 const OTHER = { cart: 'c1', amount: 11 };
 
@@ -254,5 +254,36 @@ describe.each([
     const pressed = await world.end(page.tab, press);
     const sent = world.server.arrivals.slice(1).map(({ body }) => JSON.parse(String(body)) as unknown);
     expect([sent, pressed.outcome?.effect, world.record()?.state]).toEqual(cancels ? [[], 'unknown', 'pending'] : [[OTHER], 'done', 'settled']);
+  });
+});
+
+describe('a consent to a payload whose first bytes were others, with the same fingerprint, at a server that compares bytes', () => {
+  const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
+  const bodyOf = (at: number) => ({ body: { cart: 'c1', at } });
+  const bodies = async ({ server }: World) => (await Promise.all(server.arrivals.map(textOf))).map((body) => JSON.parse(body).at);
+  /** The first bytes of a key are those that it stands for. */
+  const comparing = (world: World): void => {
+    world.server.otherwise = async (arrival, server) => {
+      const other = (await textOf(arrival)) !== (await textOf(server.arrivals[0] as Arrival));
+      return (other ? answers(422, { title: 'Idempotency-Key is already used' }) : replays())(arrival, server);
+    };
+  };
+
+  test.each(['in the page that has them', 'after a reload'])('%s: the first ones are sent again, and no others', async (where) => {
+    const world = newWorld();
+    const tab = world.tab();
+    const options = { namespace: 'ann', fingerprint, ...ONE };
+    const once = tab.once(options);
+    await world.end(tab, pay(once, bodyOf(1)), charged(lost()));
+    const page = where === 'after a reload' ? tab.reload() : tab;
+    const again = page === tab ? once : page.once(options);
+    const agreed = { background: { untilMs: world.clock.now() + MINUTE } };
+    await world.end(page, pay(again, { ...bodyOf(2), ...agreed }), lost());
+    comparing(world);
+    const later = page.reload();
+    const worker = later.once(options);
+    await world.run(resumeInBackground(worker));
+    expect((await world.end(later, pay(worker, bodyOf(1)))).outcome).toMatchObject({ effect: 'done' });
+    expect(await bodies(world)).toEqual(page === tab ? [1, 1, 1] : [1, 2, 1]);
   });
 });

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { type Explanation, explain, logTo, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
-import { answers, delayed, type Entry, lost, replays } from '../support/server.js';
+import { answers, cut, delayed, type Entry, lost, replays } from '../support/server.js';
 import { newWorld, pay, rest, test } from '../support/world.js';
 
 const lines = () => {
@@ -26,11 +26,11 @@ describe('logTo', () => {
     await world.end(tab, pay(once));
     expect(told()).toEqual([
       'once: pay c1 (key): attempt 1',
-      'once: pay c1 (key): waits 0.3 s before it tries again',
+      'once: pay c1 (key): got no answer, waits 0.3 s before it tries again',
       'once: pay c1 (key): attempt 2',
-      'once: pay c1 (key): waits 2.0 s because the server is at work on it',
+      'once: pay c1 (key): got 409, waits 2.0 s because the server is at work on it',
       'once: pay c1 (key): attempt 3',
-      'once: pay c1 (key): done after 3 attempts. It took effect earlier. The server said so: it repeated a stored answer, or the effect of an earlier attempt.',
+      'once: pay c1 (key): got 201: done after 3 attempts. It took effect earlier. The server said so: it repeated a stored answer, or the effect of an earlier attempt.',
     ]);
   });
 
@@ -41,6 +41,25 @@ describe('logTo', () => {
     expect(told().at(-1)).toBe(
       'warn once: pay c1 (key): unknown after 1 attempt. It may have taken effect: no attempt was answered within the limits and the retry budget. Call again with the same name: it goes on with the same key.',
     );
+  });
+
+  test('says what the last attempt of a payment got, and of a wait before the first one nothing', async ({ world, tab, once }) => {
+    const { told, log } = lines();
+    subscribe(once, logTo(log));
+    await world.end(tab, pay(once, { limits: { attempts: 1, totalMs: 5000 } }), answers(503, '', { 'retry-after': '60' }));
+    expect(told().at(-1)).toMatch(/^warn once: pay c1 \(key\): got 503: unknown after 1 attempt\. /);
+    await world.clock.advance(58_000);
+    await world.end(tab, pay(once), cut(201), replays());
+    const after = told().slice(-4);
+    expect(
+      after.map((line) =>
+        line
+          .replace(/^once: pay c1 \(key\): /, '')
+          .replace(/[\d.]+ s/, 'a while')
+          .replace(/done.*/, 'done'),
+      ),
+    ).toEqual(['attempt 1', 'got no answer, waits a while before it tries again', 'attempt 2', 'got 201: done']);
+    expect(told().at(-5)).toMatch(/: waits [\d.]+ s because the server asked for it$/);
   });
 
   test('has no line with a body, an address or a whole key', async ({ world, tab, once }) => {

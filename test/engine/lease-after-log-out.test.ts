@@ -4,8 +4,8 @@
  */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clear, forget, move, type OnceOptions, pending, settle } from '../../src/entries/index.js';
-import { answers, charged, delayed, lost, replays } from '../support/server.js';
+import { clear, forget, move, type Once, type OnceOptions, pending, settle } from '../../src/entries/index.js';
+import { answers, charged, delayed, hangs, lost, replays } from '../support/server.js';
 import type { TabOptions } from '../support/tab.js';
 import { MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
@@ -128,6 +128,28 @@ describe('an operation that is moved to another namespace while an attempt is on
     await world.end(guest.tab, first);
   });
 
+  test.each([
+    ['a process', PROCESS],
+    ['a page', { locks: false }],
+  ])('is busy there, too, where %s sleeps and its lease is over: its attempt may still arrive', async (_, of) => {
+    const world = newWorld();
+    const guest = open(world, { namespace: 'guest' }, of);
+    const user = open(world, { namespace: 'ann' }, of);
+    world.server.plays(delayed(29 * SECOND, charged(answers(201))));
+    void pay(guest.once, ONE);
+    await rest();
+    guest.tab.freeze();
+    await world.clock.advance(16 * SECOND);
+    await world.run(move(user.once, 'guest'));
+    for (const wait of [0, 28 * SECOND]) {
+      await world.clock.advance(wait);
+      await expect(world.run(watched(settle(user.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    }
+    await world.clock.advance(2 * SECOND);
+    await world.run(settle(user.once, NAME, 'none'));
+    expect(await world.run(pending(user.once))).toEqual([]);
+  });
+
   test('is not busy where nobody drives it', async ({ world }) => {
     const guest = open(world, { namespace: 'guest' });
     await world.end(guest.tab, pay(guest.once, { limits: { attempts: 1 } }), charged(lost()));
@@ -135,5 +157,24 @@ describe('an operation that is moved to another namespace while an attempt is on
     await world.run(move(user.once, 'guest'));
     await world.run(settle(user.once, NAME, 'done'));
     expect(await world.run(pending(user.once))).toEqual([]);
+  });
+});
+
+describe('attempts that may take longer than a day', () => {
+  const limits = { attemptMs: 25 * 60 * MINUTE, keyWindowMs: 30 * 24 * 60 * MINUTE };
+
+  test.for([
+    ['is dead', async () => {}],
+    ['is asleep, and its record was moved', (once: Once) => move(once, 'guest')],
+  ] as const)('that of a process that %s may still arrive: it is not settled as none', async ([, moves], { world }) => {
+    const first = open(world, { namespace: 'guest', limits });
+    const second = open(world, { namespace: moves.length ? 'ann' : 'guest', limits });
+    world.server.plays(hangs());
+    void pay(first.once);
+    await rest();
+    first.tab.freeze();
+    await world.run(moves(second.once));
+    await world.clock.advance(20 * SECOND);
+    await expect(world.run(watched(settle(second.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   });
 });

@@ -135,6 +135,7 @@ describe('a hint about the connection that fails neither ends a call nor lets on
   const SOUND: Connectivity = { online: () => true, subscribe: () => () => {} };
   const HINTS: [string, Connectivity][] = [
     ['whose unsubscribe throws', { ...SOUND, subscribe: () => broken }],
+    ['that gives nothing to unsubscribe by', { ...SOUND, subscribe: () => undefined as never }],
     ['that gives an object to unsubscribe by', { ...SOUND, subscribe: () => ({ remove() {} }) as never }],
     ['whose subscribe throws', { ...SOUND, subscribe: broken }],
     ['whose online throws', { ...SOUND, online: broken }],

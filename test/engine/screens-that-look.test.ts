@@ -3,10 +3,11 @@
  * comes back behind a later one, while the screen shows, before and after, that there is nothing.
  */
 import { describe, expect } from 'vitest';
-import { clear, close, extend, forget, move, type OnceOptions, operation, pending, refresh, watch } from '../../src/entries/index.js';
+import { clear, close, extend, forget, move, namespace, type OnceOptions, operation, pending, refresh, watch } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { ScanQuery, Tabs } from '../../src/ports.js';
 import { memoryStore } from '../../src/stores/memory.js';
+import { wrong } from '../../src/texts/full.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
@@ -317,9 +318,24 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
   });
 });
 
-test('a list ends also where `namespace` gives another user at each call, such as a random id', async ({ world, tab }) => {
-  let asked = 0;
-  const once = tab.once({ namespace: () => (++asked > 1000 ? undefined : `visitor-${asked}`) });
-  expect(await world.run(pending(once))).toEqual([]);
-  expect(asked).toBeLessThan(100);
+describe('where `namespace` gives another user at each call, such as a random id', () => {
+  test.for<[string, (once: Once) => unknown]>([
+    ['a list', (once) => pending(once)],
+    ['the screen of an operation', (once) => operation(once, NAME).subscribe(() => {})],
+    ['a screen', (once) => watch(once, () => void namespace(once))],
+  ])('%s does not look for ever', async ([, looks], { tab }) => {
+    let asked = 0;
+    const once = tab.once({ namespace: () => (++asked > 1000 ? undefined : `visitor-${asked}`) });
+    await tab.in(() => looks(once));
+    refresh(once);
+    await rest();
+    expect(asked).toBeLessThan(100);
+  });
+
+  test('a payment is refused, in words, and nothing is sent', async ({ world, tab }) => {
+    let asked = 0;
+    const { error } = await world.end(tab, pay(tab.once({ namespace: () => `visitor-${++asked}` })));
+    expect(error).toEqual(new TypeError(wrong('namespace', 'steady')));
+    expect(world.server.arrivals).toEqual([]);
+  });
 });

@@ -33,9 +33,9 @@ test('NODE_DEBUG=oncefetch writes a line for each step, once for each copy of th
   const lines = (await stderrOf('oncefetch')).map((line) => line.replace(/^ONCEFETCH \d+: (.*)\([0-9a-f]{8}\)/, '$1(key)'));
   expect(lines).toEqual([
     'pay 1 (key): attempt 1',
-    'pay 1 (key): done after 1 attempt. It took effect now.',
+    'pay 1 (key): got 201: done after 1 attempt. It took effect now.',
     'pay 2 (key): attempt 1',
-    'pay 2 (key): done after 1 attempt. It took effect now.',
+    'pay 2 (key): got 201: done after 1 attempt. It took effect now.',
   ]);
 });
 

@@ -25,8 +25,7 @@ export class FormController {
   #call: { readonly user: string | undefined } | undefined;
   /** Makes the pressed button look idle again. */
   #rests = (): void => {};
-  #begun = false;
-  /** The attribute `operation` as it was at the last `#begin`. */
+  /** The attribute `operation` as it was at the last `#begin`; `undefined` before the first one. */
   #named: string | null | undefined;
   /** The press that the call is for. `#next`: later presses for something else, which wait. `#sent`: the press that was sent last. */
   #pressed: Press | undefined;
@@ -60,7 +59,7 @@ export class FormController {
 
   /** An attribute has changed: the operation has another name, or the server has rendered `known`. */
   changed(): void {
-    if (!this.#begun || !this.#element.isConnected) return;
+    if (this.#named === undefined || !this.#element.isConnected) return;
     this.disconnect();
     this.#begin();
   }
@@ -75,7 +74,9 @@ export class FormController {
     if (!press || this.#whoIsHere() === undefined) return;
     event.preventDefault();
     // Another click on the same, or the rest of its gesture, changes nothing. A press for another operation, or with edited fields, waits until the call has ended.
-    if (!this.#busy) void (this.#shared.goesOn() || this.#send(press));
+    // Asked of each press: the rest of the gesture may come when this one, which waits now, has been sent and has ended.
+    const again = this.#shared.goesOn();
+    if (!this.#busy) void (again || this.#send(press));
     else if (!this.#pressed || !isSamePress(this.#pressed, press, this.#element)) this.#next = queued(this.#next, press);
   }
 
@@ -108,7 +109,6 @@ export class FormController {
   }
 
   #begin(): void {
-    this.#begun = true;
     const named = this.#element.getAttribute('operation');
     // The element is for another operation now. A call under way goes on, but is not shown here any more.
     if (named !== this.#named) {

@@ -1,10 +1,18 @@
 /** Tells a press from the rest of the same gesture: the second click of a double click, or a key that is held down. */
 
+let known: (() => boolean) | undefined;
+
 /**
- * Begins to listen. The result says of the present submit whether an earlier one came of the same gesture. Where the answer is quick, the
- * first one has ended by then, and with `repeat: 'always'` the rest of the gesture would be another effect.
+ * Begins to listen, once for all definitions of the element. The result says of the present submit whether an earlier one came of the same
+ * gesture. Where the answer is quick, the first one has ended by then, and with `repeat: 'always'` the rest of the gesture would be another
+ * effect.
  */
 export function gestures(): () => boolean {
+  known ??= listen();
+  return known;
+}
+
+function listen(): () => boolean {
   let goesOn = false;
   let pressed = false;
   const is = (more: boolean): void => {

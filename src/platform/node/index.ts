@@ -8,6 +8,7 @@ import { type DebugChannel, debugged } from './debug.js';
 import { sendsOnce } from './dispatcher.js';
 import { nesting } from './nesting.js';
 
+type Events = { setMaxListeners(most: number, signal: AbortSignal): void };
 type Channels = { channel(name: string): DebugChannel };
 
 type NodeCrypto = {
@@ -51,5 +52,7 @@ export const nodePlatform = (): Platform => ({
   // Tools of the process hear every event of every client on channel('oncefetch').
   channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),
   nesting,
+  // Node 20 warns of a leak at the eleventh listener.
+  shares: (signal) => builtin<Events>('node:events')?.setMaxListeners(0, signal),
   forgets: warning((message, code) => globalThis.process.emitWarning?.(message, { code })),
 });

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 /** A page behind a service worker; `kind` says what the worker does with payments. */
-async function behind(shop: Shop, kind: 'once' | 'offline-page' = 'once'): Promise<Frame> {
+async function behind(shop: Shop, kind: 'once' | 'offline-page' | 'passes' | 'ends-what-breaks' = 'once'): Promise<Frame> {
   const scope = `/site/${crypto.randomUUID()}/`;
   const registration = await navigator.serviceWorker.register(`/site/service-worker.js?namespace=${shop.namespace}&kind=${kind}`, { scope });
   registered.push(registration);
@@ -108,4 +108,15 @@ test('a service worker’s offline page is no answer of the shop: unknown, and t
   const told = await pay(await behind(shop, 'offline-page'), shop, ['pay', 1]);
   expect(told).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
   expect(await pending(createOnce({ namespace: shop.namespace }))).toHaveLength(1);
+});
+
+describe('a JSON answer that breaks off in its middle, behind a service worker', () => {
+  test.each(['passes', 'ends-what-breaks'] as const)('that %s: it is asked for again, under the one key', async (kind) => {
+    const shop = new Shop();
+    const frame = await behind(shop, kind);
+    await shop.meets('truncate');
+    const told = await pay(frame, shop, ['pay', 1]);
+    expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+    expect(sends(await shop.oneEffect())).toHaveLength(2);
+  });
 });

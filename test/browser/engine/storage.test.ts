@@ -7,7 +7,7 @@ import { operation, pending, subscribe } from '../../../src/entries/index.js';
 import { createOnce, derived, indexedDbStore, localStorageStore, type OnceEvent, type OnceOptions, outcomeOf, SOON } from '../realm/lib.js';
 import { freshName, replaceMethod, settled } from '../stores/support.js';
 import { closeRealms, type Frame, openFrame } from '../support/realms.js';
-import { test as inShop, type Shop, sends } from '../support/shop.js';
+import { test as inShop, Shop, sends } from '../support/shop.js';
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -132,6 +132,42 @@ describe('a store without room', () => {
     const error = await caught(own.once.fetch(shop.url, ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { effect: 'none', sent: 'no', reason: 'store-write' } });
     expect((await shop.ledger()).arrivals).toEqual([]);
+  });
+});
+
+describe("durability: 'required', and a database that dies between the first and the second commit", () => {
+  test.each<[string, () => void]>([
+    ['it takes no more writes', () => write(() => full)],
+    [
+      'its connection is lost, and it opens no more',
+      () => {
+        undo.push(
+          replaceMethod(IDBDatabase, 'transaction', () => () => {
+            throw new DOMException('connection lost', 'InvalidStateError');
+          }),
+        );
+        undo.push(
+          replaceMethod(IDBFactory, 'open', () => () => {
+            throw new DOMException('it is broken', 'UnknownError');
+          }),
+        );
+      },
+    ],
+  ])('%s: the charge is told as done, and the next page finds it under its key', async (_, dies) => {
+    const shop = new Shop();
+    const own = client(shop, { durability: 'required' });
+    await shop.hold();
+    const call = own.once.fetch(shop.url, ORDER);
+    await shop.arrived(1);
+    dies();
+    await shop.release();
+    expect(outcomeOf(await call)).toMatchObject({ type: 'fresh', effect: 'done' });
+    expect(own.codes()).toContain('store-write');
+    for (const restore of undo.splice(0).reverse()) restore();
+    forgetMemory();
+    const next = createOnce({ ...SOON, namespace: shop.namespace, durability: 'required', store: indexedDbStore({ name: own.name }) });
+    expect(outcomeOf(await next.fetch(shop.url, ORDER))).toMatchObject({ type: 'replayed', effect: 'done' });
+    await shop.oneEffect();
   });
 });
 

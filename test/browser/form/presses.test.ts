@@ -90,6 +90,69 @@ describe('of one gesture only the first press counts, also where the answer came
   });
 });
 
+describe('of one gesture only the first press counts', () => {
+  const click = (form: HTMLFormElement, detail: number) =>
+    form.querySelector('button')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail }));
+  const REPEATED: Asked = { options: { call: () => ({ repeat: 'always' }) } };
+
+  test('also where it came while an earlier one was being sent, and had its turn', async () => {
+    const { page, sent, arrived, answer, type } = await sending({ fields: BAGS, ...REPEATED });
+    type('3');
+    click(page.form, 1);
+    answer(paid());
+    await arrived(2);
+    answer(paid(), 1);
+    await page.says(DONE);
+    click(page.form, 2);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(sent).toEqual(['random bags=2', 'random bags=3']);
+    click(page.form, 1);
+    await arrived(3);
+  });
+
+  test.each(['pay 1', 'pay 2'])('of two elements too, whose second one (%s) comes to stand where the first one was', async (name) => {
+    const page = show({ fields: BAGS, ...REPEATED });
+    const other = page.element.cloneNode(true) as HTMLElement;
+    other.setAttribute('operation', name);
+    page.element.after(other);
+    const form = other.querySelector('form') as HTMLFormElement;
+    click(page.form, 1);
+    await page.says(DONE);
+    click(form, 2);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await page.shop.ledger()).effects).toHaveLength(1);
+    click(form, 1);
+    await expect.poll(async () => (await page.shop.ledger()).effects).toHaveLength(2);
+  });
+
+  test('of two elements too that two definitions made', async () => {
+    const page = show({ fields: BAGS, ...REPEATED });
+    const other = show({ ...REPEATED, shop: page.shop });
+    click(page.form, 1);
+    await page.says(DONE);
+    click(other.form, 2);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await page.shop.ledger()).effects).toHaveLength(1);
+    click(other.form, 1);
+    await other.says(DONE);
+    expect((await page.shop.ledger()).effects).toHaveLength(2);
+  });
+
+  test.each(['never', 'always'] as const)(
+    'of two elements of one name the second one, pressed while the first is sent, shares its answer (repeat %s)',
+    async (repeat) => {
+      const { page, sent, answer } = await sending({ fields: BAGS, options: { call: () => ({ repeat }) } });
+      const other = page.element.cloneNode(true) as HTMLElement;
+      page.element.after(other);
+      click(other.querySelector('form') as HTMLFormElement, 1);
+      answer(paid());
+      await page.says(DONE);
+      await vi.waitFor(() => expect(other.querySelector('[role=status]')?.textContent).toBe(DONE));
+      expect(sent).toHaveLength(1);
+    },
+  );
+});
+
 describe('a press while the form is being sent', () => {
   const BUTTONS = '<button id="pay">Pay</button><button id="draft" data-once-operation="draft 1">Save</button>';
 

@@ -21,6 +21,14 @@ const once = extend(createOnce({ ...SOON, namespace: searchParams.get('namespace
 const answers = {
   once: (request) => once.fetch(request),
   'offline-page': async () => new Response('<!doctype html>You are offline.', { headers: { 'content-type': 'text/html' } }),
+  passes: (request) => fetch(request),
+  // What has arrived when the connection breaks is passed on as the whole answer.
+  'ends-what-breaks': async (request) => {
+    const { body, status, headers } = await fetch(request);
+    const reader = body.getReader();
+    const pull = (to) => reader.read().then(({ done, value }) => (done ? to.close() : to.enqueue(value)), () => to.close());
+    return new Response(new ReadableStream({ pull }), { status, headers });
+  },
 };
 addEventListener('install', () => skipWaiting());
 addEventListener('activate', (event) => event.waitUntil(clients.claim()));

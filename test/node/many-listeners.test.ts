@@ -1,0 +1,30 @@
+/** Goal: Node does not warn of a leak where many calls share a signal, as all calls of a service may. Method: a signal with the limit of Node 20. */
+import { getEventListeners, setMaxListeners } from 'node:events';
+import { expect, onTestFinished, test } from 'vitest';
+import { createOnce, memoryStore } from '../../src/entries/index.js';
+
+const CALLS = 20;
+
+test.each([
+  ['calls of their own', (call: number) => ['pay', call] as const],
+  ['calls that share one operation', () => ['pay', 'c1'] as const],
+])('%s', async (_, nameOf) => {
+  const { signal } = new AbortController();
+  setMaxListeners(10, signal);
+  const warned: unknown[] = [];
+  const warns = (warning: unknown): void => void warned.push(warning);
+  process.on('warning', warns);
+  onTestFinished(() => void process.off('warning', warns));
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const once = createOnce({ store: memoryStore(), fetch: async () => opened.then(() => Response.json({}, { status: 201 })) });
+  const calls = Array.from({ length: CALLS }, (_, call) => once.fetch('http://shop.test/pay', { method: 'POST', body: '1', signal, once: nameOf(call) }));
+  await expect.poll(() => getEventListeners(signal, 'abort').length).toBeGreaterThanOrEqual(CALLS);
+  open();
+  await Promise.all(calls);
+  // Warnings are told when no promise is left to go on.
+  await new Promise(setImmediate);
+  expect(warned).toEqual([]);
+});
