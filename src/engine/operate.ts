@@ -22,7 +22,7 @@ import { isOwn } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
 import { bodyError, givenUp, leftBefore } from './unbegun.js';
-import { CallerLeft, inTime, limit, unlessLate } from './wait.js';
+import { CallerLeft, inTime, limit, THAW_MS, unlessLate } from './wait.js';
 
 /** The most keys that one call tries. */
 const ROUNDS_MAX = 3;
@@ -110,7 +110,7 @@ async function fly(
   } catch (error) {
     void lock.then((release) => release?.());
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
-    const isElsewhere = async () => !(await unlessLate(client.platform.clock, client.settings.tuning.thawMs, lock));
+    const isElsewhere = async () => !(await unlessLate(client.platform.clock, THAW_MS, lock));
     if (error instanceof CallerLeft) return conclude(here, flight, await leftBefore(here, await isElsewhere()));
     readAnew(client, address.operationKey);
     const known = error instanceof UnreplayableBody ? await bodyError(here, error, await isElsewhere()) : error;

@@ -17,8 +17,7 @@ const answer = (status: number, json?: unknown, headers: Record<string, string> 
   json,
   ...more,
 });
-const read = (given: Answer, ambiguous = false) =>
-  readAnswer(given, { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true }, GENERIC, ambiguous);
+const read = (given: Answer, ambiguous = false) => readAnswer(given, { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true }, GENERIC, ambiguous);
 const kindOf = (status: number, json?: unknown, headers?: Record<string, string>): string => read(answer(status, json, headers)).kind;
 
 /** Puts `what` `depth` objects deep. */
