@@ -37,8 +37,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
   let { held } = call;
   const { client, settings, address, signal, request } = call;
   const { clock } = client.platform;
-  const { startedAt = clock.now() } = call;
-  const deadline = startedAt + settings.limits.totalMs;
+  const deadline = (call.startedAt ?? clock.now()) + settings.limits.totalMs;
   const { flights } = client.registry;
   const here = { client, ...address };
   const { onOutcome } = settings;
@@ -52,7 +51,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
       read ??= call.read();
-      void fly(call, own, read, startedAt, held);
+      void fly(call, own, read, held);
       return answer;
     }
     // The operation under way in this realm needs the lock that this call holds.
@@ -85,16 +84,10 @@ function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined
   return unlessLate(platform.clock, deadline - platform.clock.now(), work, signal ? [signal, closing] : [closing]);
 }
 
-async function fly(
-  { client, settings, address }: Call,
-  flight: InFlightOperation,
-  read: Promise<PreparedCall>,
-  startedAt: number,
-  held: Call['held'],
-): Promise<void> {
+async function fly({ client, settings, address }: Call, flight: InFlightOperation, read: Promise<PreparedCall>, held: Call['held']): Promise<void> {
   // The lock is requested while the body is read and digested, so that the two waits overlap.
-  const { stop } = flight;
-  const here = { client, ...address, stop, deadline: startedAt + settings.limits.totalMs };
+  const { stop, deadline } = flight;
+  const here = { client, ...address, stop, deadline };
   const lock = held ? Promise.resolve(held) : tryLock(client, address.lock);
   try {
     const asked = Promise.all([read, idsOf(client, address), lock]);
