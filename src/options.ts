@@ -19,27 +19,8 @@ const defaults = {
   retry: { minDelayMs: 500, maxDelayMs: 15_000, factor: 2, budget: 100 },
 } as const;
 
-/** Values that no option sets. */
-const tuning = {
-  /** How long a store may take, ms. After that it counts as failed. */
-  storeTimeoutMs: 10_000,
-  /** How much of the time that a call has left it waits for work in progress at most. */
-  waitShare: 0.9,
-  /** After a call has waited in vain as long as `limits.inProgressMs`, the next calls within this time do not wait for work in progress. */
-  spentMs: 60_000,
-  /** If a timer fires this much too late, the device slept. What arrived meanwhile gets as much time to be noticed. */
-  thawMs: 1000,
-  /** How long to wait for the body of a 2xx that is no document. Then the caller gets the answer while the body still arrives. */
-  bodyMs: 1000,
-  /** How many answers are kept in memory for the next call of their name. */
-  answersMax: 32,
-  /** One sweep for so many settled operations. */
-  sweepEvery: 100,
-  /** How long no sweep follows one that found little. No record becomes due sooner than this after it was written. */
-  sweepRestMs: 60_000,
-  /** How many operations `resume` drives at a time. */
-  resumeConcurrency: 4,
-} as const;
+/** How many operations `resume` drives at a time. */
+export const RESUME_CONCURRENCY = 4;
 /** The longest time that can be given to a timer. */
 const TIMER_MS_MAX = 2_147_483_647;
 const META_BYTES_MAX = 1024;
@@ -59,7 +40,6 @@ export interface Settings extends Omit<OperationOptions, 'keep' | 'limits' | 'op
   readonly origins: OnceOptions['origins'];
   readonly nameOf: OnceOptions['operation'];
   readonly budget: number | false;
-  readonly tuning: typeof tuning;
   /** `limits.keyWindowMs` was given, so a dialect's window does not count. */
   readonly ownWindow: boolean;
   readonly fetch: typeof fetch | undefined;
@@ -118,7 +98,6 @@ export function clientSettings(options: OnceOptions): Settings {
     namespace: typeof namespace === 'string' ? () => namespace : namespace,
     backoff,
     budget,
-    tuning,
     nameOf: operation,
     dialectOf: typeof speaks === 'function' ? speaks : undefined,
     ownWindow: limits?.keyWindowMs !== undefined,

@@ -17,6 +17,9 @@ import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
 import { sleptSince, wait, waitsUntil } from './wait.js';
 
+/** After a call has waited in vain as long as `limits.inProgressMs`, the next calls within this time do not wait for work in progress. */
+const SPENT_MS = 60_000;
+
 export class AttemptLoop implements Driver {
   readonly job: OperationRun;
   readonly start: Start;
@@ -111,10 +114,10 @@ export class AttemptLoop implements Driver {
 
   /** Waits before the first attempt, if the record or the network says so. */
   async #beforeFirst(): Promise<void> {
-    const { client, settings, deadline } = this.job;
+    const { client, deadline } = this.job;
     const now = client.platform.clock.now();
     const { retryAt, spentAt } = this.record;
-    if (spentAt !== undefined && now - spentAt < settings.tuning.spentMs) this.#waitsEnd = now;
+    if (spentAt !== undefined && now - spentAt < SPENT_MS) this.#waitsEnd = now;
     if (retryAt !== undefined && retryAt > now) {
       if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
       else this.#triesMax = 1;

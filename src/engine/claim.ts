@@ -15,7 +15,7 @@ import { makeRoom } from './memory-room.js';
 import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
 import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
-import { Late, sleptSince, unlessLate } from './wait.js';
+import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
@@ -71,7 +71,7 @@ export async function awaitLock(client: Client, lock: string, ms: number, stop: 
   const until = clock.now() + ms;
   const wait = (ms: number) => unlessLate(clock, ms, asked, [stop, client.closing]);
   // If the device slept, so did the context that has the lock: it gets a moment to store how its call ended.
-  const release = (await wait(ms)) ?? (sleptSince(client, until) ? await wait(client.settings.tuning.thawMs) : undefined);
+  const release = (await wait(ms)) ?? (sleptSince(client, until) ? await wait(THAW_MS) : undefined);
   if (release) return release;
   bound.abort();
   // If the lock comes after the wait was given up, release it.

@@ -22,7 +22,7 @@ import { isOwn } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
 import { bodyError, givenUp, leftBefore } from './unbegun.js';
-import { CallerLeft, inTime, limit, unlessLate } from './wait.js';
+import { CallerLeft, inTime, limit, THAW_MS, unlessLate } from './wait.js';
 
 /** The most keys that one call tries. */
 const ROUNDS_MAX = 3;
@@ -38,8 +38,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
   let { held } = call;
   const { client, settings, address, signal, request } = call;
   const { clock } = client.platform;
-  const { startedAt = clock.now() } = call;
-  const deadline = startedAt + settings.limits.totalMs;
+  const deadline = (call.startedAt ?? clock.now()) + settings.limits.totalMs;
   const { flights } = client.registry;
   const here = { client, ...address };
   const { onOutcome } = settings;
@@ -53,7 +52,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
       read ??= call.read();
-      void fly(call, own, read, startedAt, held);
+      void fly(call, own, read, held);
       return answer;
     }
     // The operation under way in this realm needs the lock that this call holds.
@@ -86,16 +85,10 @@ function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined
   return unlessLate(platform.clock, deadline - platform.clock.now(), work, signal ? [signal, closing] : [closing]);
 }
 
-async function fly(
-  { client, settings, address }: Call,
-  flight: InFlightOperation,
-  read: Promise<PreparedCall>,
-  startedAt: number,
-  held: Call['held'],
-): Promise<void> {
+async function fly({ client, settings, address }: Call, flight: InFlightOperation, read: Promise<PreparedCall>, held: Call['held']): Promise<void> {
   // The lock is requested while the body is read and digested, so that the two waits overlap.
-  const { stop } = flight;
-  const here = { client, settings, ...address, stop, deadline: startedAt + settings.limits.totalMs };
+  const { stop, deadline } = flight;
+  const here = { client, settings, ...address, stop, deadline };
   const lock = held ? Promise.resolve(held) : tryLock(client, address.lock);
   try {
     const asked = Promise.all([read, idsOf(client, address), lock]);
@@ -111,7 +104,7 @@ async function fly(
   } catch (error) {
     void lock.then((release) => release?.());
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
-    const isElsewhere = async () => !(await unlessLate(client.platform.clock, client.settings.tuning.thawMs, lock));
+    const isElsewhere = async () => !(await unlessLate(client.platform.clock, THAW_MS, lock));
     if (error instanceof CallerLeft) return conclude(here, flight, await leftBefore(here, await isElsewhere()));
     readAnew(client, address.operationKey);
     const known = error instanceof UnreplayableBody ? await bodyError(here, error, await isElsewhere()) : error;

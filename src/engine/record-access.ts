@@ -8,7 +8,10 @@ import { leaseHolds, MOVED } from '../core/retention.js';
 import type { Changed, Durability, Store } from '../ports.js';
 import type { Client, OperationRun } from './client.js';
 import { emit } from './observe.js';
-import { Late, sleptSince, within } from './wait.js';
+import { Late, sleptSince, THAW_MS, within } from './wait.js';
+
+/** How long a store may take. After that it counts as failed. */
+export const STORE_TIMEOUT_MS = 10_000;
 
 /** Where one record is, and the deadline of the call (ms since 1970) if there is one. */
 type Place = Pick<OperationRun, 'client' | 'operationKey' | 'id'> & { readonly deadline?: number | undefined };
@@ -28,11 +31,11 @@ export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
   store.storedIn?.() ?? (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
 
 /**
- * A store call with a timeout. `until`: the deadline of the call, ms since 1970. Even after it, `thawMs` are left for the store,
+ * A store call with a timeout. `until`: the deadline of the call, ms since 1970. Even after it, {@link THAW_MS} are left for the store,
  * because a result that is not stored would have to be found out again.
  */
-export function timed<T>({ platform, settings: { tuning } }: Client, work: Promise<T>, until?: number): Promise<T> {
-  const ms = Math.min(tuning.storeTimeoutMs, Math.max(tuning.thawMs, (until ?? Infinity) - platform.clock.now()));
+export function timed<T>({ platform }: Client, work: Promise<T>, until?: number): Promise<T> {
+  const ms = Math.min(STORE_TIMEOUT_MS, Math.max(THAW_MS, (until ?? Infinity) - platform.clock.now()));
   return within(platform.clock, ms, work, () => new Late(`the store did not answer within ${ms} ms`));
 }
 

@@ -22,7 +22,7 @@ export interface Resumed {
 /** Which operations to resume, and how. */
 export interface Resuming {
   readonly prefix?: OperationName | undefined;
-  readonly concurrency?: number | undefined;
+  readonly concurrency: number;
   readonly signal?: AbortSignal | undefined;
   /** Resumes one of them; `undefined` if it was left alone. */
   readonly one?: (record: Waiting, signal: AbortSignal) => Promise<Resumed | undefined>;
@@ -30,7 +30,7 @@ export interface Resuming {
 
 /** Resumes the pending operations of a namespace, and yields them in the order in which they end. */
 export async function* resumeAll(client: Client, namespace: Namespace, how: Resuming): AsyncGenerator<Resumed> {
-  const { prefix, concurrency = client.settings.tuning.resumeConcurrency, signal, one = (record, stop) => resumeRecord(client, namespace, record, stop) } = how;
+  const { prefix, concurrency, signal, one = (record, stop) => resumeRecord(client, namespace, record, stop) } = how;
   const running = new Set<Promise<Resumed | undefined>>();
   const over = new AbortController();
   const cut = (): void => over.abort(signal && abortReason(signal));

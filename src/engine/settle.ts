@@ -54,12 +54,15 @@ export const answersOf = ({ client, payload }: OperationRun): StoredAnswers<Oper
 export const answerOf = ({ operationKey }: OperationRun, { key, createdAt }: OnceRecord): KeyedOperation =>
   `${keyedOperationOf(operationKey, key)} ${createdAt}` as KeyedOperation;
 
+/** How many answers are kept in memory. */
+const ANSWERS_MAX = 32;
+
 /** Keeps the answer in this context's memory for the next call of its name. */
 export function remember(job: OperationRun, record: OnceRecord, result: Result): void {
   const { client, settings } = job;
   const { answers } = client.registry;
   if (settings.keep.response === false || !result.lasting) return;
-  keepRecent(answers, answerOf(job, record), result, settings.tuning.answersMax);
+  keepRecent(answers, answerOf(job, record), result, ANSWERS_MAX);
 }
 
 /** Whether this call's payload is known to be the one that took effect. This call must not get the answer to another payload. */

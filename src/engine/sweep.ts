@@ -11,22 +11,26 @@ import { timed, updateStored } from './record-access.js';
 /** How many damaged records a sweep reads past at most. */
 const DAMAGED_MAX = 10_000;
 
+/** One sweep for so many settled operations. */
+const SWEEP_EVERY = 100;
+/** How long no sweep follows one that found little. No record becomes due sooner than this after it was written. */
+const SWEEP_REST_MS = 60_000;
+
 /**
- * Sweeps after the first settle of this client, then after one in `sweepEvery` on average; but not for `sweepRestMs` after a sweep that
- * found little. Which one it is, is random: processes that started together would otherwise always sweep at the same time and find the
+ * Sweeps after the first settle of this client, then after one in `every` on average; but not for `restMs` after a sweep that found
+ * little. Which one it is, is random: processes that started together would otherwise always sweep at the same time and find the
  * same records.
  */
-export function sweepNowAndThen(client: Client): void {
-  const { platform, settings, sweeps } = client;
-  const { sweepEvery, sweepRestMs } = settings.tuning;
+export function sweepNowAndThen(client: Client, every = SWEEP_EVERY, restMs = SWEEP_REST_MS): void {
+  const { platform, sweeps } = client;
   if (sweeps.left) {
     sweeps.left--;
     return;
   }
-  sweeps.left = Math.floor(platform.randomness.random() * 2 * sweepEvery);
+  sweeps.left = Math.floor(platform.randomness.random() * 2 * every);
   // The absolute difference: a clock that was set back must not make the pause longer.
-  if (Math.abs(platform.clock.now() - sweeps.restedAt) < sweepRestMs) return;
-  void sweep(client).catch(() => {
+  if (Math.abs(platform.clock.now() - sweeps.restedAt) < restMs) return;
+  void sweep(client, every).catch(() => {
     // Nothing depends on it; the next one tries again.
   });
 }
@@ -34,9 +38,9 @@ export function sweepNowAndThen(client: Client): void {
 /** How many records a sweep reads for each settle. Named ones are visited twice: a first look notes them, a second one removes them. */
 const VISITS = 3;
 
-async function sweep(client: Client): Promise<void> {
+async function sweep(client: Client, every: number): Promise<void> {
   const before = client.platform.clock.now();
-  const limit = client.settings.tuning.sweepEvery * VISITS + client.sweeps.damaged;
+  const limit = every * VISITS + client.sweeps.damaged;
   const { records } = await timed(client, client.store.scan({ before, limit }));
   let damaged = 0;
   let rests = records.length < limit;

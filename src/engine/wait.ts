@@ -46,12 +46,18 @@ export function limit(
 /** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
 export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
 
+/** How much of the time that a call has left it waits for work in progress at most. */
+const WAIT_SHARE = 0.9;
+
 /** Until when a call waits for work in progress, ms since 1970. The rest of its time is left to ask `reconcile`. */
-export const waitsUntil = ({ settings: { limits, tuning }, deadline }: Pick<OperationRun, 'settings' | 'deadline'>, now: number): number =>
-  now + Math.min(limits.inProgressMs, (deadline - now) * tuning.waitShare);
+export const waitsUntil = ({ settings: { limits }, deadline }: Pick<OperationRun, 'settings' | 'deadline'>, now: number): number =>
+  now + Math.min(limits.inProgressMs, (deadline - now) * WAIT_SHARE);
+
+/** If a timer fires this much too late, the device slept. What arrived meanwhile gets as much time to be noticed. */
+export const THAW_MS = 1000;
 
 /** Whether so much time has passed since `at` (wall clock, ms), or the clock was set, that what was read then may be outdated: the device may have slept. */
-export const sleptSince = ({ platform, settings }: Client, at: number): boolean => Math.abs(platform.clock.now() - at) > settings.tuning.thawMs;
+export const sleptSince = ({ platform }: Pick<Client, 'platform'>, at: number): boolean => Math.abs(platform.clock.now() - at) > THAW_MS;
 
 /** The abort reason for a wait that is no longer needed. Without a reason the platform would create an error with a stack that nobody reads. */
 export const OVER = 'over';

@@ -16,6 +16,7 @@ import type { Waiting } from '../engine/turns.js';
 import { requestParts, toStore } from '../http/stored-request.js';
 import { clientOf, type Once } from '../once.js';
 import type { Feature } from '../option-types.js';
+import { RESUME_CONCURRENCY } from '../options.js';
 import { needs } from '../texts/full.js';
 
 /** The tag of the `sync` events that a page asks for. */
@@ -130,7 +131,7 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
     return connectivity.online() === false ? undefined : goOn(client, namespace, record, consent, stop);
   };
   try {
-    for await (const _ of resumeAll(client, namespace, { ...options, one }));
+    for await (const _ of resumeAll(client, namespace, { ...options, concurrency: RESUME_CONCURRENCY, one }));
   } catch (error) {
     if (!options.signal?.aborted) throw error;
   }

@@ -6,6 +6,7 @@ import { addressOf, namespaceOf } from '../engine/address.js';
 import { operate } from '../engine/operate.js';
 import { NOTHING_TO_READ, type Resumed, resumeAll } from '../engine/resuming.js';
 import { clientOf, type Once } from '../once.js';
+import { RESUME_CONCURRENCY } from '../options.js';
 
 /** Which operations to resume, and how many at a time. */
 export interface ResumeOptions {
@@ -28,7 +29,7 @@ export interface ResumeOptions {
 export function resume(once: Once, options: ResumeOptions = {}): AsyncIterable<Resumed> {
   const client = clientOf(once, 'resume');
   check(options, { prefix: 'array', concurrency: 'count', signal: 'signal' }, 'resume');
-  return resumeAll(client, namespaceOf(client), options);
+  return resumeAll(client, namespaceOf(client), { ...options, concurrency: options.concurrency ?? RESUME_CONCURRENCY });
 }
 
 /**

@@ -8,6 +8,7 @@ import { addressOf, namespaceOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { busyError } from '../engine/failure.js';
+import { THAW_MS } from '../engine/wait.js';
 import { SCHEME } from '../http/request.js';
 import { clientOf, type Once } from '../once.js';
 
@@ -30,7 +31,7 @@ export async function settle(once: Once, name: OperationName, effect: 'done' | '
 function settleByHand(client: Client, address: OperationAddress, effect: 'done' | 'none'): Promise<void> {
   if (effect !== 'done' && effect !== 'none') throw new TypeError(`once: settle takes 'done' or 'none', got ${typeof effect}`);
   const { clock, randomness } = client.platform;
-  const { keep, limits, tuning } = client.settings;
+  const { keep, limits } = client.settings;
   const since = clock.now();
   const ending = effect === 'done' ? replayed('reconcile') : rejected();
   return changeByHand(client, address, (record, stored, storeNow, { id, ns }) => {
@@ -46,7 +47,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     const base = record ?? blank(client, address, id, ns, randomness.uuid(), now);
     // If the store was slow or the device slept, the operation may have been sent after the app found out "none". If the clock was set
     // back, nobody knows how long this took. Otherwise times are not compared, because the store's is not known that exactly.
-    const behind = now < since - tuning.thawMs || (now - since > tuning.thawMs && base.touchedAt > since + storeNow - now);
+    const behind = now < since - THAW_MS || (now - since > THAW_MS && base.touchedAt > since + storeNow - now);
     if (effect === 'none' && (behind || mayArrive(base, limits, storeNow))) return { value: busyError({ client, ...address }) };
     const latest = Math.max(now, storeNow);
     // The next call's `repeat` is not known, so keep the record until the key window is over: a key that can be made again must not be used again before.

@@ -15,6 +15,9 @@ const STREAMED = /event-?stream|ndjson|json-?(seq|l\b|lines|stream)|stream\+json
 /** Types of which a part is useless, to the caller and to the rules. */
 const DOCUMENT = /json|xml|urlencoded/i;
 
+/** How long to wait for the body of a 2xx that is no document. Then the caller gets the answer while the body still arrives. */
+export const BODY_MS = 1000;
+
 /**
  * Reads a copy of the body, so that a truncated answer counts as no answer. Streams, and bodies longer than `bodyBytes`, are not
  * read. For a 2xx that is no document this waits only `patienceMs`: its status says that the work is done, and sending again would

@@ -1,7 +1,7 @@
 /** Responses that the app's own code returned: a function given to `run`, or `reconcile`. */
 
 import type { Client } from '../engine/client.js';
-import { readBody } from './answer.js';
+import { BODY_MS, readBody } from './answer.js';
 import type { Answered } from './sending.js';
 
 /** Whether this is a Response, by its members: one of a polyfill or of another realm is no instance of this realm's class. */
@@ -14,8 +14,8 @@ export function isResponse(value: unknown): value is Response {
 }
 
 /** Reads a copy of its body, as for an answer to our own request. Rejects if the body was read already or breaks off. */
-export async function readForeign({ platform, settings }: Client, response: Response, bodyBytes: number): Promise<Answered> {
+export async function readForeign({ platform }: Client, response: Response, bodyBytes: number): Promise<Answered> {
   // node-fetch holds back a copy of a long body until the original is read as well.
   if (typeof (response.body as { pipe?: unknown } | null)?.pipe === 'function') return { response, text: '' };
-  return readBody(response, bodyBytes, platform.clock, settings.tuning.bodyMs);
+  return readBody(response, bodyBytes, platform.clock, BODY_MS);
 }

@@ -8,8 +8,8 @@ import type { AttemptRequest, AttemptResult, Client, Payload } from '../engine/c
 import type { Stop } from '../engine/closing.js';
 import { emit } from '../engine/observe.js';
 import { keepRecent } from '../engine/registry.js';
-import { after, inTime, sleptSince } from '../engine/wait.js';
-import { answerOf, readBody, resultOf } from './answer.js';
+import { after, inTime, sleptSince, THAW_MS } from '../engine/wait.js';
+import { answerOf, BODY_MS, readBody, resultOf } from './answer.js';
 import { type ReplayableRequest, wireOf } from './request.js';
 import type { Sending, TransportResult } from './sending.js';
 
@@ -99,12 +99,11 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
   const init = { ...prepared.rest, ...fresh, method, headers, body, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
   const { clock } = client.platform;
-  const { thawMs, bodyMs } = client.settings.tuning;
   const end = clock.now() + sending.ms;
   const sent = async (): Promise<TransportResult> => {
     try {
       response = await client.transport.send(prepared.url, init);
-      const patienceMs = Math.min(bodyMs, Math.max(0, end - clock.now()) / 2);
+      const patienceMs = Math.min(BODY_MS, Math.max(0, end - clock.now()) / 2);
       const answered = await readBody(response, sending.bodyBytes, clock, patienceMs);
       // The rest of the body comes after this attempt. As with fetch, the signals of those who read it can abort it.
       if (answered.body === undefined) abortWith(controller, sending.stop);
@@ -123,7 +122,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
     let off = (): void => {};
     off = after(clock, sending.ms, [sending.stop], () => {
       // The device slept, or its clock was set: an answer that came meanwhile gets a moment to arrive here.
-      if (Math.abs(clock.now() - end) > thawMs) off = after(clock, thawMs, [sending.stop], late);
+      if (sleptSince(client, end)) off = after(clock, THAW_MS, [sending.stop], late);
       else late();
     });
     sent()

@@ -16,7 +16,6 @@ const URL_ = 'https://shop.example/pay';
 const LIMIT = 16;
 const ATTEMPT_MS = 30_000;
 const THAW_MS = 1000;
-const BODY_MS = 1000;
 
 type Send = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -24,7 +23,6 @@ function scene(send: Send, more: Partial<ReplayableRequest> = {}) {
   const clock = virtualClock({ settle: rest });
   const client = {
     platform: { clock },
-    settings: { tuning: { thawMs: THAW_MS, bodyMs: BODY_MS } },
     transport: {
       send,
       neverSent: (error: unknown) => error instanceof NeverConnected || Boolean((error as { judged?: unknown } | undefined)?.judged),

@@ -29,7 +29,6 @@ function scene(own: Partial<Store> = {}) {
   const told: unknown[] = [];
   const client = {
     platform: { clock },
-    settings: { tuning: { storeTimeoutMs: 100, thawMs: 1000 } },
     store,
     registry: { degraded: new Map<string, Store>() },
     log: { tell: (_: Client, __: object, key: string, { code }: { code?: string }) => void told.push([code, key]) },

@@ -19,18 +19,17 @@ const EVERY = 4;
 /** Drawn each time, it makes every fourth settle one with a sweep. */
 const EVERY_FOURTH = 0.49;
 
-function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = EVERY_FOURTH, medium = memoryMedium()) {
+function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = EVERY_FOURTH, medium = memoryMedium(), restMs = 0) {
   const memory = memoryStore({ medium, now: () => NOW });
   const told: unknown[] = [];
   const client = {
     platform: { clock: { now: () => NOW, monotonic: () => NOW, timer: () => () => {} }, randomness: { random: () => random } },
-    settings: { tuning: { sweepEvery: EVERY, sweepRestMs: 0, storeTimeoutMs: 1000 } },
     store: { ...memory, ...own(memory) },
     log: { tell: (_: Client, { name }: { name: unknown }, key: string, { code }: { code?: string }) => void told.push([code, name, key]) },
     sweeps: { left: 0, damaged: 0, restedAt: 0 },
   } as unknown as Client;
   const settle = async (times = 1): Promise<void> => {
-    for (let n = 0; n < times; n++) sweepNowAndThen(client);
+    for (let n = 0; n < times; n++) sweepNowAndThen(client, EVERY, restMs);
     await rest();
   };
   const record = (id: string, more: LooseRecord = {}): OnceRecord =>
@@ -148,9 +147,8 @@ describe('a sweep that found', () => {
     let scans = 0;
     const medium = memoryMedium();
     const memory = memoryStore({ medium, now: () => storeMs });
-    const { client, settle, put } = scene(() => ({ ...memory, scan: (query) => memory.scan(query).finally(() => scans++) }), EVERY_FOURTH, medium);
+    const { client, settle, put } = scene(() => ({ ...memory, scan: (query) => memory.scan(query).finally(() => scans++) }), EVERY_FOURTH, medium, REST_MS);
     Object.assign(client.platform.clock, { now: () => now });
-    Object.assign(client.settings.tuning, { sweepRestMs: REST_MS });
     for (const id of many('over', over)) put(id);
     const sweeps = async (at: number): Promise<number> => {
       const before = scans;

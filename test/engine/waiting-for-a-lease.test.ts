@@ -36,7 +36,6 @@ function scene() {
   };
   const client = {
     platform: { clock },
-    settings: { tuning: { storeTimeoutMs: 100 } },
     store,
     owner: 'me',
     registry: { degraded: new Map(), lives: new Map(), screens: new Set() },
