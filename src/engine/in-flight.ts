@@ -40,7 +40,7 @@ export interface InFlightTables {
 }
 
 /** No outcome: the call was wrong, or something broke, before anything was known of the operation. */
-type Landing = Ended | { readonly outcome?: undefined; readonly result?: undefined; readonly fail: () => unknown };
+type Landing = Ended | { readonly outcome?: undefined; readonly result?: undefined; readonly driven?: undefined; readonly fail: () => unknown };
 
 interface Caller {
   readonly joined: boolean;
@@ -95,7 +95,7 @@ export class InFlightOperation {
   readonly stop = new Closing();
   /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */
   fingerprinted!: (value: string | undefined) => void;
-  #landed!: () => void;
+  #landed!: (landing?: Landing) => void;
   #landing: Landing | undefined;
   readonly #tables: InFlightTables;
   readonly #operationKey: OperationKey;
@@ -104,7 +104,7 @@ export class InFlightOperation {
   readonly fingerprint = new Promise<string | undefined>((resolve) => {
     this.fingerprinted = resolve;
   });
-  readonly landed = new Promise<void>((resolve) => {
+  readonly landed = new Promise<Landing | undefined>((resolve) => {
     this.#landed = resolve;
   });
 
@@ -178,7 +178,7 @@ export class InFlightOperation {
         if (said && outcomes.get(reason as object) === said) this.#note(reason, own);
       }
     }
-    this.#landed();
+    this.#landed(landing);
   }
 
   /** This caller's outcome. Calls its `onOutcome`, and notes the outcome under its Request. */

@@ -46,6 +46,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
   const caller = { signal, request, told, left: undriven(here, unknown('aborted')) };
   let read: Promise<PreparedCall> | undefined;
+  let waited: Waited | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
@@ -53,7 +54,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
       read ??= call.read();
-      void fly(call, own, read, startedAt, held);
+      void fly(call, own, read, startedAt, held, waited);
       return answer;
     }
     // The operation under way in this realm needs the lock that this call holds.
@@ -74,7 +75,9 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       const { over, off } = limit(clock, deadline - clock.now(), []);
       return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
     }
-    await cutBy(client, signal, deadline, flight.landed);
+    const end = await cutBy(client, signal, deadline, flight.landed);
+    // A `resume` has ended what this call would have gone on with. With `repeat` this call is no further effect.
+    if (theirs === '' && end?.driven && end.outcome.effect === 'done') waited = { ended: undefined };
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
     if (client.closing.aborted) throw failure(here, unknown('aborted'));
@@ -92,6 +95,7 @@ async function fly(
   read: Promise<PreparedCall>,
   startedAt: number,
   held: Call['held'],
+  resumed: Waited | undefined,
 ): Promise<void> {
   // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop } = flight;
@@ -106,7 +110,7 @@ async function fly(
     const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
     const { release, waited, elsewhere } = await takeLock(job, free);
     const over = stop.aborted || client.closing.aborted;
-    const ends = over ? leftBefore(job, elsewhere, waited !== undefined) : execute({ ...job, unlocked: elsewhere }, waited);
+    const ends = over ? leftBefore(job, elsewhere, waited !== undefined) : execute({ ...job, unlocked: elsewhere }, resumed ?? waited);
     const ended = await ends.finally(release);
     flight.ended = true;
     conclude(job, ended);
