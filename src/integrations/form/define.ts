@@ -1,5 +1,6 @@
 /** Defines `<once-form>`: a plain form in it takes effect once. */
 import { namespace, type Once } from 'oncefetch';
+import { withForm } from './attributes.js';
 import { FormController } from './controller.js';
 import { gestures } from './gesture.js';
 import { clientForForms, SpentKeys } from './key.js';
@@ -51,7 +52,7 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
     }
 
     connectedCallback(): void {
-      this.#form.connect();
+      withForm(this, () => this.#form.connect());
     }
 
     attributeChangedCallback(attribute: string, _before: string | null, now: string | null): void {

@@ -71,6 +71,10 @@ export class FieldErrors {
     return { first, rest };
   }
 
+  edited(target: EventTarget | null): void {
+    if (target instanceof Element && 'name' in target) this.clear(String(target.name));
+  }
+
   /** Removes the error of one field, or all errors. */
   clear(name?: string): void {
     for (const [of, detach] of [...this.#shown]) {

@@ -344,7 +344,7 @@ describe('crossings', () => {
 
   test('moved in the page: it works as before, once', async ({ page }) => {
     host.append(page.element);
-    host.addEventListener('submit', (event) => event.preventDefault());
+    host.addEventListener('submit', (event) => event.defaultPrevented || event.preventDefault());
     page.press();
     await page.says(DONE);
     await page.shop.oneEffect();
