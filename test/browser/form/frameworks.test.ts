@@ -2,13 +2,16 @@
  * Goal: a form takes effect once, and only if the page lets it, whatever puts it into the page and wherever its submit is heard: React
  * hears it above the element, and Angular fills an element that is in the page already. Method: what they do, in each browser.
  */
+import { operation } from 'oncefetch';
 import { act, createElement as h } from 'react';
-import { createRoot } from 'react-dom/client';
+import { createRoot, hydrateRoot } from 'react-dom/client';
+import { renderToString } from 'react-dom/server';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { client, define, host, reported, show, withForms } from '../support/form.js';
 import { type Shop, test } from '../support/shop.js';
 
 withForms();
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
 const undo: (() => void)[] = [];
 afterEach(() => {
@@ -31,7 +34,6 @@ test.for([
   const confirm = (event: { preventDefault(): void }): void => {
     if (!pays) event.preventDefault();
   };
-  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
   const root = createRoot(host);
   const form = h('form', { method: 'post', action: shop.url, onSubmit: confirm }, h('button', { type: 'submit' }, 'Pay'));
   await act(() => root.render(h(tag, { operation: 'pay 1' }, h('p', { role: 'status' }), form)));
@@ -101,4 +103,19 @@ describe('the form comes after its element', () => {
     await filled(shop, () => vi.waitFor(() => expect(reported).toHaveLength(1)));
     expect(reported).toEqual(['TypeError: once-form: the element must contain a form']);
   });
+});
+
+test('React hydrates a form that is defined already: it finds what the server has rendered, and what was typed stays', async ({ shop }) => {
+  const tag = define(client(shop));
+  const fields = [h('input', { name: 'card', key: 1 }), h('button', { type: 'submit', key: 2 }, 'Pay')];
+  const app = h(tag, { operation: 'pay 1' }, h('p', { role: 'status' }), h('form', { method: 'post', action: shop.url }, fields));
+  host.innerHTML = renderToString(app);
+  const card = host.querySelector('input') as HTMLInputElement;
+  card.value = '4242';
+  // By then the element has read what is stored.
+  await expect.poll(() => operation(client(shop), ['pay', '1']).state.phase).toBe('idle');
+  const complaints: unknown[] = [];
+  const root = await act(() => hydrateRoot(host, app, { onRecoverableError: (error) => complaints.push(error) }));
+  undo.push(() => act(() => root.unmount()));
+  expect([complaints, host.querySelector('input')]).toEqual([[], card]);
 });
