@@ -40,7 +40,7 @@ export interface InFlightTables {
 }
 
 /** No outcome: the call was wrong, or something broke, before anything was known of the operation. */
-type Landing = Ended | { readonly outcome?: undefined; readonly result?: undefined; readonly driven?: undefined; readonly fail: () => unknown };
+type Landing = Ended | { readonly outcome?: undefined; readonly result?: undefined; readonly fail: () => unknown };
 
 interface Caller {
   readonly joined: boolean;
@@ -95,7 +95,7 @@ export class InFlightOperation {
   readonly stop = new Closing();
   /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */
   fingerprinted!: (value: string | undefined) => void;
-  #landed!: (landing?: Landing) => void;
+  #landed!: () => void;
   #landing: Landing | undefined;
   readonly #tables: InFlightTables;
   readonly #operationKey: OperationKey;
@@ -104,7 +104,7 @@ export class InFlightOperation {
   readonly fingerprint = new Promise<string | undefined>((resolve) => {
     this.fingerprinted = resolve;
   });
-  readonly landed = new Promise<Landing | undefined>((resolve) => {
+  readonly landed = new Promise<void>((resolve) => {
     this.#landed = resolve;
   });
 
@@ -115,6 +115,8 @@ export class InFlightOperation {
 
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
+  /** `resume` or `settle` has ended, as done, what a call that waits would have gone on with: with `repeat` that call is no further effect. */
+  done = false;
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
   constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, endsAt = 0) {
@@ -178,7 +180,7 @@ export class InFlightOperation {
         if (said && outcomes.get(reason as object) === said) this.#note(reason, own);
       }
     }
-    this.#landed(landing);
+    this.#landed();
   }
 
   /** This caller's outcome. Calls its `onOutcome`, and notes the outcome under its Request. */

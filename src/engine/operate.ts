@@ -75,9 +75,8 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       const { over, off } = limit(clock, deadline - clock.now(), []);
       return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
     }
-    const end = await cutBy(client, signal, deadline, flight.landed);
-    // A `resume` has ended what this call would have gone on with. With `repeat` this call is no further effect.
-    if (theirs === '' && end?.driven && end.outcome.effect === 'done') waited = { ended: undefined };
+    await cutBy(client, signal, deadline, flight.landed);
+    if (flight.done) waited = { ended: undefined };
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
     if (client.closing.aborted) throw failure(here, unknown('aborted'));
@@ -95,7 +94,7 @@ async function fly(
   read: Promise<PreparedCall>,
   startedAt: number,
   held: Call['held'],
-  resumed: Waited | undefined,
+  before: Waited | undefined,
 ): Promise<void> {
   // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop } = flight;
@@ -110,9 +109,10 @@ async function fly(
     const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
     const { release, waited, elsewhere } = await takeLock(job, free);
     const over = stop.aborted || client.closing.aborted;
-    const ends = over ? leftBefore(job, elsewhere, waited !== undefined) : execute({ ...job, unlocked: elsewhere }, resumed ?? waited);
+    const ends = over ? leftBefore(job, elsewhere, waited !== undefined) : execute({ ...job, unlocked: elsewhere }, before ?? waited);
     const ended = await ends.finally(release);
     flight.ended = true;
+    flight.done = job.resumeOnly && ended.driven === true && ended.outcome.effect === 'done';
     conclude(job, ended);
     flight.land(ended);
     if (ended.driven) changed(client);

@@ -3,7 +3,7 @@
  * another operation's. Method: `resume` begins at every moment of the press; presses that are cancelled; runs.
  */
 import { describe, expect } from 'vitest';
-import { type Once, type Resumed, resumeOne, run, unnamed } from '../../src/entries/index.js';
+import { type Once, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
@@ -76,10 +76,24 @@ describe('beside a press of another tab that is cancelled, the end of an earlier
 describe('with repeat always, a press while `resume` asks after a lost one', () => {
   const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
-  test.for(['the same tab', 'another tab'])('in %s is no further effect', async (where, { world }) => {
+  /** A payment whose answer was lost, and where it is pressed again. */
+  async function lostOne(world: World, where: string) {
     const { tab, once } = world.open(OPTIONS);
     await world.end(tab, pay(once, ONE), charged(lost()));
-    const other = where === 'the same tab' ? { tab, once } : world.open(OPTIONS);
+    return { tab, once, other: where === 'the same tab' ? { tab, once } : world.open(OPTIONS) };
+  }
+
+  test.for(['the same tab', 'another tab'])('in %s is no further effect, nor while `settle` says that it is done', async (where, { world }) => {
+    const { once, other } = await lostOne(world, where);
+    const settling = settle(once, NAME, 'done');
+    const press = watched(pay(other.once));
+    await world.run(settling);
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
+    expect(world.server.keys).toHaveLength(1);
+  });
+
+  test.for(['the same tab', 'another tab'])('in %s is no further effect', async (where, { world }) => {
+    const { tab, once, other } = await lostOne(world, where);
     world.server.plays(delayed(SECOND, replays()));
     const asking = watched(resumeOne(once, NAME));
     await rest();

@@ -19,7 +19,7 @@ export interface Telling {
 /** The span of one operation. None of its methods throws because of telemetry, whatever the SDK does. */
 export class OperationSpan {
   /** Resolves at the end of the operation. Set at the first attempt, because in Workers calls share no table where it could be found. */
-  landed: Promise<unknown> | undefined;
+  landed: Promise<void> | undefined;
   readonly #telling: Telling;
   readonly #startedAt = Date.now();
   /** The caller's context; once the span has started, the span's own. */
