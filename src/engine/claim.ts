@@ -22,7 +22,7 @@ const NO_KEY = '' as IdempotencyKey;
 
 /** Of a call that had to wait for another context: the end ({@link endedBefore}) that the record showed before the wait, if any. */
 export interface Waited {
-  readonly ended: string | undefined;
+  readonly ended?: string | undefined;
 }
 
 /** The release where there is no lock, or the lock manager refuses it. */

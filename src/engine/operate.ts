@@ -46,7 +46,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
   const caller = { signal, request, told, left: undriven(here, unknown('aborted')) };
   let read: Promise<PreparedCall> | undefined;
-  let waited: Waited | undefined;
+  let done: boolean | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
@@ -54,7 +54,8 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
       read ??= call.read();
-      void fly(call, own, read, startedAt, held, waited);
+      own.done = done;
+      void fly(call, own, read, startedAt, held);
       return answer;
     }
     // The operation under way in this realm needs the lock that this call holds.
@@ -76,7 +77,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
     }
     await cutBy(client, signal, deadline, flight.landed);
-    if (flight.done) waited = { ended: undefined };
+    done = flight.done;
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
     if (client.closing.aborted) throw failure(here, unknown('aborted'));
@@ -94,7 +95,6 @@ async function fly(
   read: Promise<PreparedCall>,
   startedAt: number,
   held: Call['held'],
-  before: Waited | undefined,
 ): Promise<void> {
   // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop } = flight;
@@ -109,10 +109,10 @@ async function fly(
     const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
     const { release, waited, elsewhere } = await takeLock(job, free);
     const over = stop.aborted || client.closing.aborted;
-    const ends = over ? leftBefore(job, elsewhere, waited !== undefined) : execute({ ...job, unlocked: elsewhere }, before ?? waited);
+    const ends = over ? leftBefore(job, elsewhere, waited !== undefined) : execute({ ...job, unlocked: elsewhere }, flight.done ? {} : waited);
     const ended = await ends.finally(release);
     flight.ended = true;
-    flight.done = job.resumeOnly && ended.driven === true && ended.outcome.effect === 'done';
+    flight.done = job.resumeOnly && ended.driven && ended.outcome.effect === 'done';
     conclude(job, ended);
     flight.land(ended);
     if (ended.driven) changed(client);

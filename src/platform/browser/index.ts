@@ -41,12 +41,6 @@ const connectivity: Connectivity = {
   },
 };
 
-/** The origin of this page. A page at about:blank or about:srcdoc has that of whoever made it, which its `location` does not tell. */
-function originHere(): string | undefined {
-  const origin = globalThis.location?.origin;
-  return origin === 'null' ? globalThis.origin : origin;
-}
-
 export const browserPlatform = (): Platform => ({
   clock: systemClock,
   randomness: systemRandomness,
@@ -56,7 +50,8 @@ export const browserPlatform = (): Platform => ({
   tabs,
   transport: systemTransport,
   resolve: (url, base) => resolveUrl(url, base ?? globalThis.document?.baseURI ?? globalThis.location?.href),
-  origin: originHere(),
+  // A page at about:blank or about:srcdoc has the origin of whoever made it, which its `location` does not tell.
+  origin: globalThis.location?.origin.replace(/^null$/, globalThis.origin),
   report: (error) => (globalThis.reportError ?? console.error)(error),
   server: false,
   relay: 'ServiceWorkerGlobalScope' in globalThis,
