@@ -72,7 +72,7 @@ export class FormController {
     const press = pressOf(this.#element, form, (event.submitter as Submitter | null) ?? undefined, (this.#payment as Operation).name);
     // If nobody is logged in as far as the page knows, leave the submit to the browser: the server will say so.
     if (!press || this.#whoIsHere() === undefined) return;
-    take(event, this.#shared.goesOn() ? undefined : () => this.#press(press));
+    take(event, this.#shared.gestures.goesOn() ? undefined : () => this.#press(press));
   }
 
   /** While "Check" asks, a press goes on with that operation: afterwards it could be another effect. Other presses wait; one click more changes nothing. */

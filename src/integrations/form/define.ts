@@ -29,7 +29,7 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const spent = new SpentKeys();
   const { client, fingerprints } = clientForForms(once, spent);
-  const shared = { client, fingerprints, options, spent, goesOn: gestures() };
+  const shared = { client, fingerprints, options, spent, gestures: gestures() };
   return class extends HTMLElement {
     static get observedAttributes(): readonly string[] {
       return ['operation', 'known', 'state'];
@@ -52,6 +52,7 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
     }
 
     connectedCallback(): void {
+      shared.gestures.hear(this.ownerDocument.defaultView);
       withForm(this, () => this.#form.connect());
     }
 

@@ -1,16 +1,23 @@
 /** Tells a press from the rest of the same gesture: the second click of a double click, or a key that is held down. */
 
-/**
- * Begins to listen. The result says of the present submit whether an earlier one came of the same gesture. Where the answer is quick, the
- * first one has ended by then, and with `repeat: 'always'` the rest of the gesture would be another effect.
- */
-export function gestures(): () => boolean {
+export interface Gestures {
+  /** Listens to the window that an element is in. `document.open` takes listeners away, and an element may be moved to another window. */
+  readonly hear: (window: Window | null) => void;
+  /**
+   * Whether an earlier submit came of the same gesture as the present one. Where the answer is quick, the first one has ended by then, and
+   * with `repeat: 'always'` the rest of the gesture would be another effect.
+   */
+  readonly goesOn: () => boolean;
+}
+
+export function gestures(): Gestures {
   let goesOn = false;
   let pressed = false;
   const is = (more: boolean): void => {
     goesOn = more;
     if (!more) pressed = false;
   };
+  const ends = (): void => is(false);
   const clicked = ({ detail }: MouseEvent): void => {
     // Code and keys click without a count.
     if (!detail) return;
@@ -20,14 +27,20 @@ export function gestures(): () => boolean {
       goesOn = false;
     });
   };
-  addEventListener('click', clicked, true);
-  addEventListener('keydown', ({ repeat }) => is(repeat), true);
-  addEventListener('keyup', () => is(false), true);
-  // A key may be let go in another window.
-  addEventListener('blur', () => is(false));
-  return () => {
-    const again = goesOn && pressed;
-    pressed = true;
-    return again;
+  const typed = ({ repeat }: KeyboardEvent): void => is(repeat);
+  return {
+    // What is heard already is not heard twice.
+    hear(window) {
+      window?.addEventListener('click', clicked, true);
+      window?.addEventListener('keydown', typed, true);
+      window?.addEventListener('keyup', ends, true);
+      // A key may be let go in another window.
+      window?.addEventListener('blur', ends);
+    },
+    goesOn() {
+      const again = goesOn && pressed;
+      pressed = true;
+      return again;
+    },
   };
 }

@@ -3,7 +3,8 @@
  * what was not sent; and the rendered key is found however the form is written. Method: a server that answers when the test says so.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { type Asked, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
+import { type Asked, client, define, host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
+import { Shop } from '../support/shop.js';
 
 withForms();
 
@@ -118,6 +119,41 @@ test('a press while "Check" asks what became of a lost one, which may be sent ag
   await page.says('Done.');
   await expect.poll(() => page.outcomes.map(({ moment }) => moment)).toEqual(['unknown', 'done']);
   expect(await charges(page)).toBe(1);
+});
+
+test.each<[string, (inside: Document) => void]>([
+  ['another window', () => {}],
+  [
+    'a document that was opened anew',
+    (inside) => {
+      inside.open();
+      inside.write('<!doctype html><body>');
+      inside.close();
+    },
+  ],
+])('the second click of a double click is no further press in %s', async (_, change) => {
+  const shop = new Shop();
+  const tag = define(client(shop), { call: () => ({ repeat: 'always' }) });
+  const make = () => {
+    const element = document.createElement(tag);
+    element.setAttribute('operation', 'pay 1');
+    element.innerHTML = `<form method="post" action="${shop.url}"><button>Pay</button></form>`;
+    return element;
+  };
+  const frame = document.createElement('iframe');
+  host.append(frame);
+  const inside = frame.contentDocument as Document;
+  inside.body.append(make());
+  change(inside);
+  const element = make();
+  inside.body.replaceChildren(element);
+  for (const detail of [1, 2]) {
+    element.querySelector('button')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail }));
+    await expect.poll(() => element.getAttribute('state')).toBe('done');
+  }
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  element.remove();
+  expect((await shop.ledger()).effects).toHaveLength(1);
 });
 
 describe('a press while the form is being sent', () => {
