@@ -66,8 +66,8 @@ export class FormController {
   submitted(event: SubmitEvent): void {
     const form = this.#form;
     // Leave it if a listener of the app handles it, or if it is another form.
-    if (event.defaultPrevented || !this.#begun || !form || event.target !== form) return;
-    this.connect(); // If the form has come late.
+    if (event.defaultPrevented || !form || event.target !== form) return;
+    this.connect(); // If the form has come late, or the rest of the page is still to come.
     this.#shared.spent.renew(form);
     const press = pressOf(this.#element, form, (event.submitter as Submitter | null) ?? undefined, (this.#payment as Operation).name);
     // If nobody is logged in as far as the page knows, leave the submit to the browser: the server will say so.

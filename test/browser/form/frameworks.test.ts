@@ -7,6 +7,7 @@ import { act, createElement as h } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, describe, expect, vi } from 'vitest';
+import type * as Lib from '../realm/lib.js';
 import { client, define, host, reported, show, withForms } from '../support/form.js';
 import { type Shop, test } from '../support/shop.js';
 
@@ -103,6 +104,32 @@ describe('the form comes after its element', () => {
     await filled(shop, () => vi.waitFor(() => expect(reported).toHaveLength(1)));
     expect(reported).toEqual(['TypeError: once-form: the element must contain a form']);
   });
+});
+
+test('the server still sends the rest of the page, as where React streams it: what is pressed meanwhile is sent once', async ({ shop }) => {
+  const frame = document.createElement('iframe');
+  host.append(frame);
+  const inside = frame.contentWindow as Window & typeof globalThis & { readonly oncefetch: typeof Lib };
+  const script = inside.document.createElement('script');
+  script.src = '/site/classic.js';
+  await new Promise((resolve) => {
+    script.addEventListener('load', resolve);
+    inside.document.body.append(script);
+  });
+  inside.oncefetch.defineOnceForm(inside.oncefetch.createOnce({ ...inside.oncefetch.SOON, namespace: shop.namespace }));
+  inside.document.open();
+  inside.document.write(`<body><once-form operation="pay 1"><form method="post" action="${shop.url}"><button>Pay</button></form></once-form><p>`);
+  expect(inside.document.readyState).toBe('loading');
+  const byBrowser: boolean[] = [];
+  inside.addEventListener('submit', (event) => {
+    byBrowser.push(!event.defaultPrevented);
+    if (!event.defaultPrevented) event.preventDefault();
+  });
+  for (let n = 0; n < 2; n++) inside.document.querySelector('button')?.click();
+  await expect.poll(() => inside.document.querySelector('once-form')?.getAttribute('state')).toBe('done');
+  inside.document.close();
+  expect(byBrowser).toEqual([false, false]);
+  await shop.oneEffect();
 });
 
 test('React hydrates a form that is defined already: it finds what the server has rendered, and what was typed stays', async ({ shop }) => {
