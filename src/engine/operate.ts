@@ -77,7 +77,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
     }
     await cutBy(client, signal, deadline, flight.landed);
-    done = flight.done;
+    done = !after && flight.done;
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
     if (client.closing.aborted) throw failure(here, unknown('aborted'));

@@ -3,7 +3,7 @@
  * another operation's. Method: `resume` begins at every moment of the press; presses that are cancelled; runs.
  */
 import { describe, expect } from 'vitest';
-import { type Once, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
+import { type Once, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
@@ -111,6 +111,19 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     const press = watched(pay(once, { body: { ...CART, amount: 20 } }));
     await world.end(tab, asking);
     expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test('made by whoever is told of its end is one of its own', async ({ world }) => {
+    const { tab, once } = await lostOne(world, 'the same tab');
+    world.server.plays(replays(), answers(201));
+    const payment = operation(once, NAME);
+    let next: Promise<Response> | undefined;
+    const off = payment.subscribe(() => {
+      if (payment.state.phase === 'settled') next ??= watched(pay(once));
+    });
+    await world.end(tab, watched(resumeOne(once, NAME)));
+    expect((await world.end(tab, next as Promise<Response>)).outcome).toMatchObject({ type: 'fresh' });
+    off();
   });
 
   test('that finds nothing is one of its own, and not the one before', async ({ world, tab }) => {

@@ -75,8 +75,9 @@ export function bodyOf({ multipart }: Submission, fields: FormData): FormData | 
 export function take(event: SubmitEvent, go?: () => void): void {
   let ended = !go;
   const end = (): void => {
-    if (!ended) go?.();
+    if (ended) return;
     ended = true;
+    go?.();
   };
   event.preventDefault();
   event.preventDefault = () => {
