@@ -38,7 +38,7 @@ export interface Claimant {
   /** The call waits before its first attempt, so the record is stored clean: whoever finds it knows that nothing was sent. */
   readonly clean: boolean;
   /** Set if the call waited for another context: which ended operation its first look showed, if any ({@link endedBefore}). */
-  readonly waited?: { readonly ended: string | undefined } | undefined;
+  readonly waited?: { readonly ended?: string | undefined } | undefined;
   /** The client's name in leases, if it has one. */
   readonly owner?: string | undefined;
   /** How long a lease to take, ms, if the call holds no lock that others respect. */

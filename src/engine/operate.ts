@@ -45,6 +45,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
   const caller = { signal, request, told, left: undriven(here, unknown('aborted')) };
   let read: Promise<PreparedCall> | undefined;
+  let done: boolean | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
@@ -52,6 +53,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
       read ??= call.read();
+      own.done = done;
       void fly(call, own, read, held);
       return answer;
     }
@@ -74,6 +76,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
     }
     await cutBy(client, signal, deadline, flight.landed);
+    done = !after && flight.done;
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
     if (client.closing.aborted) throw failure(here, unknown('aborted'));
@@ -99,8 +102,11 @@ async function fly({ client, settings, address }: Call, flight: InFlightOperatio
     const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
     const { release, ...taken } = await takeLock(job, free);
     const over = stop.aborted || client.closing.aborted;
-    const ends = over ? leftBefore(job, taken.unlocked, taken.waited !== undefined) : execute({ ...job, ...taken });
-    conclude(job, flight, await ends.finally(release));
+    const waited = flight.done ? {} : taken.waited;
+    const ends = over ? leftBefore(job, taken.unlocked, taken.waited !== undefined) : execute({ ...job, ...taken, waited });
+    const ended = await ends.finally(release);
+    flight.done = job.resumeOnly && ended.driven && ended.outcome.effect === 'done';
+    conclude(job, flight, ended);
   } catch (error) {
     void lock.then((release) => release?.());
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.

@@ -3,10 +3,10 @@
  * another operation's. Method: `resume` begins at every moment of the press; presses that are cancelled; runs.
  */
 import { describe, expect } from 'vitest';
-import { type Once, type Resumed, run, unnamed } from '../../src/entries/index.js';
+import { type Once, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
-import { answers, charged, type Entry, honest, lost } from '../support/server.js';
-import { NAME, newWorld, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
+import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
+import { CART, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}' }));
 
@@ -70,6 +70,71 @@ describe('beside a press of another tab that is cancelled, the end of an earlier
     await cancelled();
     expect((await world.end(third.tab, later)).outcome).toMatchObject({ type: 'fresh' });
     expect((await world.run(resuming)).map(({ outcome }) => outcome.effect)).toEqual(['unknown']);
+  });
+});
+
+describe('with repeat always, a press while `resume` asks after a lost one', () => {
+  const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
+
+  /** A payment whose answer was lost, and where it is pressed again. */
+  async function lostOne(world: World, where: string) {
+    const { tab, once } = world.open(OPTIONS);
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    return { tab, once, other: where === 'the same tab' ? { tab, once } : world.open(OPTIONS) };
+  }
+
+  test.for(['the same tab', 'another tab'])('in %s is no further effect, nor while `settle` says that it is done', async (where, { world }) => {
+    const { once, other } = await lostOne(world, where);
+    const settling = settle(once, NAME, 'done');
+    const press = watched(pay(other.once));
+    await world.run(settling);
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
+    expect(world.server.keys).toHaveLength(1);
+  });
+
+  test.for(['the same tab', 'another tab'])('in %s is no further effect', async (where, { world }) => {
+    const { tab, once, other } = await lostOne(world, where);
+    world.server.plays(delayed(SECOND, replays()));
+    const asking = watched(resumeOne(once, NAME));
+    await rest();
+    const press = watched(pay(other.once));
+    expect((await world.end(tab, asking)).outcome).toMatchObject({ type: 'replayed' });
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test('of another payload is one of its own', async ({ world }) => {
+    const { tab, once } = world.open(OPTIONS);
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    world.server.plays(replays(), answers(201));
+    const asking = watched(resumeOne(once, NAME));
+    const press = watched(pay(once, { body: { ...CART, amount: 20 } }));
+    await world.end(tab, asking);
+    expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test('made by whoever is told of its end is one of its own', async ({ world }) => {
+    const { tab, once } = await lostOne(world, 'the same tab');
+    world.server.plays(replays(), answers(201));
+    const payment = operation(once, NAME);
+    let next: Promise<Response> | undefined;
+    const off = payment.subscribe(() => {
+      if (payment.state.phase === 'settled') next ??= watched(pay(once));
+    });
+    await world.end(tab, watched(resumeOne(once, NAME)));
+    expect((await world.end(tab, next as Promise<Response>)).outcome).toMatchObject({ type: 'fresh' });
+    off();
+  });
+
+  test('that finds nothing is one of its own, and not the one before', async ({ world, tab }) => {
+    const once = tab.once(OPTIONS);
+    const first = (await world.end(tab, pay(once), answers(201))).outcome;
+    const [asking, press] = [watched(resumeOne(once, NAME)), watched(pay(once))];
+    world.server.plays(answers(201));
+    await world.end(tab, asking);
+    const { outcome } = await world.end(tab, press);
+    expect(outcome).toMatchObject({ type: 'fresh' });
+    expect(outcome?.key).not.toBe(first?.key);
   });
 });
 

@@ -27,6 +27,14 @@ export function formIn(element: Element): HTMLFormElement {
   return form;
 }
 
+/** Calls `begin` once the form is in the element: a parser, and a framework such as Angular, put the element into the page first. */
+export function withForm(element: Element, begin: () => void): void {
+  const now = (): unknown => element.isConnected && begin();
+  if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', now, { once: true });
+  else if (element.querySelector('form')) begin();
+  else queueMicrotask(now);
+}
+
 /** Names of fields that are no part of the payload, because they differ with every rendering, such as a CSRF token. */
 export const ignoredIn = (element: Element): readonly string[] => words(element.getAttribute('ignore'));
 

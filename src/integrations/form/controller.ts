@@ -7,7 +7,7 @@ import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
 import { isSameName, isSamePress, ofFields, type Press, pressOf, queued, sendsOther } from './press.js';
 import { busyButton, Status, setOrRemove } from './status.js';
-import type { Submitter } from './submission.js';
+import { type Submitter, take } from './submission.js';
 import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
 
 export class FormController {
@@ -45,9 +45,7 @@ export class FormController {
 
   /** If the page has a mistake, this throws a TypeError, which appears in the console, and the form is left to the browser. */
   connect(): void {
-    if (document.readyState === 'loading')
-      document.addEventListener('DOMContentLoaded', () => this.#element.isConnected && !this.#leave && this.#begin(), { once: true });
-    else this.#begin();
+    if (!this.#leave) this.#begin();
   }
 
   disconnect(): void {
@@ -67,16 +65,18 @@ export class FormController {
   submitted(event: SubmitEvent): void {
     const form = this.#form;
     // Leave it if a listener of the app handles it, or if it is another form.
-    if (event.defaultPrevented || !this.#leave || !form || event.target !== form) return;
+    if (event.defaultPrevented || !form || event.target !== form) return;
+    this.connect(); // If the form has come late, or the rest of the page is still to come.
     this.#shared.spent.renew(form);
     const press = pressOf(this.#element, form, (event.submitter as Submitter | null) ?? undefined, (this.#payment as Operation).name);
     // If nobody is logged in as far as the page knows, leave the submit to the browser: the server will say so.
     if (!press || this.#whoIsHere() === undefined) return;
-    event.preventDefault();
-    // Another click on the same, or the rest of its gesture, changes nothing. A press for another operation, or with edited fields, waits until the call has ended.
-    // Asked of each press: the rest of the gesture may come when this one, which waits now, has been sent and has ended.
-    const again = this.#shared.goesOn();
-    if (!this.#busy) void (again || this.#send(press));
+    take(event, this.#shared.gestures.goesOn() ? undefined : () => this.#press(press));
+  }
+
+  /** While "Check" asks, a press goes on with that operation: afterwards it could be another effect. Other presses wait; one click more changes nothing. */
+  #press(press: Press): void {
+    if (!this.#busy || (!this.#pressed && isSameName(press.name, this.#open))) void this.#send(press);
     else if (!this.#pressed || !isSamePress(this.#pressed, press, this.#element)) this.#next = queued(this.#next, press);
   }
 
@@ -92,9 +92,7 @@ export class FormController {
   }
 
   /** The user has edited a field: remove its error. */
-  edited(target: EventTarget | null): void {
-    if (target instanceof Element && 'name' in target) this.#errors.clear(String(target.name));
-  }
+  edited = (target: EventTarget | null): void => this.#errors.edited(target);
 
   async check(): Promise<void> {
     const [named, name] = [this.#named, this.#open ?? this.#payment?.name];

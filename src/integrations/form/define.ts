@@ -1,5 +1,6 @@
 /** Defines `<once-form>`: a plain form in it takes effect once. */
 import { namespace, type Once } from 'oncefetch';
+import { withForm } from './attributes.js';
 import { FormController } from './controller.js';
 import { gestures } from './gesture.js';
 import { clientForForms, SpentKeys } from './key.js';
@@ -28,7 +29,7 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const spent = new SpentKeys();
   const { client, fingerprints } = clientForForms(once, spent);
-  const shared = { client, fingerprints, options, spent, goesOn: gestures() };
+  const shared = { client, fingerprints, options, spent, gestures: gestures() };
   return class extends HTMLElement {
     static get observedAttributes(): readonly string[] {
       return ['operation', 'known', 'state'];
@@ -51,7 +52,8 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
     }
 
     connectedCallback(): void {
-      this.#form.connect();
+      shared.gestures.hear(this.ownerDocument.defaultView);
+      withForm(this, () => this.#form.connect());
     }
 
     attributeChangedCallback(attribute: string, _before: string | null, now: string | null): void {

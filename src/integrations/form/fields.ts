@@ -65,10 +65,16 @@ export class FieldErrors {
       else if (!this.#shown.has(control.name)) {
         controls.push(control);
         this.#shown.set(control.name, attach(form, control, message));
+        // A field that belongs to the form by its attribute `form` may be outside of the element.
+        control.addEventListener('input', () => this.clear(control.name), { once: true });
       }
     }
     const [first] = controls.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
     return { first, rest };
+  }
+
+  edited(target: EventTarget | null): void {
+    if (target instanceof Element && 'name' in target) this.clear(String(target.name));
   }
 
   /** Removes the error of one field, or all errors. */

@@ -1,23 +1,33 @@
 /** Tells a press from the rest of the same gesture: the second click of a double click, or a key that is held down. */
 
-let known: (() => boolean) | undefined;
+export interface Gestures {
+  /** Listens to the window that an element is in. `document.open` takes listeners away, and an element may be moved to another window. */
+  readonly hear: (window: Window | null) => void;
+  /**
+   * Whether an earlier submit came of the same gesture as the present one. Where the answer is quick, the first one has ended by then, and
+   * with `repeat: 'always'` the rest of the gesture would be another effect.
+   */
+  readonly goesOn: () => boolean;
+}
 
-/**
- * Begins to listen, once for all definitions of the element. The result says of the present submit whether an earlier one came of the same
- * gesture. Where the answer is quick, the first one has ended by then, and with `repeat: 'always'` the rest of the gesture would be another
- * effect.
- */
-export function gestures(): () => boolean {
-  known ??= listen();
+let known: Gestures | undefined;
+
+/** One for all definitions of the element: a gesture may begin in an element of one and end in that of another. */
+export function gestures(): Gestures {
+  known ??= listening();
   return known;
 }
 
-function listen(): () => boolean {
+function listening(): Gestures {
   let goesOn = false;
   let pressed = false;
   const is = (more: boolean): void => {
     goesOn = more;
     if (!more) pressed = false;
+  };
+  // A second click may still follow, when the focus has gone to another window.
+  const ends = (): void => {
+    goesOn = false;
   };
   const clicked = ({ detail }: MouseEvent): void => {
     // Code and keys click without a count.
@@ -28,14 +38,20 @@ function listen(): () => boolean {
       goesOn = false;
     });
   };
-  addEventListener('click', clicked, true);
-  addEventListener('keydown', ({ repeat }) => is(repeat), true);
-  addEventListener('keyup', () => is(false), true);
-  // A key may be let go in another window.
-  addEventListener('blur', () => is(false));
-  return () => {
-    const again = goesOn && pressed;
-    pressed = true;
-    return again;
+  const typed = ({ repeat }: KeyboardEvent): void => is(repeat);
+  return {
+    // What is heard already is not heard twice.
+    hear(window) {
+      window?.addEventListener('click', clicked, true);
+      window?.addEventListener('keydown', typed, true);
+      window?.addEventListener('keyup', ends, true);
+      // A key may be let go in another window.
+      window?.addEventListener('blur', ends);
+    },
+    goesOn() {
+      const again = goesOn && pressed;
+      pressed = true;
+      return again;
+    },
   };
 }

@@ -1,5 +1,6 @@
 /** The options of an app for its forms. */
 import type { Once, OperationOptions } from 'oncefetch';
+import type { Gestures } from './gesture.js';
 import type { SpentKeys } from './key.js';
 import { type FormMoment, type FormWords, WORDS } from './words.js';
 
@@ -27,8 +28,7 @@ export interface Shared {
   readonly fingerprints: boolean;
   readonly options: FormOptions;
   readonly spent: SpentKeys;
-  /** Whether this submit is the rest of a gesture that has submitted before. */
-  readonly goesOn: () => boolean;
+  readonly gestures: Gestures;
 }
 
 const TYPES = { tag: 'string', says: 'object', call: 'function' } as const;

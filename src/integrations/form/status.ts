@@ -6,7 +6,7 @@ export class Status {
   readonly #host: HTMLElement;
   readonly #onCheck: () => void;
   #line: HTMLElement | undefined;
-  #check: HTMLButtonElement | undefined;
+  #check: HTMLButtonElement | null = null;
   #said = '';
   /** What was asked for last: the text, and that of the button. */
   #last: readonly [words: string, check: string | undefined] = ['', undefined];
@@ -19,8 +19,11 @@ export class Status {
     this.#find();
   }
 
-  /** The two elements. They are looked up each time, because a page may replace them at any time. */
-  #find(): { readonly line: HTMLElement; readonly check: HTMLButtonElement } {
+  /**
+   * The two elements. They are looked up each time, because a page may replace them at any time. The button is made only when it is
+   * `needed`: React, when it hydrates what a server has rendered, takes an element that is not its own for a mistake, and renders all anew.
+   */
+  #find(needed?: boolean): { readonly line: HTMLElement; readonly check: HTMLButtonElement | null } {
     const host = this.#host;
     if (!this.#line || !host.contains(this.#line)) {
       this.#line = host.querySelector<HTMLElement>('[role=status]') ?? madeLine(host);
@@ -29,9 +32,9 @@ export class Status {
       if (this.#line.hasAttribute(SAID)) this.#write(this.#line, '');
     }
     if (!this.#check || !host.contains(this.#check)) {
-      this.#check = host.querySelector<HTMLButtonElement>('button[data-once-check]') ?? madeCheck(host);
-      this.#check.hidden = true;
-      this.#check.addEventListener('click', this.#onCheck);
+      this.#check = host.querySelector<HTMLButtonElement>('button[data-once-check]') ?? (needed ? madeCheck(host) : null);
+      if (this.#check) this.#check.hidden = true;
+      this.#check?.addEventListener('click', this.#onCheck);
     }
     return { line: this.#line, check: this.#check };
   }
@@ -52,7 +55,8 @@ export class Status {
   /** Shows the button with this text; `undefined` hides it. */
   offer(words: string | undefined): void {
     this.#last = [this.#last[0], words];
-    const { check } = this.#find();
+    const { check } = this.#find(words !== undefined);
+    if (!check) return;
     const focused = (check.getRootNode() as Document | ShadowRoot).activeElement === check;
     check.hidden = words === undefined;
     if (words !== undefined && !check.childElementCount) check.textContent = words;

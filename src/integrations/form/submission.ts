@@ -31,7 +31,9 @@ export function readSubmission(form: HTMLFormElement, submitter: Submitter | und
   const url = new URL(action, action === '' ? document.URL : document.baseURI);
   // An action of a framework, such as React's, is left to the framework.
   if (!/^https?:$/.test(url.protocol)) return left();
-  if (url.origin !== location.origin) return left(wrong(actionFrom, 'be of this origin', action));
+  // At about:blank and about:srcdoc, where a script has written the page, `location` does not tell.
+  const here = location.origin === 'null' ? globalThis.origin : location.origin;
+  if (url.origin !== here) return left(wrong(actionFrom, 'be of this origin', action));
   const [enctype, enctypeFrom] = said(form, submitter, 'enctype');
   if (enctype === 'text/plain') return left(wrong(enctypeFrom, 'not be text/plain'));
   url.hash = '';
@@ -64,4 +66,24 @@ const lines = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
 export function bodyOf({ multipart }: Submission, fields: FormData): FormData | URLSearchParams {
   if (multipart) return fields;
   return new URLSearchParams([...fields].map(([name, value]) => [lines(name), lines(typeof value === 'string' ? value : value.name)]));
+}
+
+/**
+ * Takes a submit from the browser, and calls `go` once the listeners above the element have had it, unless one of them calls
+ * `preventDefault` as well: React hears the `onSubmit` of a form there. Without `go` nothing comes of it.
+ */
+export function take(event: SubmitEvent, go?: () => void): void {
+  let ended = !go;
+  const end = (): void => {
+    if (ended) return;
+    ended = true;
+    go?.();
+  };
+  event.preventDefault();
+  event.preventDefault = () => {
+    ended = true;
+  };
+  event.composedPath().at(-1)?.addEventListener('submit', end, { once: true });
+  // A listener may keep the event from getting there.
+  setTimeout(end);
 }

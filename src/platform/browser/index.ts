@@ -49,7 +49,8 @@ export const browserPlatform = (): Platform => ({
   tabs,
   transport: systemTransport,
   resolve: (url, base) => resolveUrl(url, base ?? globalThis.document?.baseURI ?? globalThis.location?.href),
-  origin: globalThis.location?.origin,
+  // A page at about:blank or about:srcdoc has the origin of whoever made it, which its `location` does not tell.
+  origin: globalThis.location?.origin.replace(/^null$/, globalThis.origin),
   report: (error) => (globalThis.reportError ?? console.error)(error),
   server: false,
   relay: 'ServiceWorkerGlobalScope' in globalThis,

@@ -281,6 +281,18 @@ describe('a refusal', () => {
     expect([document.activeElement?.getAttribute('type'), page.form.querySelector('[data-error-for]')?.textContent]).toEqual(['checkbox', 'Please agree.']);
   });
 
+  test('of a field outside of the element, which belongs to the form by its attribute, goes when that is corrected', async () => {
+    const { fetch } = answers(problem(422, { title: 'No.', errors: { card: 'Declined.' } }));
+    const page = show({ client: { fetch }, form: 'method="post" id="outside"' });
+    host.insertAdjacentHTML('beforeend', '<input name="card" form="outside">');
+    const card = page.form.elements.namedItem('card') as HTMLInputElement;
+    page.press();
+    await page.says('No.');
+    expect([document.activeElement, card.getAttribute('aria-invalid'), card.nextSibling?.textContent]).toEqual([card, 'true', 'Declined.']);
+    card.dispatchEvent(new Event('input', { bubbles: true }));
+    expect([card.getAttribute('aria-invalid'), card.nextSibling]).toEqual([null, null]);
+  });
+
   test('without the next key nobody knows what an earlier copy of the rendered key did: not sure, the same key again', async () => {
     const { fetch, keys } = answers(problem(422, { title: 'No.' }), paid());
     const page = show({ client: { fetch }, fields: FIELDS });
@@ -344,7 +356,7 @@ describe('crossings', () => {
 
   test('moved in the page: it works as before, once', async ({ page }) => {
     host.append(page.element);
-    host.addEventListener('submit', (event) => event.preventDefault());
+    host.addEventListener('submit', (event) => event.defaultPrevented || event.preventDefault());
     page.press();
     await page.says(DONE);
     await page.shop.oneEffect();

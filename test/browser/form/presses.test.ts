@@ -3,7 +3,8 @@
  * what was not sent; and the rendered key is found however the form is written. Method: a server that answers when the test says so.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { type Asked, type OnPage, show, withForms } from '../support/form.js';
+import { type Asked, client, define, host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
+import { Shop } from '../support/shop.js';
 
 withForms();
 
@@ -39,21 +40,22 @@ test.each([
   expect(sent).toEqual([expect.stringMatching(/^k-rendered /)]);
 });
 
+/** A form that may be sent again, at a shop that counts. */
+const again = (asked: Asked = {}) =>
+  show({ fields: '<input name="bags" value="2"><button>Pay</button>', options: { call: () => ({ repeat: 'always' }) }, ...asked });
+const charges = async (page: OnPage) => (await page.shop.ledger()).effects.length;
+const click = ({ form }: OnPage, detail: number) =>
+  form.querySelector('button')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail }));
+const enter = ({ form }: OnPage, repeat: boolean): void => {
+  form.querySelector('input')?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, repeat }));
+  form.requestSubmit();
+};
+const enterOnButton = (page: OnPage, repeat: boolean): void => {
+  page.form.querySelector('button')?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, repeat }));
+  click(page, 0);
+};
+
 describe('of one gesture only the first press counts, also where the answer came in between, and the form may be sent again', () => {
-  const open = () => show({ fields: '<input name="bags" value="2"><button>Pay</button>', options: { call: () => ({ repeat: 'always' }) } });
-  const charges = async (page: OnPage) => (await page.shop.ledger()).effects.length;
-  const click = ({ form }: OnPage, detail: number) =>
-    form.querySelector('button')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail }));
-  const enter = ({ form }: OnPage, repeat: boolean): void => {
-    form.querySelector('input')?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, repeat }));
-    form.requestSubmit();
-  };
-
-  const enterOnButton = (page: OnPage, repeat: boolean): void => {
-    page.form.querySelector('button')?.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, repeat }));
-    click(page, 0);
-  };
-
   test.each<[string, (page: OnPage) => void, (page: OnPage) => void, (page: OnPage) => void]>([
     ['a double click', (page) => click(page, 1), (page) => click(page, 2), (page) => click(page, 1)],
     ['a double click, and then code submits', (page) => click(page, 1), (page) => click(page, 2), ({ form }) => setTimeout(() => form.requestSubmit())],
@@ -78,7 +80,7 @@ describe('of one gesture only the first press counts, also where the answer came
       },
     ],
   ])('%s', async (_, first, rest, next) => {
-    const page = open();
+    const page = again();
     first(page);
     await page.says('Done.');
     rest(page);
@@ -151,6 +153,71 @@ describe('of one gesture only the first press counts', () => {
       expect(sent).toHaveLength(1);
     },
   );
+});
+
+test.each<[string, (page: OnPage) => void, (page: OnPage) => void]>([
+  ['a double click', (page) => click(page, 1), (page) => click(page, 2)],
+  ['a key that is held down', (page) => enter(page, false), (page) => enter(page, true)],
+])('%s that begins while the form is being sent, and goes on after its end, is no further press', async (_, begins, goesOn) => {
+  const page = again();
+  await pressAndHold(page);
+  begins(page);
+  await page.shop.release();
+  await page.says('Done.');
+  goesOn(page);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect([page.outcomes.length, await charges(page)]).toEqual([1, 1]);
+  window.dispatchEvent(new KeyboardEvent('keyup'));
+});
+
+test('a press while "Check" asks what became of a lost one, which may be sent again: one effect, and its end is told', async () => {
+  const page = again({ client: { limits: { attempts: 1 } } });
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  await page.shop.hold();
+  void page.element.check();
+  await page.shop.arrived(2);
+  page.press();
+  await page.shop.release();
+  await page.says('Done.');
+  await expect.poll(() => page.outcomes.map(({ moment }) => moment)).toEqual(['unknown', 'done']);
+  expect(await charges(page)).toBe(1);
+});
+
+test.each<[string, (inside: Document) => void]>([
+  ['another window', () => {}],
+  [
+    'a document that was opened anew',
+    (inside) => {
+      inside.open();
+      inside.write('<!doctype html><body>');
+      inside.close();
+    },
+  ],
+])('the second click of a double click is no further press in %s', async (_, change) => {
+  const shop = new Shop();
+  const tag = define(client(shop), { call: () => ({ repeat: 'always' }) });
+  const make = () => {
+    const element = document.createElement(tag);
+    element.setAttribute('operation', 'pay 1');
+    element.innerHTML = `<form method="post" action="${shop.url}"><button>Pay</button></form>`;
+    return element;
+  };
+  const frame = document.createElement('iframe');
+  host.append(frame);
+  const inside = frame.contentDocument as Document;
+  inside.body.append(make());
+  change(inside);
+  const element = make();
+  inside.body.replaceChildren(element);
+  for (const detail of [1, 2]) {
+    element.querySelector('button')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail }));
+    await expect.poll(() => element.getAttribute('state')).toBe('done');
+  }
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  element.remove();
+  expect((await shop.ledger()).effects).toHaveLength(1);
 });
 
 describe('a press while the form is being sent', () => {

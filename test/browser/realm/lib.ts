@@ -2,6 +2,7 @@
 import { answers, createOnce as create, hooks, type Once, type OnceOptions, requests, unnamed } from '../../../src/entries/index.js';
 
 export { devtools } from '../../../src/entries/devtools.js';
+export { defineOnceForm } from '../../../src/entries/form.js';
 export * from '../../../src/entries/index.js';
 
 /** `createOnce`, where each call of fetch says which one it is: browsers put several copies of one on the wire. */

@@ -19,7 +19,14 @@ export function bundles(): Promise<Bundles> {
 }
 
 async function make(): Promise<Bundles> {
-  const shared = { bundle: true, write: false, absWorkingDir: root, target: 'es2022', logLevel: 'error' } as const;
+  const shared = {
+    bundle: true,
+    write: false,
+    absWorkingDir: root,
+    target: 'es2022',
+    logLevel: 'error',
+    alias: { oncefetch: './src/entries/index.ts' },
+  } as const;
   const [modules, classic] = await Promise.all([
     build({
       ...shared,

@@ -1,0 +1,148 @@
+/**
+ * Goal: a form takes effect once, and only if the page lets it, whatever puts it into the page and wherever its submit is heard: React
+ * hears it above the element, and Angular fills an element that is in the page already. Method: what they do, in each browser.
+ */
+import { operation } from 'oncefetch';
+import { act, createElement as h } from 'react';
+import { createRoot, hydrateRoot } from 'react-dom/client';
+import { renderToString } from 'react-dom/server';
+import { afterEach, describe, expect, vi } from 'vitest';
+import type * as Lib from '../realm/lib.js';
+import { client, define, host, reported, show, withForms } from '../support/form.js';
+import { type Shop, test } from '../support/shop.js';
+
+withForms();
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
+
+const undo: (() => void)[] = [];
+afterEach(() => {
+  for (const one of undo.splice(0)) one();
+});
+
+/** Hears submits on the page itself, where the last listeners are. */
+function listen(hear: (event: SubmitEvent) => void): void {
+  document.addEventListener('submit', hear);
+  undo.push(() => document.removeEventListener('submit', hear));
+}
+
+const arrivals = async (shop: Shop): Promise<number> => (await shop.ledger()).arrivals.length;
+
+test.for([
+  [false, 0, ''],
+  [true, 1, 'Done.'],
+] as const)('React asks in `onSubmit` whether to pay, and the customer says %o', async ([pays, count, says], { shop }) => {
+  const tag = define(client(shop));
+  const confirm = (event: { preventDefault(): void }): void => {
+    if (!pays) event.preventDefault();
+  };
+  const root = createRoot(host);
+  const form = h('form', { method: 'post', action: shop.url, onSubmit: confirm }, h('button', { type: 'submit' }, 'Pay'));
+  await act(() => root.render(h(tag, { operation: 'pay 1' }, h('p', { role: 'status' }), form)));
+  undo.push(() => act(() => root.unmount()));
+  (host.querySelector('form button') as HTMLElement).click();
+  // What had been sent would be stored and on its way by then.
+  if (pays) await shop.arrived(1);
+  else await new Promise((resolve) => setTimeout(resolve, 300));
+  await vi.waitFor(() => expect(host.querySelector('[role=status]')?.textContent).toBe(says));
+  expect(await arrivals(shop)).toBe(count);
+});
+
+test('a listener above the element stops the event: it is sent', async () => {
+  const page = show();
+  page.element.parentElement?.addEventListener('submit', (event) => event.stopPropagation());
+  page.press();
+  await page.says('Done.');
+  page.press();
+  await page.says('Done.');
+  expect(await page.shop.oneEffect()).toHaveLength(1);
+});
+
+test('in a shadow root, where the page hears nothing of it, it is sent', async () => {
+  const page = show();
+  host.attachShadow({ mode: 'open' }).append(page.element);
+  page.press();
+  await page.says('Done.');
+  await page.shop.oneEffect();
+});
+
+test('whoever hears the submit behind the element, as Turbo does, leaves it alone', async () => {
+  const page = show();
+  const prevented: boolean[] = [];
+  listen(({ defaultPrevented }) => prevented.push(defaultPrevented));
+  page.press();
+  await page.says('Done.');
+  expect(prevented).toEqual([true]);
+});
+
+describe('the form comes after its element', () => {
+  async function filled(shop: Shop, late?: () => Promise<unknown>) {
+    const element = document.createElement(define(client(shop)));
+    element.setAttribute('operation', 'pay 1');
+    host.append(element);
+    if (late) await late();
+    element.insertAdjacentHTML('beforeend', `<form method="post" action="${shop.url}"><button>Pay</button></form>`);
+    const byBrowser: SubmitEvent[] = [];
+    listen((event) => {
+      if (event.defaultPrevented) return;
+      byBrowser.push(event);
+      event.preventDefault();
+    });
+    await new Promise((resolve) => setTimeout(resolve));
+    const button = element.querySelector('form button') as HTMLElement;
+    button.click();
+    button.click();
+    await expect.poll(() => [element.getAttribute('state'), byBrowser.length]).toEqual(['done', 0]);
+    await shop.oneEffect();
+  }
+
+  test('at once, as Angular renders it: nothing is missing', async ({ shop }) => {
+    await filled(shop);
+    expect(reported).toEqual([]);
+  });
+
+  test('from the server: it is said that it was missing, and what is pressed then is sent once', async ({ shop }) => {
+    await filled(shop, () => vi.waitFor(() => expect(reported).toHaveLength(1)));
+    expect(reported).toEqual(['TypeError: once-form: the element must contain a form']);
+  });
+});
+
+test('the server still sends the rest of the page, as where React streams it: what is pressed meanwhile is sent once', async ({ shop }) => {
+  const frame = document.createElement('iframe');
+  host.append(frame);
+  const inside = frame.contentWindow as Window & typeof globalThis & { readonly oncefetch: typeof Lib };
+  const script = inside.document.createElement('script');
+  script.src = '/site/classic.js';
+  await new Promise((resolve) => {
+    script.addEventListener('load', resolve);
+    inside.document.body.append(script);
+  });
+  inside.oncefetch.defineOnceForm(inside.oncefetch.createOnce({ ...inside.oncefetch.SOON, namespace: shop.namespace }));
+  inside.document.open();
+  inside.document.write(`<body><once-form operation="pay 1"><form method="post" action="${shop.url}"><button>Pay</button></form></once-form><p>`);
+  expect(inside.document.readyState).toBe('loading');
+  const byBrowser: boolean[] = [];
+  inside.addEventListener('submit', (event) => {
+    byBrowser.push(!event.defaultPrevented);
+    if (!event.defaultPrevented) event.preventDefault();
+  });
+  for (let n = 0; n < 2; n++) inside.document.querySelector('button')?.click();
+  await expect.poll(() => inside.document.querySelector('once-form')?.getAttribute('state')).toBe('done');
+  inside.document.close();
+  expect(byBrowser).toEqual([false, false]);
+  await shop.oneEffect();
+});
+
+test('React hydrates a form that is defined already: it finds what the server has rendered, and what was typed stays', async ({ shop }) => {
+  const tag = define(client(shop));
+  const fields = [h('input', { name: 'card', key: 1 }), h('button', { type: 'submit', key: 2 }, 'Pay')];
+  const app = h(tag, { operation: 'pay 1' }, h('p', { role: 'status' }), h('form', { method: 'post', action: shop.url }, fields));
+  host.innerHTML = renderToString(app);
+  const card = host.querySelector('input') as HTMLInputElement;
+  card.value = '4242';
+  // By then the element has read what is stored.
+  await expect.poll(() => operation(client(shop), ['pay', '1']).state.phase).toBe('idle');
+  const complaints: unknown[] = [];
+  const root = await act(() => hydrateRoot(host, app, { onRecoverableError: (error) => complaints.push(error) }));
+  undo.push(() => act(() => root.unmount()));
+  expect([complaints, host.querySelector('input')]).toEqual([[], card]);
+});
