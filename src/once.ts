@@ -86,7 +86,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     listeners: new Set(),
     log: {},
     closing: new Closing(),
-    sweeps: { left: 0, restedAt: 0, damaged: 0 },
+    sweeps: { left: 0, place: 0, restedAt: 0, damaged: 0 },
     session: { changes: 0 },
     ...shared,
   };

@@ -10,8 +10,9 @@ export interface Session {
 
 /** What a client knows of its sweeps. */
 export interface Sweeps {
-  /** Settles to go until the next sweep. */
+  /** Settles to go until the next sweep. `place`: after which settle of its round the last sweep came. */
   left: number;
+  place: number;
   /** When a sweep last found fewer records than it would have removed; wall clock, ms. */
   restedAt: number;
   /** Damaged records that the last sweep met. */

@@ -11,15 +11,15 @@ import { timed, updateStored } from './record-access.js';
 /** How many damaged records a sweep reads past at most. */
 const DAMAGED_MAX = 10_000;
 
-/** One sweep for so many settled operations. */
+/** One sweep for so many settled operations, so that looking for what is over costs little beside them. */
 const SWEEP_EVERY = 100;
 /** How long no sweep follows one that found little. No record becomes due sooner than this after it was written. */
 const SWEEP_REST_MS = 60_000;
 
 /**
- * Sweeps after the first settle of this client, then after one in `every` on average; but not for `restMs` after a sweep that found
- * little. Which one it is, is random: processes that started together would otherwise always sweep at the same time and find the
- * same records.
+ * Sweeps after the first settle of this client, then after one settle in each round of `every`; but not for `restMs` after a sweep that
+ * found little. Which settle of a round it is, is random: processes that started together would otherwise always sweep at the same time
+ * and find the same records.
  */
 export function sweepNowAndThen(client: Client, every = SWEEP_EVERY, restMs = SWEEP_REST_MS): void {
   const { platform, sweeps } = client;
@@ -27,7 +27,9 @@ export function sweepNowAndThen(client: Client, every = SWEEP_EVERY, restMs = SW
     sweeps.left--;
     return;
   }
-  sweeps.left = Math.floor(platform.randomness.random() * 2 * every);
+  const place = Math.floor(platform.randomness.random() * every);
+  sweeps.left = every - 1 - sweeps.place + place;
+  sweeps.place = place;
   // The absolute difference: a clock that was set back must not make the pause longer.
   if (Math.abs(platform.clock.now() - sweeps.restedAt) < restMs) return;
   void sweep(client, every).catch(() => {
