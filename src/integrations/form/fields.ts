@@ -31,11 +31,9 @@ export function fieldErrors(answer: unknown): readonly FieldError[] {
 const isEditable = (control: Node | null): control is Control =>
   control instanceof HTMLInputElement ? control.type !== 'hidden' : control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement;
 
-/** The first control of a name that a customer can change. */
-function controlOf(form: HTMLFormElement, name: string): Control | undefined {
-  const found = name === '' ? null : form.elements.namedItem(name);
-  return (found instanceof RadioNodeList ? [...found] : [found]).find(isEditable);
-}
+/** The first control of a name that a customer can change. Not by `namedItem`: WebKit's does not hear of fields that come later from outside of the form. */
+const controlOf = (form: HTMLFormElement, name: string): Control | undefined =>
+  name === '' ? undefined : [...form.elements].filter(isEditable).find((control) => control.name === name || control.id === name);
 
 let ids = 0;
 

@@ -285,7 +285,7 @@ describe('a refusal', () => {
     const { fetch } = answers(problem(422, { title: 'No.', errors: { card: 'Declined.' } }));
     const page = show({ client: { fetch }, form: 'method="post" id="outside"' });
     host.insertAdjacentHTML('beforeend', '<input name="card" form="outside">');
-    const card = page.form.elements.namedItem('card') as HTMLInputElement;
+    const card = host.querySelector('[form=outside]') as HTMLInputElement;
     page.press();
     await page.says('No.');
     expect([document.activeElement, card.getAttribute('aria-invalid'), card.nextSibling?.textContent]).toEqual([card, 'true', 'Declined.']);
