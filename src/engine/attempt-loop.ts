@@ -229,6 +229,7 @@ export class AttemptLoop implements Driver {
     const leaves = (): boolean => {
       stopped = this.mustStop();
       if (stopped) return false;
+      this.refusals.leaves();
       this.#attempts = number;
       publish(client, operationKey, { phase: 'sending', attempt: number, maxAttempts: settings.limits.attempts });
       emit(client, job, this.record.key, { type: 'attempt', attempt: number });

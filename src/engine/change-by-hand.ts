@@ -14,11 +14,7 @@ import { freeFromTheGone } from './owner.js';
 import { giveBack, heldElsewhere, storedIn, storeForOperation, updateStored } from './record-access.js';
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
-async function claimed<T>(
-  client: Client,
-  address: OperationAddress,
-  work: (id: RecordId, ns: NamespaceDigest, hold: InFlightOperation) => Promise<T>,
-): Promise<T> {
+async function claimed<T>(client: Client, address: OperationAddress, work: (id: RecordId, ns: NamespaceDigest) => Promise<T>): Promise<T> {
   const { flights } = client.registry;
   const flight = flights.get(address.operationKey);
   // A listener hears of the end of a call a moment before the claim is released. If it is the caller here, wait for that.
@@ -34,7 +30,7 @@ async function claimed<T>(
     const place = { client, ...address, id };
     await giveBack(place);
     await freeFromTheGone(place);
-    return await work(id, ns, hold).finally(release);
+    return await work(id, ns).finally(release);
   } finally {
     hold.land();
     changed(client);
@@ -59,12 +55,11 @@ export async function changeByHand(
   const { operationKey } = address;
   let left: unknown;
   let justChanged = false;
-  await claimed(client, address, async (id, ns, hold) => {
+  await claimed(client, address, async (id, ns) => {
     const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
       const record = readRecord(stored);
       const result = heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
       justChanged = result.next !== undefined;
-      hold.done = result.next?.state === 'settled';
       left = justChanged ? result.next : stored;
       return result;
     };

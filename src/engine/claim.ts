@@ -7,8 +7,8 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
 import type { Changed, Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
-import { isSamePerson } from './address.js';
-import type { Client, OperationRun } from './client.js';
+import { idsOf, isSamePerson } from './address.js';
+import type { Client, OperationAddress, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
@@ -62,6 +62,18 @@ export async function takeLock(
   const release = await awaitLock(client, job.lock, ms, stop);
   return { release: release ?? FREE, waited: { ended }, unlocked: !release };
 }
+
+/**
+ * Which end the record shows to a call that is about to wait for another one here. If it can't be read, any end counts as one that came
+ * meanwhile.
+ */
+export const endShown = async ({ client, ...address }: OperationAddress & Pick<OperationRun, 'client'>): Promise<OperationRun['waited']> => {
+  try {
+    return { ended: endedBefore(readRecord(await readStored({ client, ...address, ...(await idsOf(client, address)) }))) };
+  } catch {
+    return {};
+  }
+};
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
 export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {

@@ -2,7 +2,7 @@
 
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import { refusedAgain, type Settle, type Stop, stop } from '../core/decide.js';
-import { type Ending, fresh, rejected, replayed, unknown } from '../core/outcome.js';
+import { type Ending, type Facts, fresh, rejected, replayed, unknown } from '../core/outcome.js';
 import { seal } from '../core/record.js';
 import { OnceError } from '../errors.js';
 import { isSamePerson } from './address.js';
@@ -24,7 +24,9 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     const { resumeOnly, fingerprint, settings } = drive.job;
     if (settings.repeat !== 'never' && !resumeOnly && !ended.payloads.includes(fingerprint)) return ANEW;
     const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
-    return tell(drive, ending, undefined, 'ERR_ONCE_ALREADY_SETTLED');
+    // Whoever ended it has sent it.
+    const { firstSentAt } = ended;
+    return tell(drive, { ...ending, ...(firstSentAt && { firstSentAt, sent: 'yes' }) }, undefined, 'ERR_ONCE_ALREADY_SETTLED');
   }
   switch (decision.do) {
     case 'settle': {
@@ -89,7 +91,7 @@ async function doneElsewhere(drive: Driver, result: Result | undefined, resource
 /** What the callers get: the last answer, or an error if that answer would contradict the outcome. */
 export function tell(
   drive: Driver,
-  ending: Ending,
+  ending: Ending & Partial<Facts>,
   result: Result | undefined,
   code?: OnceErrorCode,
   more: { cause?: unknown; resource?: string | undefined } = {},

@@ -113,11 +113,6 @@ export class InFlightOperation {
 
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
-  /**
-   * When it has ended: `resume` or `settle` has ended, as done, what a call that waits would have gone on with. Before: this call has waited
-   * for that, so it is no further effect, whatever `repeat` says.
-   */
-  done: boolean | undefined;
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
   constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, deadline = 0) {

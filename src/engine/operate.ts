@@ -8,7 +8,7 @@ import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
-import { beginRecord, takeLock, tryLock } from './claim.js';
+import { beginRecord, endShown, takeLock, tryLock } from './claim.js';
 import type { Call, Client, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { busyError, failed, failure, undriven } from './failure.js';
@@ -45,7 +45,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
   const caller = { signal, request, told, left: undriven(here, unknown('aborted')) };
   let read: Promise<PreparedCall> | undefined;
-  let done: boolean | undefined;
+  let shown: ReturnType<typeof endShown> | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
@@ -53,8 +53,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
       read ??= call.read();
-      own.done = done;
-      void fly(call, own, read, held);
+      void fly(call, own, read, held, shown);
       return answer;
     }
     // The operation under way in this realm needs the lock that this call holds.
@@ -63,6 +62,8 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     // Inside of the function that the other call runs, this one would wait for itself.
     if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(here);
     read ??= call.read();
+    // As for a lock: what `resume` or `settle` ends meanwhile, here or elsewhere, was to be this call's effect, too.
+    shown ??= endShown(here);
     // This call was made after the other one had ended, by a listener that was told so. With `always` it means another effect.
     const after = flight.ended && settings.repeat === 'always';
     const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);
@@ -76,7 +77,6 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
       return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
     }
     await cutBy(client, signal, deadline, flight.landed);
-    done = !after && flight.done;
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(here);
     if (client.closing.aborted) throw failure(here, unknown('aborted'));
@@ -88,7 +88,13 @@ function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined
   return unlessLate(platform.clock, deadline - platform.clock.now(), work, signal ? [signal, closing] : [closing]);
 }
 
-async function fly({ client, settings, address }: Call, flight: InFlightOperation, read: Promise<PreparedCall>, held: Call['held']): Promise<void> {
+async function fly(
+  { client, settings, address }: Call,
+  flight: InFlightOperation,
+  read: Promise<PreparedCall>,
+  held: Call['held'],
+  shown: ReturnType<typeof endShown> | undefined,
+): Promise<void> {
   // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop, deadline } = flight;
   const here = { client, settings, ...address, stop, deadline };
@@ -101,12 +107,10 @@ async function fly({ client, settings, address }: Call, flight: InFlightOperatio
     const own = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
     const { release, ...taken } = await takeLock(job, free);
+    const waited = (await shown) ?? taken.waited;
     const over = stop.aborted || client.closing.aborted;
-    const waited = flight.done ? {} : taken.waited;
-    const ends = over ? leftBefore(job, taken.unlocked, taken.waited !== undefined) : execute({ ...job, ...taken, waited });
-    const ended = await ends.finally(release);
-    flight.done = job.resumeOnly && ended.driven && ended.outcome.effect === 'done';
-    conclude(job, flight, ended);
+    const ends = over ? leftBefore(job, taken.unlocked, waited !== undefined) : execute({ ...job, ...taken, waited });
+    conclude(job, flight, await ends.finally(release));
   } catch (error) {
     void lock.then((release) => release?.());
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.

@@ -8,6 +8,11 @@ import { evenForMs } from './even-clock.js';
 import { storeForOperation } from './record-access.js';
 import type { Start } from './stopped.js';
 
+interface Clocks {
+  readonly times: readonly number[];
+  readonly passed: number;
+}
+
 export class Refusals {
   /** The application's last refusal, and when it first came. */
   last: Refusal | undefined;
@@ -19,6 +24,8 @@ export class Refusals {
   readonly #start: Start;
   /** By how much the store's time was ahead of the monotonic clock, ms. */
   readonly #monotonicAheadMs: number;
+  /** When the present attempt left. Its answer may wait long for a process that is suspended, and was given before. */
+  #left: Clocks | undefined;
 
   constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, start: Start) {
     const { clock } = job.client.platform;
@@ -50,14 +57,28 @@ export class Refusals {
     if (refusal === undefined || reading.from === 'in-front') return undefined;
     if (!reading.replayed) this.#madeAgain = undefined;
     const known = this.last?.digest === refusal ? this.last : undefined;
-    const { clock } = this.#job.client.platform;
-    // The store's time, computed from the wall clock and from the monotonic one.
-    const times = [clock.now() + this.#job.aheadMs, clock.monotonic() + this.#monotonicAheadMs];
-    // At least how much time has really passed, as far as this realm can tell. Unlimited if the store's time is that of a server, because
-    // nobody sets its clock on this device. Of the possible times the shortest counts, because a clock that was set proves nothing.
-    const passed = storeForOperation(this.#job).ownClock ? Infinity : evenForMs(clock);
-    this.last = known ?? { digest: refusal, at: Math.max(...times) };
+    const now = this.#clocks();
+    this.last = known ?? { digest: refusal, at: Math.max(...now.times) };
+    const { passed, times } = this.#left ?? now;
     return known ? Math.max(1, Math.min(passed, Math.min(...times) - known.at)) : 0;
+  }
+
+  /** Called when an attempt leaves. */
+  leaves(): void {
+    this.#left = this.#clocks();
+  }
+
+  /**
+   * `times`: the store's time, computed from the wall clock and from the monotonic one. `passed`: at least how much time has really passed,
+   * as far as this realm can tell; unlimited if the store's time is that of a server, because nobody sets its clock on this device. Of the
+   * possible times the shortest counts, because a clock that was set proves nothing.
+   */
+  #clocks(): Clocks {
+    const { clock } = this.#job.client.platform;
+    return {
+      times: [clock.now() + this.#job.aheadMs, clock.monotonic() + this.#monotonicAheadMs],
+      passed: storeForOperation(this.#job).ownClock ? Infinity : evenForMs(clock),
+    };
   }
 
   /** What to store for the next call if this drive stops without settling; `undefined` if the record has it already. */

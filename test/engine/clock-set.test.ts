@@ -6,7 +6,7 @@ import { describe, expect, vi } from 'vitest';
 import { evenForMs } from '../../src/engine/even-clock.js';
 import { around, clear, createOnce, type OnceOptions, type Outcome, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
-import { answers, charged, during, lost } from '../support/server.js';
+import { answers, charged, delayed, during, lost } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, type World, watched } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
@@ -33,6 +33,12 @@ describe('the same decline again, after the clock was set forward by an hour', (
     expect(early.outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE - 1 });
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
+  });
+
+  test('whose answer waits for minutes, for a process that is suspended, is no proof: it may have been given at once', async () => {
+    const { world, tab, once } = await declined();
+    const slow = pay(once, { limits: { attemptMs: 5 * MINUTE, totalMs: 10 * MINUTE } });
+    expect((await world.end(tab, slow, delayed(3 * MINUTE, DECLINE))).outcome).toMatchObject(UNSURE);
   });
 
   test('while the second attempt is on its way, is no proof', async () => {

@@ -50,6 +50,20 @@ describe('a record that changed between two attempts', () => {
   });
 });
 
+test('a call that slept before it sent anything, while another tab went on with another payload and was refused, says that it was sent', async ({ world }) => {
+  const headers = (): Record<string, string> => {
+    const record = world.record() as OnceRecord;
+    world.medium.set(record.id, sealed({ ...record, revision: record.revision + 1, payloads: ['another'], state: 'retired', ending: NONE }));
+    world.clock.jump(MINUTE);
+    return {};
+  };
+  const { tab, once } = world.open({ headers });
+  expect(await world.end(tab, pay(once))).toMatchObject({
+    code: 'ERR_ONCE_ALREADY_SETTLED',
+    outcome: { type: 'rejected', attempts: 0, sent: 'yes', firstSentAt: expect.any(Number) },
+  });
+});
+
 describe('a wait', () => {
   const waits = (events: readonly OnceEvent[]): unknown[] => events.flatMap((event) => (event.type === 'wait' ? [[event.why, event.until]] : []));
   const listening = (once: Once): OnceEvent[] => {

@@ -92,6 +92,20 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect(world.server.keys).toHaveLength(1);
   });
 
+  test('that waits for another tab, which ends it, is no further effect either', async ({ world }) => {
+    const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
+    world.server.plays(delayed(SECOND, answers(201)));
+    const paying = watched(pay(one.once));
+    await rest();
+    const asking = watched(resumeOne(other.once, NAME));
+    await rest();
+    const press = watched(pay(other.once));
+    expect((await world.end(one.tab, paying)).outcome).toMatchObject({ type: 'fresh' });
+    expect((await world.end(other.tab, asking)).outcome).toMatchObject({ effect: 'done' });
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
+    expect(world.server.keys).toHaveLength(1);
+  });
+
   test.for(['the same tab', 'another tab'])('in %s is no further effect', async (where, { world }) => {
     const { tab, once, other } = await lostOne(world, where);
     world.server.plays(delayed(SECOND, replays()));
