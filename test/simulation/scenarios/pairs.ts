@@ -52,7 +52,7 @@ function spared(
   const byName = { resume: 0, forget: 0, forgetAnyway: 0, settle: 0, lie: 0, logOutForget: 0 };
   return {
     faults: {
-      ...((unnamed || runs || guests || !server.honours) && { callsBack: 0 }),
+      ...((unnamed || runs || guests || !server.honours || workload.powerLoss) && { callsBack: 0 }),
       ...((unnamed || runs) && { forgetsEarly: 0 }),
       ...(runs && { reconcileHangs: 0 }),
       // A damaged record whose name can't be read is not found any more after a log-in. An equal call without a name may begin in the moment that it is damaged. The function of a `run` whose other button has one never ends.
@@ -66,7 +66,7 @@ function spared(
       // The first record of a call without a name does not outlive a power cut.
       ...(unnamed && { ...byName, powerLoss: 0 }),
       // Once a function runs, its later calls are its own: with whose cookie, only it can know.
-      ...(runs && { logOut: own.workload.logOut ?? 0, logOutForget: 0 }),
+      ...(runs && { logOut: own.workload.logOut ?? 0, logOutForget: 0, evict: 0 }),
       ...(guests && { ...byName, logOut: 0 }),
     },
   };
