@@ -67,9 +67,9 @@ export async function takeLock(
  * Which end the record shows to a call that is about to wait for another one here. If it can't be read, any end counts as one that came
  * meanwhile.
  */
-export const endShown = async ({ client, ...address }: OperationAddress & Pick<OperationRun, 'client'>): Promise<OperationRun['waited']> => {
+export const endShown = async (here: OperationAddress & Pick<OperationRun, 'client' | 'deadline'>): Promise<OperationRun['waited']> => {
   try {
-    return { ended: endedBefore(readRecord(await readStored({ client, ...address, ...(await idsOf(client, address)) }))) };
+    return { ended: endedBefore(readRecord(await readStored({ ...here, ...(await idsOf(here.client, here)) }))) };
   } catch {
     return {};
   }

@@ -63,7 +63,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(here);
     read ??= call.read();
     // As for a lock: with `always`, what `resume` or `settle` ends meanwhile, here or elsewhere, was to be this call's effect, too.
-    if (settings.repeat === 'always') shown ??= endShown(here);
+    if (settings.repeat === 'always') shown ??= endShown({ ...here, deadline });
     // This call was made after the other one had ended, by a listener that was told so. With `always` it means another effect.
     const after = flight.ended && settings.repeat === 'always';
     const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);

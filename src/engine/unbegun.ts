@@ -12,7 +12,8 @@ type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'de
 /**
  * Whether nothing was sent of the operation, for a call that ends before it began. If another context holds the lock (`elsewhere`),
  * that one may send at any moment. If the call has waited or the user has changed, a missing record proves nothing: it may have been
- * sent, then moved or cleared. Nor does it if the key is not random, because that key may have been sent before the record was lost. Rejects if the store can't be read, or if the page can't make the digest for the record's id.
+ * sent, then moved or cleared. Nor does it if the key is not random, because that key may have been sent before the record was lost.
+ * Rejects if the store can't be read, or if the page can't make the digest for the record's id.
  */
 export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean | undefined> =>
   !elsewhere &&

@@ -92,6 +92,19 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect(world.server.keys).toHaveLength(1);
   });
 
+  test('whose look at the store hangs ends in its time, and is no further effect', async ({ world }) => {
+    const { tab, once } = await lostOne(world, 'the same tab');
+    world.server.plays(delayed(SECOND, replays()));
+    const asking = watched(resumeOne(once, NAME));
+    await rest();
+    tab.faults.next('hang');
+    const { outcome, ms } = await world.end(tab, pay(once, { limits: { totalMs: 3 * SECOND } }));
+    expect(outcome?.effect).toBe('done');
+    expect(ms).toBeLessThanOrEqual(4 * SECOND);
+    await world.end(tab, asking);
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
   test('that waits for another tab, which ends it, is no further effect either', async ({ world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
     world.server.plays(delayed(SECOND, answers(201)));
