@@ -18,9 +18,23 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
     pool = new pg.Pool(server.connection);
     pool.on('error', () => {});
     await pool.query(postgresMigration());
+    await pool.query('CREATE TABLE waits (n int)');
     await pool.query("ALTER SYSTEM SET synchronous_standby_names = 'away'");
     await pool.query('SELECT pg_reload_conf()');
+    // Only a commit that waits shows that every process of the server has read it.
+    while (!(await commitWaits()));
   });
+  const commitWaits = async (): Promise<boolean> => {
+    let ended = false;
+    const commit = pool.query('INSERT INTO waits VALUES (1)').finally(() => {
+      ended = true;
+    });
+    while (!ended) {
+      const { rowCount } = await pool.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'");
+      if (rowCount) return commit.then(() => true);
+    }
+    return false;
+  };
   afterAll(async () => {
     await pool.end();
     await server.stop();
