@@ -4,10 +4,10 @@
  */
 import { describe, expect, vi } from 'vitest';
 import { evenForMs } from '../../src/engine/even-clock.js';
-import { around, clear, createOnce, type OnceOptions, type Outcome, settle } from '../../src/entries/index.js';
+import { around, clear, createOnce, type OnceOptions, type Outcome, run, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
-import { answers, charged, delayed, during, lost } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, type World, watched } from '../support/world.js';
+import { answers, charged, delayed, during, type Entry, lost } from '../support/server.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
 const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
@@ -39,6 +39,23 @@ describe('the same decline again, after the clock was set forward by an hour', (
     const { world, tab, once } = await declined();
     const slow = pay(once, { limits: { attemptMs: 5 * MINUTE, totalMs: 10 * MINUTE } });
     expect((await world.end(tab, slow, delayed(3 * MINUTE, DECLINE))).outcome).toMatchObject(UNSURE);
+  });
+
+  test('whose answer to a `run` waits for minutes, is none either', async ({ world, tab, once }) => {
+    const limits = { attempts: 1, attemptMs: 5 * MINUTE, totalMs: 10 * MINUTE };
+    const ends: Entry[] = [lost(), DECLINE, delayed(3 * MINUTE, DECLINE), DECLINE];
+    const paying = () => world.end(tab, watched(run(once, NAME, ({ key }) => tab.fetch(URL_, { method: 'POST', headers: { 'idempotency-key': key } }), { limits })));
+    world.server.plays(...ends);
+    for (const outcome of [{ effect: 'unknown' }, UNSURE, UNSURE, NONE]) expect((await paying()).outcome).toMatchObject(outcome);
+  });
+
+  test('whose answer to the first card waits for minutes while another one is tried, is none either', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, ONE), lost());
+    const limits = { attemptMs: 5 * MINUTE, totalMs: 10 * MINUTE };
+    const cardB = () => pay(once, { body: CARD_B, limits });
+    expect((await world.end(tab, cardB(), MISMATCH, DECLINE)).outcome?.effect).toBe('unknown');
+    expect((await world.end(tab, cardB(), MISMATCH, delayed(3 * MINUTE, DECLINE))).outcome?.effect).toBe('unknown');
+    expect((await world.end(tab, cardB(), MISMATCH, DECLINE, answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
   test('while the second attempt is on its way, is no proof', async () => {

@@ -3,7 +3,7 @@
  * another operation's. Method: `resume` begins at every moment of the press; presses that are cancelled; runs.
  */
 import { describe, expect } from 'vitest';
-import { type Once, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
+import { clear, type Once, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
@@ -127,6 +127,27 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     const press = watched(pay(other.once));
     expect((await world.end(tab, asking)).outcome).toMatchObject({ type: 'replayed' });
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
+  test.for([
+    ['the same tab', 'before the answer'],
+    ['the same tab', 'after it'],
+    ['another tab', 'before the answer'],
+    ['another tab', 'after it'],
+  ])('in %s is no further effect, also with a log-out %s', async ([where, when], { world }) => {
+    const { tab, once, other } = await lostOne(world, where);
+    world.server.plays(delayed(SECOND, replays()));
+    world.server.otherwise = honest();
+    const asking = watched(resumeOne(once, NAME));
+    await rest();
+    const press = watched(pay(other.once));
+    await rest();
+    const out = world.open(OPTIONS).once;
+    if (when === 'before the answer') await world.run(clear(out));
+    await world.end(tab, asking);
+    if (when === 'after it') await world.run(clear(out));
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ effect: 'done' });
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
