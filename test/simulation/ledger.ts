@@ -238,11 +238,12 @@ export class Books implements Ledger {
    * Who drives a key: a lease ends when its holder gives it back or ends the record, whatever others write. Whoever takes it out
    * of the record when its time is over ends it, too, so that a clock that is set back later does not make it hold again.
    */
-  #hold(key: KeyFacts, { context, why, byHand, storeNow }: Commit, { lease, state }: OnceRecord): void {
+  #hold(key: KeyFacts, { before, context, why, byHand, storeNow }: Commit, { lease, state }: OnceRecord): void {
     const { held } = key;
     const isGivenBack = held && (!lease || state !== 'pending') && (held.context === context || held.until <= storeNow);
     if (why !== 'written' || isGivenBack) key.held = undefined;
-    else if (lease && state === 'pending') {
+    // Two moves at once: the other one has moved the record, and this write leaves the lease of the earlier copy as it was.
+    else if (lease && state === 'pending' && lease.until !== before?.lease?.until) {
       // What was moved bears a lease that is nobody's: somebody else may still be on the wire.
       if (!this.#leases.has(lease.owner)) this.#leases.set(lease.owner, does(byHand, 'move') ? '' : context);
       key.held = { context: this.#leases.get(lease.owner) as string, until: lease.until };
@@ -254,6 +255,8 @@ export class Books implements Ledger {
     // Another key in its place does not end it once more.
     if (before.state === 'pending' || !after || after.key === before.key) Object.assign(key, { endedAt: this.now(), endedIn: context });
     if (does(byHand, 'settle', 'lie')) key.byHand = true;
+    // A log-out that drops what is unsettled removes the record, and the lease in it.
+    if (!after && does(byHand, 'clear-forget')) key.held = undefined;
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
     // What was there before comes back when it turns out that nothing was sent.
     else if (after.key !== before.key) key.end = before.state !== 'pending' ? key.end : after.state === 'pending' ? 'replaced' : 'removed';
