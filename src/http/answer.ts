@@ -46,11 +46,7 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   // have ended the message that its server broke off, and Node's fetch takes compressed bytes without their end. In other encodings than
   // UTF-8, letters have brackets among their bytes; a cut letter is the last one.
   const broken = looksJson(text) && jsonOf(text) === undefined ? text.replace(/"(\\?.)*?("|$)/gs, '') : '';
-  const cut = broken.split(/[[{]/).length > broken.split(/[\]}]/).length && !/\ufffd./.test(text);
-  // The same where a service worker ended it before the first byte came. Once compressed, an empty body has a length. A HEAD's answer has
-  // one and no body, which is null; React Native, where it is not, has no service workers.
-  const none = stream && !text && /json/i.test(type) && Number(response.headers.get('content-length')) > 0 && !response.headers.has('content-encoding');
-  if (cut || none) throw new TypeError('JSON was cut');
+  if (broken.split(/[[{]/).length > broken.split(/[\]}]/).length && !/\ufffd./.test(text)) throw new TypeError('JSON was cut');
   // What is not UTF-8 is kept as bytes, whatever its type says: as text, the next caller of the name would get other ones.
   return { response, body: !textual(type) || /\ufffd/.test(text) ? bytes : text, text };
 }

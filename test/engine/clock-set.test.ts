@@ -44,7 +44,8 @@ describe('the same decline again, after the clock was set forward by an hour', (
   test('whose answer to a `run` waits for minutes, is none either', async ({ world, tab, once }) => {
     const limits = { attempts: 1, attemptMs: 5 * MINUTE, totalMs: 10 * MINUTE };
     const ends: Entry[] = [lost(), DECLINE, delayed(3 * MINUTE, DECLINE), DECLINE];
-    const paying = () => world.end(tab, watched(run(once, NAME, ({ key }) => tab.fetch(URL_, { method: 'POST', headers: { 'idempotency-key': key } }), { limits })));
+    const paying = () =>
+      world.end(tab, watched(run(once, NAME, ({ key }) => tab.fetch(URL_, { method: 'POST', headers: { 'idempotency-key': key } }), { limits })));
     world.server.plays(...ends);
     for (const outcome of [{ effect: 'unknown' }, UNSURE, UNSURE, NONE]) expect((await paying()).outcome).toMatchObject(outcome);
   });

@@ -135,7 +135,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     ['the same tab', 'after it'],
     ['another tab', 'before the answer'],
     ['another tab', 'after it'],
-  ])('in %s is no further effect, also with a log-out %s', async ([where, when], { world }) => {
+  ] as const)('in %s is no further effect, also with a log-out %s', async ([where, when], { world }) => {
     const { tab, once, other } = await lostOne(world, where);
     world.server.plays(delayed(SECOND, replays()));
     world.server.otherwise = honest();
