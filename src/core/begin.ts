@@ -42,7 +42,8 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
     return { do: tells ? 'remembered' : 'nothing', record };
   }
   const answers = same || (record.state === 'settled' && record.payloads.includes(c.fingerprint));
-  if (endedSince && answers) return { do: 'remembered', record };
+  // A key that was used up, perhaps by an operation whose record is lost, is the end of nobody: whoever used it is about to go on with the next one.
+  if (endedSince && answers && !(record.sticky && record.ending?.effect === 'unknown')) return { do: 'remembered', record };
   // A record whose time is over answers no call, even if no sweep has removed it yet. Both clocks must say so, in case one is fast.
   if (isOver(record, Math.min(now, storeNow))) return insert(record, c, now, storeNow);
   // A random key is never used for a second operation.

@@ -60,6 +60,8 @@ export interface Settle {
   readonly keyInUse?: boolean | undefined;
   /** An earlier payload of this key took effect, not the present one. */
   readonly earlier?: boolean | undefined;
+  /** The fingerprints of the payloads that took effect, where the record cannot tell. */
+  readonly payloads?: readonly string[] | undefined;
   /** Ask `reconcile` which payload took effect. */
   readonly ask?: boolean | undefined;
   /** The answer has the replay marker, and nothing tells which payload it is about. */
@@ -91,7 +93,8 @@ function done(marked: boolean, s: Situation): Decision {
   // Every earlier payload of this key was refused.
   if (!marked && s.reused && !s.ambiguous) return settle(fresh(true, s.changed));
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
-  if (marked && isOfEarlier(s)) return settle(replayed('server'), { earlier: true });
+  // Where that is a guess, the record lists no payload, so that whatever is saved next is sent.
+  if (marked && isOfEarlier(s)) return settle(replayed('server'), { earlier: true, payloads: s.mayResend ? [] : undefined });
   return settle(fresh(false, true), { ask: true, marked });
 }
 

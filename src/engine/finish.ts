@@ -77,7 +77,7 @@ async function anew(drive: Driver, result: Result | undefined): Promise<Finished
   const last = drive.job.resumeOnly || !drive.job.name.length;
   // The refused operation may be one whose record is lost. Then a later one of this name, under the next key, may be done.
   const told = drive.job.name.length && drive.record.madeAgain ? unknown('refused-after-ambiguity') : rejected(true);
-  if (!(await settleRecord(drive.job, drive.record, rejected(true), { sticky: true }))) return tell(drive, unknown('store'), result);
+  if (!(await settleRecord(drive.job, drive.record, told, { sticky: true }))) return tell(drive, unknown('store'), result);
   return last ? tell(drive, told, result) : { anew: true, refused: tell(drive, rejected(true), result) };
 }
 

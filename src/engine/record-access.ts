@@ -1,7 +1,6 @@
 /** Reads and writes of one operation's record, each with a time limit. */
 
 import { marked } from '../core/begin.js';
-import { isUnnamed } from '../core/name.js';
 import { holds, isStill } from '../core/ownership.js';
 import { type OnceRecord, type PendingRecord, readRecord } from '../core/record.js';
 import { leaseHolds, MOVED } from '../core/retention.js';
@@ -112,8 +111,8 @@ export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> 
 
 /**
  * For a call that never began: whether the store shows that nothing of the operation was sent. `absent`: the result if nothing is stored.
- * `undefined`: it shows a refusal that the server kept, perhaps for an operation whose record is lost; a later one under the next key may be
- * done. Rejects if the store can't be read.
+ * `undefined`: it shows that the key is used up, perhaps by an operation whose record is lost; a later one under the next key may be done.
+ * Rejects if the store can't be read.
  */
 export async function nothingSent(place: Place, absent = true): Promise<boolean | undefined> {
   const askedAt = place.client.platform.clock.now();
@@ -125,6 +124,5 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean 
   if (stored === undefined) return absent && storeForOperation(place).atomic;
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment.
   const record = readRecord(stored);
-  if (record?.ending?.effect !== 'none') return false;
-  return record.madeAgain && record.sticky && !isUnnamed(record.label) ? undefined : true;
+  return record?.ending?.effect === 'none' || (record?.state === 'retired' ? undefined : false);
 }

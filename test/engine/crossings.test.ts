@@ -227,6 +227,17 @@ describe('repeat if-changed in a browser', () => {
     expect(await saved.response?.json()).toEqual({ v: 2 });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['{"v":1}', '{"v":2}', '{"v":2}']);
   });
+
+  test('that call breaks off before it goes on: the earlier payload is not taken for what is saved, as a copy may have saved the present one', async ({
+    world,
+  }) => {
+    const { tab, once } = world.open({ repeat: 'if-changed', limits: { attempts: 1 } }, { resends: true });
+    await world.end(tab, pay(once, { body: { v: 1 } }), lost());
+    world.server.plays(during(() => tab.faults.next('fail-after-commit'), charged(replays())));
+    expect((await world.end(tab, pay(once, { body: { v: 2 } }))).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+    const { response } = await world.end(tab, pay(once, { body: { v: 1 } }), answers(201, { v: 1 }));
+    expect(await response?.json()).toEqual({ v: 1 });
+  });
 });
 
 describe('an unnamed call where the store is full', () => {

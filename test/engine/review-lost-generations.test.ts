@@ -5,8 +5,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { type Outcome, resumeOne, run } from '../../src/entries/index.js';
-import { answers, idle, lost, replays } from '../support/server.js';
-import { HOUR, NAME, newWorld, ONE, pay, rest, watched } from '../support/world.js';
+import { answers, delayed, idle, lost, replays } from '../support/server.js';
+import { HOUR, NAME, newWorld, ONE, pay, rest, SECOND, watched } from '../support/world.js';
 
 const key = ({ generation }: { generation: number }) => `order-42-${generation}`;
 const options = { namespace: 'ann', keep: { request: true } } as const;
@@ -209,4 +209,18 @@ describe('what is done is remembered for an hour only (`keep.forMs`), and a swee
     world.server.otherwise = (arrival, server) => idle(arrival.key === 'order-42-0' ? answers(402) : answers(201))(arrival, server);
     expect((await world.end(tab, pay(once, { key }))).outcome).toMatchObject({ effect: 'done' });
   });
+});
+
+test('a press in another process, which waits while the next key is made: it goes on to that one, too', async () => {
+  const process = { server: true, locks: false, claims: { shared: 'cluster' } } as const;
+  const world = newWorld();
+  const [one, two] = [world.open({}, process), world.open({}, process)];
+  world.server.charged.add('order-42-1');
+  world.server.otherwise = (arrival, server) => (arrival.key === 'order-42-0' ? delayed(SECOND, idle(replays(402))) : replays())(arrival, server);
+  const slow = (c: { generation: number }) => (c.generation ? new Promise<string>((made) => void world.clock.timer(20 * SECOND, () => made(key(c)))) : key(c));
+  const first = pay(one.once, { key: slow });
+  await rest();
+  const second = pay(two.once, { key });
+  expect((await world.end(two.tab, second)).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
+  expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });

@@ -260,7 +260,7 @@ export class Books implements Ledger {
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
     // What was there before comes back when it turns out that nothing was sent.
     else if (after.key !== before.key) key.end = before.state !== 'pending' ? key.end : after.state === 'pending' ? 'replaced' : 'removed';
-    else key.end = after.state === 'settled' ? 'settled' : after.ending?.type === 'rejected' ? 'rejected' : 'forgotten';
+    else key.end = after.state === 'settled' ? 'settled' : after.ending?.type === 'rejected' || after.sticky ? 'rejected' : 'forgotten';
   }
 
   /** What ended it was torn, and the app, which was asked, threw away what was left: the intention ended all the same. */

@@ -22,7 +22,7 @@ export const nothingLost: Checker = {
     // The record of what may have had its effect goes, without a word from the server or the app.
     if (!key || !wasSent(key) || memory || before?.state !== 'pending' || (key.epoch < op.epoch && fact.expired !== 'yes')) return;
     if (fact.expired === 'yes') return ledger.apart('left-for-a-month', op);
-    const dropped = !after || after.key !== key.key || (after.state === 'retired' && after.ending?.type === 'unknown');
+    const dropped = !after || after.key !== key.key || (after.state === 'retired' && after.ending?.type === 'unknown' && !after.sticky);
     if (dropped) ledger.violate(NAME, op, `the record of ${key.key}, which was sent, was ${after ? 'forgotten' : 'removed'}`);
   },
   atRest(ledger) {
