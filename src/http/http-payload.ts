@@ -105,9 +105,6 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
       response = await client.transport.send(prepared.url, init);
       const patienceMs = Math.min(BODY_MS, Math.max(0, end - clock.now()) / 2);
       const answered = await readBody(response, sending.bodyBytes, clock, patienceMs);
-      // A service worker may end what the network broke off, also before the first byte. A HEAD's answer tells the length of what it leaves out.
-      const told = response.headers.get('content-type')?.includes('json') && Number(response.headers.get('content-length'));
-      if (told && answered.body === '' && method !== 'HEAD') throw new TypeError('JSON was cut');
       // The rest of the body comes after this attempt. As with fetch, the signals of those who read it can abort it.
       if (answered.body === undefined) abortWith(controller, sending.stop);
       return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };

@@ -257,25 +257,6 @@ describe('of an answer', () => {
     await expect(read(sent)).rejects.toThrow('no-answer');
   });
 
-  const JSON_OF = (length: string) => ({ 'content-type': 'application/json', 'content-length': length });
-
-  test('JSON of which nothing came, although its length was told, is none', async () => {
-    await expect(read(bytes(), JSON_OF('12'))).rejects.toThrow('no-answer');
-  });
-
-  test.each<[string, BodyInit | null, Record<string, string>]>([
-    ['of no length', bytes(), JSON_OF('0')],
-    ['whose length was not told', bytes(), { 'content-type': 'application/json' }],
-    ['that is none', null, JSON_OF('12')],
-  ])('an empty answer of type JSON %s is one', async (_, stream, headers) => {
-    expect(await read(stream, headers)).toMatchObject({ text: '' });
-  });
-
-  test('the answer to a HEAD has the length of a body that it does not have; Chromium gives an empty stream for it', async () => {
-    const { left } = scene(async () => new Response(bytes(), { headers: JSON_OF('12') }), { method: 'HEAD' });
-    expect(answered(await left())).toMatchObject({ text: '' });
-  });
-
   test('a chunk that is a part of a larger buffer is that part', async () => {
     const whole = new TextEncoder().encode('xxabcxx');
     const part = new ReadableStream({
