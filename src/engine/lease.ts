@@ -1,6 +1,6 @@
 /**
- * What replaces a lock where contexts share no lock manager: a lease in the record, timed by the store's clock. It only saves work;
- * safety rests on the key.
+ * Leases replace locks where contexts share no lock manager: each is a member of the record, timed by the store's clock. They only save
+ * work; safety rests on the key.
  */
 import { readRecord } from '../core/record.js';
 import { CLOCK_BACK_MS } from '../core/retention.js';
@@ -22,8 +22,8 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
     const record = readRecord(stored);
     // Somebody may have set this machine's clock since the call began.
     job.aheadMs = now - job.client.platform.clock.now();
-    // The revision is not compared: a log-out raises it, but until this driver has stopped, an attempt of it may be under way. The lease of a
-    // move, which a driver with a lock leaves in the record, is nobody's, and runs out.
+    // Do not compare the revision: a log-out raises it, but until this driver has stopped, one of its attempts may be under way. Compare the
+    // owner: a move may have left its own lease in the record, which belongs to no driver and must run out.
     const mine = record?.state === 'pending' && record.key === own.key && record.lease?.owner === job.client.owner && record.lease;
     return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + leaseMs } } }) };
   };

@@ -8,7 +8,7 @@ import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
-import { beginRecord, endShown, takeLock, tryLock } from './claim.js';
+import { beginRecord, endBeforeWait, takeLock, tryLock } from './claim.js';
 import type { Call, Client, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { busyError, failed, failure, undriven } from './failure.js';
@@ -45,7 +45,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
   const caller = { signal, request, told, left: undriven(here, unknown('aborted')) };
   let read: Promise<PreparedCall> | undefined;
-  let shown: ReturnType<typeof endShown> | undefined;
+  let shown: ReturnType<typeof endBeforeWait> | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
@@ -63,7 +63,7 @@ export async function operate(asked: Call, handed = false): Promise<unknown> {
     if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(here);
     read ??= call.read();
     // As for a lock: with `always`, what `resume` or `settle` ends meanwhile, here or elsewhere, was to be this call's effect, too.
-    if (settings.repeat === 'always') shown ??= endShown({ ...here, deadline });
+    if (settings.repeat === 'always') shown ??= endBeforeWait({ ...here, deadline });
     // This call was made after the other one had ended, by a listener that was told so. With `always` it means another effect.
     const after = flight.ended && settings.repeat === 'always';
     const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);
@@ -93,7 +93,7 @@ async function fly(
   flight: InFlightOperation,
   read: Promise<PreparedCall>,
   held: Call['held'],
-  shown: ReturnType<typeof endShown> | undefined,
+  shown: ReturnType<typeof endBeforeWait> | undefined,
 ): Promise<void> {
   // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop, deadline } = flight;
