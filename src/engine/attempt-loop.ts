@@ -1,5 +1,4 @@
 /** Drives one record: makes an attempt, reads the answer, decides, waits, and repeats that until the operation ends or the call must stop. */
-
 import type { UnknownReason } from '../core/codes.js';
 import { cleanlyRefused, decide, type Situation, stop } from '../core/decide.js';
 import type { WaitReason } from '../core/event.js';
@@ -30,9 +29,8 @@ export class AttemptLoop implements Driver {
   /** An attempt with the present payload, by any driver, may have had its effect. */
   #sameAmbiguous: boolean | undefined;
   #attempts = 0;
-  /** Attempts that count against `limits.attempts`: all but those that found work in progress. */
+  /** Attempts that found work in progress (`#waits`) do not count against `limits.attempts`; all others do (`#tries`). */
   #tries = 0;
-  /** Attempts that found work in progress. */
   #waits = 0;
   /** When this call stops waiting for work in progress, ms since 1970; 0 until it first finds some. */
   #waitsEnd = 0;
@@ -41,11 +39,10 @@ export class AttemptLoop implements Driver {
   #offlineSince: number | undefined;
   /** The server has answered an attempt of this call, if only with a status line. */
   #answered = false;
-  /** The platform may have sent an attempt of this call twice, unseen. */
   #mayResend = false;
   /** This call has waited, so another context may have changed the record. */
   #waited = false;
-  /** The answer to the last attempt; `undefined` if that attempt got none. */
+  /** The answer to the last attempt that left; `undefined` if that attempt got none. */
   #last: Result | undefined;
   /** Noted at the start: a log-in that moves the record meanwhile does not change where its key was kept. */
   readonly #keptIn: Outcome['storedIn'];
@@ -62,9 +59,9 @@ export class AttemptLoop implements Driver {
   }
 
   get facts() {
-    const { record, job } = this;
+    const { record } = this;
     return {
-      operation: named(job.name),
+      operation: named(this.job.name),
       key: record.key,
       attempts: this.#attempts,
       firstSentAt: this.#attempts || this.start.resumed ? record.firstSentAt : undefined,
@@ -144,10 +141,7 @@ export class AttemptLoop implements Driver {
     await wait(clock, ms, [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
   }
 
-  /**
-   * Called before the first attempt and after an attempt without an answer. Waits while the device is offline, so that an outage costs
-   * no attempts; an outage longer than `offlineWaitMs` ends the call, so that the user is told within seconds.
-   */
+  /** Waits while the device is offline, so that an outage costs no attempts. Ends the call after `offlineWaitMs`, so that the user is told within seconds. */
   async cutOff(): Promise<Stopped | undefined> {
     const { client, settings, deadline } = this.job;
     const { clock, connectivity } = client.platform;
@@ -248,7 +242,6 @@ export class AttemptLoop implements Driver {
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
     // A look at the record may also fail after the attempt has left. Then the call must not end as if nothing had been sent.
     if (stopped && sent.reading.kind === 'not-sent') return stopped;
-    // If nothing was sent, the previous answer stays the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
     if (sent.reached) this.#answered = true;
     if (sent.mayResend) this.#mayResend = true;

@@ -9,7 +9,7 @@ import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
 import { freeFromTheGone } from './owner.js';
 import { readStored, updateStored } from './record-access.js';
-import { wait } from './wait.js';
+import { isAbandoned, wait } from './wait.js';
 
 /** How often a lease is renewed within its length. */
 const BEATS = 3;
@@ -57,7 +57,7 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     // The second check: if the clock was set back by hours, the call would otherwise wait for hours.
     if (clock.now() >= deadline || clock.now() < deadline - settings.limits.totalMs - CLOCK_BACK_MS) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);
-    if (stop.aborted || client.closing.aborted) return;
+    if (isAbandoned(job)) return;
     // `null`: the read failed, as opposed to a record that is absent.
     const stored = await readStored(job).catch(() => null);
     // Go on if the record has ended, is gone, or has no lease any more.

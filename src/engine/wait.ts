@@ -81,21 +81,19 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
 export const unlessLate = <T>(clock: Clock, ms: number, work: Promise<T>, signals?: readonly Stop[]): Promise<T | undefined> =>
   within(clock, ms, work, () => new Late(), signals).catch(() => undefined);
 
-/** Nobody waits for the call any more: its last caller has left, or the client is closed. */
+/** Whether nobody waits for the call any more: its last caller has left, or the client is closed. */
+export const isAbandoned = ({ client, stop }: Pick<OperationRun, 'client' | 'stop'>): boolean => stop.aborted || client.closing.aborted;
+
+/** Nobody waits for the call any more ({@link isAbandoned}). */
 export class CallerLeft extends Error {}
 
 /**
  * Rejects with `late` if `work` takes longer than `ms` or goes beyond the deadline of the call, and with {@link CallerLeft} when nobody
  * waits for the call any more.
  */
-export function inTime<T>(
-  { client, stop, deadline }: Pick<OperationRun, 'client' | 'stop' | 'deadline'>,
-  ms: number,
-  work: Promise<T>,
-  late: () => Error,
-): Promise<T> {
+export function inTime<T>(call: Pick<OperationRun, 'client' | 'stop' | 'deadline'>, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+  const { client, stop, deadline } = call;
   const { clock } = client.platform;
-  const signals = [stop, client.closing];
-  const end = () => (signals.some(({ aborted }) => aborted) ? new CallerLeft() : late());
-  return within(clock, Math.min(ms, Math.max(0, deadline - clock.now())), work, end, signals);
+  const end = () => (isAbandoned(call) ? new CallerLeft() : late());
+  return within(clock, Math.min(ms, Math.max(0, deadline - clock.now())), work, end, [stop, client.closing]);
 }

@@ -12,7 +12,7 @@ import { ANEW, type Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
 import type { Proof, Result } from '../engine/result.js';
 import { settleRecord } from '../engine/settle.js';
-import { limit } from '../engine/wait.js';
+import { isAbandoned, limit } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { jsonOf } from '../http/bytes.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
@@ -73,7 +73,7 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
   const session = sessionOf(client);
   const { clock } = client.platform;
   const ms = Math.min(limits.attemptMs, deadline - clock.now());
-  if (ms <= 0 || stop.aborted || client.closing.aborted) return undefined;
+  if (ms <= 0 || isAbandoned(job)) return undefined;
   const controller = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing]);
   const late = over.then((): undefined => {
