@@ -40,7 +40,7 @@ export function logTo(log: LineLog): (event: OnceEvent) => void {
 
 const nameOf = ({ operation, key }: OnceEvent): string => `${operation ? operation.join(' ') : 'without a name'}${key && ` (${key.slice(0, 8)})`}`;
 
-/** How the attempt before ended. */
+/** How the previous attempt ended, for the beginning of a line. */
 const got = (answer: number | string | undefined, then: string): string => (answer === undefined ? '' : `got ${answer}${then} `);
 
 function stepOf(event: OnceEvent): string {
