@@ -13,7 +13,7 @@ import { operate } from './engine/operate.js';
 import { registry } from './engine/registry.js';
 import { jsonOf } from './http/bytes.js';
 import { readRequest } from './http/read-request.js';
-import { bearsKey, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
+import { carriesKey, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings } from './options.js';
 import { detectPlatform } from './platform/detect.js';
@@ -150,7 +150,7 @@ export async function callFetch(
   const settings = client.parts.hooks?.dialect(own, request) ?? own;
   if (given || once !== undefined) refuseHidden(request);
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
-  if (client.platform.relay && once === undefined && !handle && bearsKey(settings.dialect.carrier, request)) return send();
+  if (client.platform.relay && once === undefined && !handle && carriesKey(settings.dialect.carrier, request)) return send();
   if (given)
     return operate({
       client,

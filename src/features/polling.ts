@@ -17,10 +17,10 @@ import { hasOthers } from '../engine/settle.js';
 import type { Stopped } from '../engine/stopped.js';
 import { waitsUntil } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
-import { hooked, merged } from '../http/headers-hook.js';
+import { askHeaders, merged } from '../http/headers-hook.js';
 import { callTransport, httpPayload } from '../http/http-payload.js';
 import type { ReplayableRequest } from '../http/request.js';
-import { hookSays } from '../http/verdict-hook.js';
+import { askVerdict } from '../http/verdict-hook.js';
 import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 
@@ -139,7 +139,7 @@ async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: str
   const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   // If the `headers` hook fails, the link is not polled this time, just as no attempt would leave.
-  const more = await hooked(asking, a).catch(() => 'failed' as const);
+  const more = await askHeaders(asking, a).catch(() => 'failed' as const);
   if (more === 'failed') return { state: 'running' };
   const left = await callTransport(client, merged(asking, more), {
     ms: a.ms - (clock.now() - begun),
@@ -160,7 +160,7 @@ async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: str
 function read(response: Response, answer: Answer, a: AttemptRequest): WorkState {
   const { client, settings } = a.job;
   try {
-    return readPoll(answer, { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false }, settings.dialect, hookSays(response, answer, a, true));
+    return readPoll(answer, { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false }, settings.dialect, askVerdict(response, answer, a, true));
   } catch (error) {
     client.platform.report(error);
     return 'running';

@@ -19,7 +19,7 @@ import { CallerLeft, inTime } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
 import { jsonOf } from '../http/bytes.js';
 import { readRequest } from '../http/read-request.js';
-import { canBear, type RequestInput, UnreplayableBody } from '../http/request.js';
+import { canCarryKey, type RequestInput, UnreplayableBody } from '../http/request.js';
 import type { Feature, OnceInit } from '../option-types.js';
 import type { Settings } from '../options.js';
 import { checkOrigins } from '../origins.js';
@@ -47,7 +47,7 @@ export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: oper
 /** Makes the call an operation; `undefined` if the request is to be left to fetch. */
 function operateWithoutName(client: Client, settings: Settings, request: RequestInput, once: OnceInit | undefined): Promise<unknown> | undefined {
   if (once === true) return operateByContent(client, settings, request);
-  const carries = once !== undefined || (wantsKey(request) && canBear(request) && mayGo(client, request));
+  const carries = once !== undefined || (wantsKey(request) && canCarryKey(request) && mayGo(client, request));
   return carries && settings.dialect.carrier !== '' ? operateUnnamed(client, settings, request) : undefined;
 }
 
