@@ -4,7 +4,7 @@ import type { OnceEvent, WaitReason } from './event.js';
 import { explain } from './explain.js';
 import { typeOf } from './name.js';
 
-/** Where the lines go: `console`, or a logger with the same two methods. */
+/** Where `logTo` writes its lines: `console`, or a logger with the same two methods. */
 export interface LineLog {
   /** Called with each step. */
   info(line: string): void;

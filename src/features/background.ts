@@ -33,8 +33,8 @@ export interface InBackground {
 }
 
 /**
- * Lets a call say `once: { operation, background: { untilMs } }`: the customer agrees that it goes on when the page is gone. Its
- * request is stored, and a browser with background sync wakes the service worker as soon as there is a network.
+ * Lets a call say `once: { operation, background: { untilMs } }`: the customer agrees that the operation goes on when the page is gone.
+ * Its request is stored, and a browser with background sync wakes the service worker as soon as there is a network.
  *
  * @see https://wicg.github.io/background-sync/spec/
  * @example

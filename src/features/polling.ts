@@ -25,7 +25,7 @@ import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 
 /**
- * Makes `accepted: 'poll'` possible: after a 202, its link is polled until the work behind it ends (RFC 9110, section 15.3.3).
+ * Makes `accepted: 'poll'` possible: after a 202, polls its link until the work behind it ends (RFC 9110, section 15.3.3).
  *
  * @example
  * const once = createOnce({ use: [polling()], accepted: 'poll' });

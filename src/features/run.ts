@@ -28,10 +28,13 @@ import { parseResult } from './result-schema.js';
 export interface Attempt {
   /** Pass this key on, or write it in the transaction of the effect: after a crash the function runs again with the same key. */
   readonly key: string;
+  /** The number of this attempt in its call, from 1. */
   readonly attempt: number;
+  /** The call goes on with a key that was stored before it began. */
   readonly resumed: boolean;
   /** An earlier attempt may have had the effect. */
   readonly ambiguous: boolean;
+  /** Aborts when the attempt's time is over, or when the last caller has left. */
   readonly signal: AbortSignal;
   /**
    * A stable key for a call that the function makes: the same label gives the same key. In a page it throws once another user has logged
