@@ -13,7 +13,7 @@ import { operate } from './engine/operate.js';
 import { registry } from './engine/registry.js';
 import { jsonOf } from './http/bytes.js';
 import { readRequest } from './http/read-request.js';
-import { bearsKey, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
+import { carriesKey, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings } from './options.js';
 import { detectPlatform } from './platform/detect.js';
@@ -46,7 +46,7 @@ export interface Once {
   readonly '~oncefetch': () => unknown;
 }
 
-/** The inside of the client that a function of this package (`taker`) was given. @throws TypeError if it was given something else */
+/** The inside of the client that a function of this package (`taker`) was given. @throws TypeError if that is no client */
 export function clientOf(once: Once, taker: string): Client {
   const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
   if (typeof inside !== 'function') throw new TypeError(wrong(taker, 'client', typeOf(once)));
@@ -64,7 +64,7 @@ export function createOnce(options: OnceOptions = {}): Once {
   return createOn(detectPlatform(), options);
 }
 
-/** `createOnce` on a given platform, for tests, simulations and unusual runtimes. `shared`: what it has of the client that it is extended from. @internal */
+/** `createOnce` on a given platform, for tests, simulations and unusual runtimes. `shared`: what an extended client shares with the one it is made from. @internal */
 export function createOn(bare: Platform, options: OnceOptions = {}, shared: Partial<Client> = {}): Once {
   const given = clientSettings(options);
   const parts: Partial<Parts> = partsOf(options.use);
@@ -117,23 +117,23 @@ function checkNeeds({ accepted, reconcile, background, keep, ...hooks }: Setting
 export async function callFetch(
   client: Client,
   input: string | URL | Request,
-  asked: OnceRequestInit | null | undefined,
+  givenInit: OnceRequestInit | null | undefined,
   handle?: OperationName,
 ): Promise<Response> {
-  const init = asked ?? {};
+  const init = givenInit ?? {};
   const { once, ...rest } = init;
   const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
   const retried = (settings: Settings) => client.parts.retry?.(client, settings, { input, init }, send) ?? send();
-  // `retried` also for a plain fetch: it stops the retries of earlier calls to the same URL, which would undo this call.
+  // Call `retried` for a plain fetch, too: it stops the retries of earlier calls to the same URL, which would undo this call.
   if (once === false && !handle) return retried(client.settings);
-  const own = callSettings(client.settings, once);
-  checkNeeds(own, client.parts);
+  const ownSettings = callSettings(client.settings, once);
+  checkNeeds(ownSettings, client.parts);
   const method = methodOf(input, init);
   const idempotent = !needsKey(method);
-  const nameOf = once === undefined ? own.nameOf : undefined;
+  const nameOf = once === undefined ? ownSettings.nameOf : undefined;
   const name = handle ?? (Array.isArray(once) ? once : (once as { operation?: OperationName } | undefined)?.operation);
-  const bare = once !== true && !name && own.key === undefined;
-  if (idempotent && bare && !nameOf) return retried(own);
+  const isPlain = once !== true && !name && ownSettings.key === undefined;
+  if (idempotent && isPlain && !nameOf) return retried(ownSettings);
   let request: RequestInput;
   try {
     request = readInput(input, rest, client.platform);
@@ -146,22 +146,22 @@ export async function callFetch(
   if (client.closing.aborted) throw new TypeError('once: this client is closed');
   // Stops the retry of an earlier call without a key to the same URL, which would undo this call.
   client.registry.latest.delete(request.url);
-  const given = name ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
-  const settings = client.parts.hooks?.dialect(own, request) ?? own;
-  if (given || once !== undefined) refuseHidden(request);
+  const operationName = name ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
+  const settings = client.parts.hooks?.dialect(ownSettings, request) ?? ownSettings;
+  if (operationName || once !== undefined) refuseHidden(request);
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
-  if (client.platform.relay && once === undefined && !handle && bearsKey(settings.dialect.carrier, request)) return send();
-  if (given)
+  if (client.platform.relay && once === undefined && !handle && carriesKey(settings.dialect.carrier, request)) return send();
+  if (operationName)
     return operate({
       client,
       settings,
-      address: addressOf(client, encodeName(given), namespaceOf(client)),
+      address: addressOf(client, encodeName(operationName), namespaceOf(client)),
       read: () => readRequest(client, settings, request),
       signal: request.signal,
       request: request.request,
     }) as Promise<Response>;
-  const plain = () => (idempotent ? retried(own) : send());
-  if (given === false || (idempotent && once === undefined)) return plain();
+  const plain = () => (idempotent ? retried(ownSettings) : send());
+  if (operationName === false || (idempotent && once === undefined)) return plain();
   if (!client.parts.unnamed) throw new TypeError(needs(`a ${method} without a name`, 'unnamed'));
   return (client.parts.unnamed(client, settings, request, once) as Promise<Response> | undefined) ?? plain();
 }

@@ -6,10 +6,14 @@ import type { Outcome } from './core/outcome.js';
 import type { Verdict } from './core/verdict-words.js';
 import type { Connectivity, Store } from './ports.js';
 
-/** Anything that JSON can say. */
+/** Any value that JSON can hold. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [k: string]: Json | undefined };
 
-/** Makes an idempotency key. Return a different key for each `generation`. */
+/**
+ * Makes an idempotency key. Return a different key for each `generation`, which is 0 for the first operation of a name and rises with each
+ * one that needs another key. `operation`: `undefined` for a call without a name. `fingerprint`: a digest of what the call sends. `now`: wall
+ * clock, ms.
+ */
 export type KeyStrategy = (c: {
   namespace: string;
   operation: OperationName | undefined;
@@ -20,7 +24,9 @@ export type KeyStrategy = (c: {
 
 /** What the `headers` hook gets: the request of one attempt as it goes out. */
 export interface Leaving {
+  /** The number of this attempt in its call, from 1. */
   readonly attempt: number;
+  /** The call goes on with a key that was stored before it began. */
   readonly resumed: boolean;
   readonly method: string;
   readonly url: string;
@@ -32,6 +38,7 @@ export interface Leaving {
 /** What a `verdict` hook gets of an answer. */
 export interface Evidence {
   readonly attempt: number;
+  /** An earlier attempt under this key may have taken effect. */
   readonly ambiguous: boolean;
   /** This is the answer behind the link of a 202, not the answer to the request. */
   readonly polled: boolean;
@@ -43,12 +50,15 @@ export interface Evidence {
 
 /** What `reconcile` gets. */
 export interface ReconcileQuestion {
+  /** Empty for a call without a name. */
   operation: OperationName;
   key: string;
-  /** Wall clock, ms. */
+  /** When the first attempt under this key was sent; wall clock, ms. */
   firstSentAt: number;
   reason: UnknownReason | 'done-elsewhere';
+  /** A copy of the last answer, if there was one. */
   response: Response | undefined;
+  /** Aborted when the call does not wait for the hook any longer. */
   signal: AbortSignal;
 }
 
@@ -83,7 +93,7 @@ export interface Keep {
   forMs?: number | undefined;
 }
 
-/** Every time in ms. */
+/** The limits of one call. All times are in ms. */
 export interface Limits {
   /** The most attempts of one call, including the first. Attempts that find work in progress do not count. @default 5 */
   attempts?: number | undefined;
@@ -146,7 +156,6 @@ export interface OperationOptions {
   /**
    * What a 202 means. `'settle'`: it is the answer, also to a repeated request. `'poll'`: poll its link until the work behind it
    * ends. By default, a 202 after a lost answer is not the end: the request is repeated, because that work can still fail.
-   *
    * @default 'settle' for a first attempt
    */
   accepted?: 'settle' | 'poll' | undefined;
@@ -178,6 +187,7 @@ export interface StandardSchema<T> {
 export interface RunOptions<T> extends Omit<OperationOptions, 'background' | 'verdict' | 'reconcile' | 'headers' | 'operation' | 'accepted'> {
   /** Reads what the function returned or threw. @default a value is fresh, a throw is ambiguous, a Response is read as `fetch` reads its answers */
   verdict?: ((end: RunEnd<T>) => Verdict | undefined) | undefined;
+  /** Ends the call for this caller, as in `fetch`. */
   signal?: AbortSignal | undefined;
   /** Parses the result, which may have been stored as JSON. */
   result?: StandardSchema<T> | undefined;
@@ -208,33 +218,29 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   namespace?: string | (() => string | null | undefined) | undefined;
   /** The features of this client: `[retrying(), polling()]`. @default none; in `oncefetch/node` and React Native all of them, and yours besides */
   use?: readonly Feature[] | undefined;
-  /** @default IndexedDB, else memory */
+  /** Where records are kept. @default IndexedDB, else memory */
   store?: Store | undefined;
   /**
    * Where the server expects the key, and what its answers mean. `'none'`: the server knows no keys, so none is sent, and a request that
    * may have taken effect is not sent again. A function needs the feature `hooks()`. @default generic
    */
   dialect?: Dialect | 'none' | ((request: { method: string; url: string }) => Dialect | 'none') | undefined;
-  /**
-   * The `fetch` to use. It must send at once; if it would wait for something first, such as a token, do that in `headers`.
-   * @default the global fetch, looked up at each call
-   */
+  /** The `fetch` to use. It must send at once; if it would wait for something first, such as a token, do that in `headers`. @default the global fetch, looked up at each call */
   fetch?: typeof fetch | undefined;
   /** `required`: refuse to send if the record would not outlive the page or process. @default 'best-effort' */
   durability?: 'best-effort' | 'required' | undefined;
   /**
    * The wait between attempts, and the retry `budget` of each server: a failed attempt costs 1, a success returns 0.1. At half of the
-   * budget automatic retries stop, except the first one of a named call; `false` means no budget.
-   * @default 500 ms to 15_000 ms, factor 2, budget 100
+   * budget automatic retries stop, except the first one of a named call; `false` means no budget. @default 500 ms to 15_000 ms, factor 2, budget 100
    */
   retry?: { minDelayMs?: number | undefined; maxDelayMs?: number | undefined; factor?: number | undefined; budget?: number | false | undefined } | undefined;
   /**
-   * The servers to which keys may be sent with calls without a name: origins such as `https://api.shop.example`.
-   * @default the page's own origin in a browser, every origin elsewhere
+   * The servers to which keys may be sent with calls without a name: origins such as `https://api.shop.example`. @default the page's own origin in a browser, every origin elsewhere
    */
   origins?: readonly string[] | ((url: string) => boolean) | undefined;
   /** Names calls that can't have the option `once` because an HTTP client makes them. Return `false` for a plain fetch, `undefined` for no name. */
   operation?: ((request: { method: string; url: string; json: unknown }) => OperationName | false | undefined) | undefined;
+  /** Tells whether the device is online. @default what the platform tells */
   connectivity?: Connectivity | undefined;
   /** Makes the keys. It must be cryptographically random. @default crypto.randomUUID */
   randomUUID?: (() => string) | undefined;

@@ -63,7 +63,7 @@ function limitsOf(base: Required1<Limits>, over: Limits | undefined): Required1<
   const limits = merge(base, over);
   const { totalMs, keyWindowMs, attemptMs } = limits;
   if (totalMs > TIMER_MS_MAX) throw new RangeError(wrong('limits.totalMs', 'total-time', String(totalMs)));
-  // Negated, so that it also refuses NaN: a dialect's window may be no number.
+  // The condition is negated, so that it also refuses NaN: a dialect's window may be no number.
   if (!(keyWindowMs > attemptMs)) throw new RangeError(wrong('limits.keyWindowMs', 'key-window', `${keyWindowMs}, not more than ${attemptMs}`));
   return limits;
 }
@@ -124,19 +124,19 @@ export function runSettings<T>(client: Settings, name: OperationName, options: R
   if (typeOf(options) !== 'object') throw new TypeError(`once: options of run must be an object, got ${typeOf(options)}`);
   const { signal, result, verdict, ...rest } = options;
   if (verdict !== undefined) checkOne(verdict, 'function', 'once.verdict');
-  // The result is parsed after the effect, when it is too late for a mistake.
+  // Check the schema now: it parses the result after the effect, when it is too late to throw.
   if (result !== undefined && typeof result?.['~standard']?.validate !== 'function') throw new TypeError(wrong('once.result', 'schema', typeOf(result)));
   // A client's `fingerprint` is for request bodies, and a function has none.
   const settings = callSettings({ ...client, fingerprint: undefined }, { ...rest, operation: name });
   return { settings, verdict };
 }
 
-/** If the dialect depends on the request: the settings with the dialect for this request. */
+/** The settings with the dialect for this request, if the dialect depends on the request. */
 export function withDialect(settings: Settings, request: { method: string; url: string }): Settings {
-  const said = settings.dialectOf?.({ method: request.method, url: request.url });
-  if (said === undefined) return settings;
-  if (said !== 'none' && !said?.keyPattern) throw new TypeError(wrong('dialect', 'dialect-given', typeOf(said)));
-  const dialect = said === 'none' ? keyless : said;
+  const chosen = settings.dialectOf?.({ method: request.method, url: request.url });
+  if (chosen === undefined) return settings;
+  if (chosen !== 'none' && !chosen?.keyPattern) throw new TypeError(wrong('dialect', 'dialect-given', typeOf(chosen)));
+  const dialect = chosen === 'none' ? keyless : chosen;
   return { ...settings, dialect, limits: settings.ownWindow ? settings.limits : limitsOf(settings.limits, { keyWindowMs: dialect.windowMs }) };
 }
 

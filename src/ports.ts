@@ -88,8 +88,8 @@ export interface Store {
   /** Where records really are, if that differs from what `survives` and `shared` suggest, such as a server's memory. */
   storedIn?(): 'disk' | 'session';
   /**
-   * `false` if the platform has no such store or refuses it by policy; then the next store of a chain is used from then on. Rejects if
-   * that could not be found out.
+   * `false` if the platform has no such store or refuses it by policy; the chain then uses its next store from there on. Rejects if the
+   * store could not find that out.
    */
   available?(): Promise<boolean>;
   /** Only of a store that chooses among others: the chosen one. Until then, its own members (`survives`, `shared`, `atomic`) promise the least. */
@@ -99,7 +99,7 @@ export interface Store {
    * It is valid until the process dies or closes the store.
    */
   holder?(): Promise<string | undefined>;
-  /** Whether the process with this name is certainly gone; `false` if that can't be told. */
+  /** Whether the process with this name is certainly gone; `false` if the store can't tell. */
   isGone?(holder: string): Promise<boolean>;
   update<T>(id: string, change: Change<T>, options?: { readonly durability?: Durability | undefined }): Promise<T>;
   read(id: string): Promise<unknown>;
@@ -177,9 +177,9 @@ export interface Platform {
   readonly origin?: string | undefined;
   /** The channel on which tools of the process hear the events of every client. */
   readonly channel?: { readonly hasSubscribers: boolean; publish(event: unknown): void } | undefined;
-  /** Runs the function of an operation, and tells whether the caller is inside of it. Absent if that can't be told, or not cheaply. */
+  /** Runs the function of an operation, and tells whether the caller is inside of it. Absent if the platform can't tell that, or not cheaply. */
   readonly nesting?: { run<T>(operation: string, work: () => T): Promise<Awaited<T>>; has(operation: string): boolean } | undefined;
-  /** Called with the signal of each call, which many calls may share: the platform must not warn of its listeners. */
+  /** Called with the signal of each call. Many calls may share one, so the platform must not warn that it has many listeners. */
   readonly shares?: ((signal: AbortSignal) => void) | undefined;
   /** Wraps `memory` in a store that warns the developer that its records end with the process. */
   readonly forgets?: ((memory: Store) => Store) | undefined;

@@ -6,7 +6,7 @@ export interface Backoff {
   readonly factor: number;
 }
 
-/** The shortest wait before asking again a server that set the time itself or is still at work. It doubles each time, up to {@link FLOOR_MS_MAX}. */
+/** The shortest first wait for a server that set the time itself or is still at work. It doubles with each wait, up to {@link FLOOR_MS_MAX}. */
 const FLOOR_MS = 50;
 export const FLOOR_MS_MAX = 1000;
 

@@ -5,7 +5,7 @@ import { clockWentBack, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt
 
 export type { Begun, Claimant };
 
-/** Limits the record of an operation whose form is edited again and again. */
+/** How many payloads a record lists, so that it does not grow without limit while a form is edited again and again. */
 const PAYLOADS_MAX = 50;
 /** How many earlier requests are kept: fewer, because requests are longer than fingerprints. */
 const EARLIER_MAX = 3;
@@ -38,8 +38,8 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
   const endedSince = c.waited && c.waited.ended !== lifeOf(record);
   if (c.resumeOnly) {
     // If nothing of the listed operation was ever sent, its record may be gone. Then the record here is of an earlier or a later operation.
-    const tells = c.found ? record.key === c.found.key && record.revision >= c.found.revision : endedSince || record.state === 'settled';
-    return { do: tells ? 'remembered' : 'nothing', record };
+    const answersResume = c.found ? record.key === c.found.key && record.revision >= c.found.revision : endedSince || record.state === 'settled';
+    return { do: answersResume ? 'remembered' : 'nothing', record };
   }
   const answers = same || (record.state === 'settled' && record.payloads.includes(c.fingerprint));
   // A key that was used up, perhaps by an operation whose record is lost, is the end of nobody: whoever used it is about to go on with the next one.
@@ -86,7 +86,7 @@ export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'en
   return record.origin !== c.origin || (narrow && (record.endpoint ?? c.endpoint) !== c.endpoint);
 }
 
-/** Whether this call sends the key of an operation that ended, refused, once more. */
+/** Whether this call sends the key of a refused operation once more. */
 function staysInUse(record: OnceRecord, c: Claimant, storeNow: number): boolean | undefined {
   return (
     record.keyInUse &&
@@ -99,9 +99,9 @@ function staysInUse(record: OnceRecord, c: Claimant, storeNow: number): boolean 
 }
 
 /**
- * Whether the next operation gets the same key, which is not random. It does if the server holds no effect under it, so that after a
- * loss of the storage the key that is made again is the one that took effect. It also does if the record's time is over: once
- * the record is swept, the same key would be made again anyway.
+ * Whether the next operation gets this record's key again, which a random key never is. After a refusal it does, if the server holds no
+ * effect under the key: if the storage is lost later, the key that is then made again is the one that took effect. Once the time of a
+ * settled record is over, it does, too: without the record the same key would be made again anyway.
  */
 const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
   !random &&
@@ -119,12 +119,12 @@ const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier
 function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Begun {
   const kept = before && keepsKey(before, c);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
-  // The key is used again, and an effect was done under it before: the server may answer by repeating the answer to that payload.
-  const again = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, storeNow)) ? before : undefined;
-  const sent = again?.payloads ?? [];
+  // An earlier operation took effect under the key that is used again here. The server may repeat its answer to that operation's payload.
+  const earlierEffect = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, storeNow)) ? before : undefined;
+  const sent = earlierEffect?.payloads ?? [];
   if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { do: 'rekey', generation };
   // The strategy gave the same key for another effect. The server would repeat the answer to the first one.
-  if (again && !kept && c.keyKind === 'derived') return { do: 'key-burnt', record: again };
+  if (earlierEffect && !kept && c.keyKind === 'derived') return { do: 'key-burnt', record: earlierEffect };
   const record = seal({
     v: RECORD_VERSION,
     id: c.id,
@@ -138,7 +138,7 @@ function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeN
     random: c.keyKind === 'random',
     generation,
     revision: (before?.revision ?? 0) + 1,
-    // Whoever finds this record can't know whether its writer sent the first attempt and then died, so it is stored as ambiguous.
+    // A context that finds this record can't know whether its writer sent the first attempt and then died. So the record is stored as ambiguous.
     ambiguous: !c.clean,
     scheme: c.scheme,
     payloads: withPresent(sent, c),
@@ -171,18 +171,18 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, r
 }
 
 /**
- * From here on an attempt may be under way, and if its driver dies, nobody learns how it ended. So the earlier refusal is marked as open,
- * and proves nothing by itself.
+ * The earlier refusal, marked as open. From here on an attempt may be under way, and if its driver dies, nobody learns how it ended. So an
+ * open refusal proves nothing by itself.
  */
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
 /** Goes on with a pending record under its own key. */
 function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Begun {
   const otherBytes = same && !c.resumeOnly && before.raw !== c.raw;
-  // After nothing but refusals this call's own bytes are sent.
-  const keeps = (same || c.resumeOnly) && !(otherBytes && before.refusedOnly);
-  // Where there is a link, the work behind it is polled, and this payload is not sent.
-  const stays = keeps || before.link;
+  // If every attempt so far was refused, this call sends its own bytes.
+  const keepsRequest = (same || c.resumeOnly) && !(otherBytes && before.refusedOnly);
+  // If the record has a link, this call polls the work behind it, and does not send its payload.
+  const keepsPayloads = keepsRequest || before.link;
   const sent = before.payloads;
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : storeNow);
   const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.keyWindowMs);
@@ -205,19 +205,21 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
   };
   const record = seal({
     ...found,
-    ...(stays ? {} : { scheme: c.scheme, payloads: withPresent(sent, c), raw: c.raw }),
+    ...(keepsPayloads ? {} : { scheme: c.scheme, payloads: withPresent(sent, c), raw: c.raw }),
     meta: c.meta ?? before.meta,
-    // A stored request is taken for the bytes that went out first, so this call's other ones do not stand in for them.
-    request: keeps ? (before.request ?? (otherBytes ? undefined : c.request)) : c.request,
+    // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.
+    request: keepsRequest ? (before.request ?? (otherBytes ? undefined : c.request)) : c.request,
     earlier:
-      keeps || !before.request ? before.earlier : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
+      keepsRequest || !before.request
+        ? before.earlier
+        : [...(before.earlier ?? []), { fingerprint: sent.at(-1) ?? '', request: before.request }].slice(-EARLIER_MAX),
   });
   return {
     do: 'drive',
     record,
     resumed: before.ambiguous,
     changed: !(same || c.resumeOnly) || record.payloads.length > 1,
-    sentBefore: before.ambiguous && (keeps || sent.includes(c.fingerprint)),
+    sentBefore: before.ambiguous && (keepsRequest || sent.includes(c.fingerprint)),
     otherBytes,
     refusedOnly: before.refusedOnly,
     found,

@@ -71,7 +71,9 @@ export type Begun =
   /** The operation has ended with this payload, or while this call waited. */
   | { readonly do: 'remembered'; readonly record: EndedRecord }
   | { readonly do: 'already-settled' | 'key-burnt'; readonly record: EndedRecord }
-  | { readonly do: 'mismatch' | 'key-expired' | 'elsewhere'; readonly record: PendingRecord }
+  | { readonly do: 'mismatch'; readonly record: PendingRecord }
+  | { readonly do: 'key-expired'; readonly record: PendingRecord }
+  | { readonly do: 'elsewhere'; readonly record: PendingRecord }
   /** Another driver holds the lease for another `ms`. */
   | { readonly do: 'busy'; readonly record: PendingRecord; readonly ms: number }
   /** The key must be made for this generation; then the caller begins again. */

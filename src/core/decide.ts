@@ -36,7 +36,7 @@ export interface Situation {
   /** Attempts so far that count against `triesMax`: all but those that found work in progress. */
   readonly tries: number;
   readonly triesMax: number;
-  /** Answers in a row that said "in progress". */
+  /** Answers to this drive that said "in progress", the present one included. */
   readonly waits: number;
   /** Wall clock, ms: when waiting for work in progress ends. */
   readonly waitsEnd: number;
@@ -55,6 +55,7 @@ export type Stop = { readonly do: 'stop'; readonly ending: Unsettled; readonly a
 export interface Settle {
   readonly do: 'settle';
   readonly ending: Ending;
+  /** The server keeps this refusal, and repeats it for the key. */
   readonly sticky?: boolean | undefined;
   /** Nothing proves that the application used the key up, so the next call sends it again. */
   readonly keyInUse?: boolean | undefined;
@@ -75,22 +76,24 @@ export type Decision =
   | { readonly do: 'done-elsewhere'; readonly resource: string | undefined }
   /** The server keeps its refusal of an earlier call for this key: the present call goes on under a new one. */
   | { readonly do: 'anew' }
+  /** The server knows another payload under this key: find out how that one ended. */
   | { readonly do: 'probe' }
+  /** The server has accepted the work: poll the link of its 202. */
   | { readonly do: 'poll' };
 
 export const stop = (reason: UnknownReason, ask: boolean, retryAt?: number): Stop => ({ do: 'stop', ending: unknown(reason, retryAt), ask });
 const settle = (ending: Ending, how: Omit<Settle, 'do' | 'ending'> = {}): Settle => ({ do: 'settle', ending, ...how });
 
 /**
- * Whether an answer that tells of an earlier request is about an earlier payload: the present one can have had no effect yet, unless the
- * platform may have sent a copy of it unseen. With `if-changed` it counts as an earlier one's all the same: setting a state twice does no
- * harm, losing it does.
+ * Whether an answer that tells of an earlier request is about an earlier payload. It is if the present payload can have had no effect yet:
+ * no attempt with it was ambiguous, and the platform sends no copy unseen. With `if-changed` a copy does not matter: to set a state twice
+ * does no harm, but to lose it does.
  */
 const isOfEarlier = (s: Situation): boolean => !s.sameAmbiguous && (!s.mayResend || s.repeat === 'if-changed');
 
 /** A 2xx, marked as a replay or not. If more than one payload went out under the key, decides whose answer it is. */
 function done(marked: boolean, s: Situation): Decision {
-  // Every earlier payload of this key was refused.
+  // Every earlier payload of this key was refused, so this is the answer to the present one.
   if (!marked && s.reused && !s.ambiguous) return settle(fresh(true, s.changed));
   if (!s.changed || s.answersMismatch) return settle(marked && !s.changed ? replayed('server') : fresh(marked || !s.ambiguous, s.changed));
   // Where that is a guess, the record lists no payload, so that whatever is saved next is sent.
@@ -128,9 +131,9 @@ export function cleanlyRefused(from: Reading['from'], s: Pick<Situation, 'mayRes
 
 function refused(reading: Reading, s: Situation): Decision {
   const { sticky, from } = reading;
-  const toldBefore = s.reused || s.refusedOnly || (s.madeAgain && reading.replayed);
+  const refusedEarlier = s.reused || s.refusedOnly || (s.madeAgain && reading.replayed);
   // The server keeps this refusal. If it is new, it is the answer to this call; if it is a repetition, it is the answer to an earlier one.
-  if (sticky) return toldBefore && (reading.replayed || s.refusedForMs) ? { do: 'anew' } : settle(rejected(reading.replayed), { sticky });
+  if (sticky) return refusedEarlier && (reading.replayed || s.refusedForMs) ? { do: 'anew' } : settle(rejected(reading.replayed), { sticky });
   if ((s.ambiguous && !s.refusedOnly) || reading.ambiguous) return refusedAfterAmbiguity(reading, s);
   // The same refusal a second time: the server keeps it, but does not mark replays.
   if (s.reused && s.refusedForMs && from !== 'in-front') return { do: 'anew' };

@@ -42,7 +42,7 @@ export type AnswerKind =
   | 'transient'
   | 'refused';
 
-/** What one answer means, before it is decided what to do about it. */
+/** What one answer means. `decide` chooses the next step by it. */
 export interface Reading {
   readonly kind: AnswerKind;
   /** This attempt may have had the operation's effect. */

@@ -4,7 +4,7 @@ import type { OnceEvent, WaitReason } from './event.js';
 import { explain } from './explain.js';
 import { typeOf } from './name.js';
 
-/** Where the lines go: `console`, or a logger with the same two methods. */
+/** Where `logTo` writes its lines: `console`, or a logger with the same two methods. */
 export interface LineLog {
   /** Called with each step. */
   info(line: string): void;
@@ -40,7 +40,7 @@ export function logTo(log: LineLog): (event: OnceEvent) => void {
 
 const nameOf = ({ operation, key }: OnceEvent): string => `${operation ? operation.join(' ') : 'without a name'}${key && ` (${key.slice(0, 8)})`}`;
 
-/** How the attempt before ended. */
+/** How the previous attempt ended, for the beginning of a line. */
 const got = (answer: number | string | undefined, then: string): string => (answer === undefined ? '' : `got ${answer}${then} `);
 
 function stepOf(event: OnceEvent): string {

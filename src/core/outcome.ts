@@ -19,7 +19,7 @@ export interface Facts {
   readonly storedIn: 'disk' | 'session' | 'memory';
 }
 
-/** How it ended: `effect` is what a screen needs, `type` what a log needs. */
+/** How an operation ended: `effect` is what a screen needs, `type` what a log needs. */
 export type Ending =
   | { readonly type: 'fresh'; readonly effect: 'done'; readonly certain: boolean; readonly changed: boolean }
   | { readonly type: 'replayed'; readonly effect: 'done'; readonly from: 'server' | 'store' | 'memory' | 'reconcile' | 'elsewhere' }

@@ -23,11 +23,11 @@ interface RecordCore {
   readonly revision: number;
   /** An attempt under this key may have had an effect, as far as somebody who finds the record can tell. */
   readonly ambiguous: boolean;
-  /** How the present payload's fingerprint was made. One of another scheme equals none of this one's, so it counts as another payload, never as absent. */
+  /** How the present payload's fingerprint was made. Fingerprints of two schemes never equal each other, so a payload of another scheme counts as another one. */
   readonly scheme: string;
   /**
-   * Fingerprints of every payload that may have gone out under this key; the last one is the present one. One that waits for the work
-   * behind a link is not among them. Of a settled record: the payload that took effect, or all that may have.
+   * Fingerprints of every payload that may have gone out under this key; the last one is the present one. The payload of a call that only
+   * polls a link is not among them. Of a settled record: the payload that took effect, or all that may have.
    */
   readonly payloads: readonly string[];
   /** Digest of the present payload's bytes as sent. */
@@ -102,9 +102,10 @@ export interface EndedRecord extends RecordCore, AtTheEnd, Without<WhilePending>
 
 export type OnceRecord = PendingRecord | EndedRecord;
 
+/** A refusal by the application. */
 export interface Refusal {
   readonly digest: string;
-  /** When it first came since the last attempt that may have had an effect, by the store's clock, because machines have different ones. */
+  /** When it first came after the last attempt that may have had an effect, by the store's clock, because machines have different ones. */
   readonly at: number;
   /** A driver has gone on since then and has not stored how its attempts ended. */
   readonly open?: boolean | undefined;
@@ -217,7 +218,7 @@ function checksum(r: Unsealed): number {
 
 type Bare<Kind> = Kind extends unknown ? Omit<Kind, keyof WhilePending | 'dueAt' | 'lease' | 'answer'> : never;
 
-/** A record without what others could read in it, and without what only matters while it is pending. */
+/** The record without what a person could read in it (requests, answer, `meta`), and without what matters only while it is pending. */
 export function bare<Kind extends OnceRecord>({ dueAt, previous, lease, meta, request, earlier, retryAt, spentAt, link, answer, ...core }: Kind): Bare<Kind> {
   return core as Bare<Kind>;
 }

@@ -28,8 +28,9 @@ export const leaseHolds = (lease: OnceRecord['lease'], now: number): lease is No
 const attemptMsOf = ({ attemptMs, totalMs }: { readonly attemptMs: number; readonly totalMs: number }): number => Math.min(attemptMs, totalMs);
 
 /**
- * The lease of a record that is moved: until the last attempt of its driver, which sends nothing more, has ended. The driver is alive
- * (`driven`, or it holds a lease), or it died or sleeps, and its last attempt began before its lease was over.
+ * The lease that a moved record gets. It lasts until the last attempt of the record's driver has ended, which sends nothing more. If the
+ * driver lives (`driven`, or its lease holds), that attempt began before now. If it died or sleeps, the attempt began before its lease
+ * ran out.
  */
 export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Parameters<typeof attemptMsOf>[0], now: number): OnceRecord['lease'] {
   const over = record.lease?.until ?? now;
@@ -50,17 +51,18 @@ const LAST_MS = 8.64e15;
 
 /**
  * A retired record is kept as long as calls may wait for it. But a key that is not random must not be made again, and a key that stays in
- * use is for the next call: such a record is kept like an unsettled one, and at least as long as the server remembers the key. It is kept
- * as long as its predecessor would have been, too, whose key may be made again if no record tells the generation.
+ * use is for the next call: such a record is kept like an unsettled one, and at least as long as the server remembers the key. It is also
+ * kept as long as its predecessor would have been: if no record told the generation, the predecessor's key could be made again.
  */
 export const retiredForgetAt = ({ random, windowEndsAt, previous }: OnceRecord, now: number, totalMs: number, keyInUse = false): number => {
   const own = random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.max(now + UNSETTLED_MS, windowEndsAt ?? 0);
   return Math.min(LAST_MS, Math.max(own, readRecord(previous)?.forgetAt ?? 0));
 };
 
+/** When a settled record may be forgotten: not before the calls that wait for it have found it. */
 export const settledForgetAt = (now: number, keepMs: number, totalMs: number): number => Math.min(LAST_MS, now + Math.max(keepMs, totalMs, WAITERS_MS));
 
-/** What may have been done is remembered at least as long as what was done. */
+/** When an unsettled record may be forgotten: an operation that may have taken effect is kept at least as long as one that has. */
 export const unsettledForgetAt = (now: number, keepMs: number): number => settledForgetAt(now, keepMs, UNSETTLED_MS);
 
 /** Whether the record's time is over. The time that a sweep adds for its second look does not count. */
@@ -94,4 +96,5 @@ export const pastWindow = (record: OnceRecord, limits: { readonly keyWindowMs: n
   return now >= Math.min(record.windowEndsAt ?? Infinity, firstSentAt + limits.keyWindowMs) - limits.attemptMs;
 };
 
+/** Whether somebody has set the clock back behind the record's last write, so that it can't tell whether the key window is over. */
 export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;

@@ -101,7 +101,7 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
 
 /**
  * Whether an answer with the replay marker says "still at work", and is no stored refusal. A server may mark every answer to a key that
- * it knows. That the key is in the body is no sign: a refusal may repeat it, too, in a member such as `idempotencyKey`.
+ * it knows. The key in the body is no sign of work: a refusal may repeat it, too, in a member such as `idempotencyKey`.
  */
 function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
   const { said } = words(json);
@@ -164,25 +164,25 @@ function isForeign(answer: Answer, asked: Asked, marked: boolean): boolean {
 export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambiguous: boolean): Reading {
   const { status } = answer;
   const polls = status === 202 && asked.accepted === 'poll';
-  const own = dialect.read?.(answer, asked, ambiguous);
+  const byDialect = dialect.read?.(answer, asked, ambiguous);
   // With `poll`, only the link of a 202 says how the work ends, so the dialect's "done" does not count.
-  if (own && !(polls && ENDED.has(own.kind))) return own;
+  if (byDialect && !(polls && ENDED.has(byDialect.kind))) return byDialect;
   const marked = dialect.replayed(answer);
   if (status > 99 && status < 200) return NO_ANSWER;
   if (isForeign(answer, asked, marked)) return NOT_A_VERDICT;
   if (polls) return reading('accepted', true);
   if (marked && status < 400) return REPLAYED;
   const said = spoken(answer, asked);
-  const works = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
+  const isAtWork = marked && said === IN_PROGRESS && speaksOfWork(answer, asked);
   // A replayed 5xx is as ambiguous as the original one.
-  if (marked && !works) return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...REFUSED, sticky: true, replayed: true };
+  if (marked && !isAtWork) return status > 499 || mayHideEffect(status) ? reading('burnt', true) : { ...REFUSED, sticky: true, replayed: true };
   // After a lost answer, a 202 means "already being processed": that work may still fail.
   if (status === 202 && ambiguous && asked.accepted !== 'settle') return IN_PROGRESS;
   if (said) return said;
   // The thing may be gone because of the earlier attempt, or may never have been there. Also, a 404 may come from in front of the application.
   if (ambiguous && (status === 412 || (asked.method === 'DELETE' && (status === 404 || status === 410)))) return OPEN;
-  const word = serverRetryHint(answer, asked, dialect);
-  if (word) return word;
+  const hint = serverRetryHint(answer, asked, dialect);
+  if (hint) return hint;
   if (status < 300) return FRESH;
   if (mayHideEffect(status)) return TRANSIENT;
   return status === 425 || status === 429 || status === 421 ? reading('transient', false) : refusal(answer, asked, dialect);
@@ -191,23 +191,23 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
 const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed', 'done-elsewhere']);
 
 /**
- * Reads the answer to a poll of a 202's link. `said`: what the app's `verdict` hook made of it, if anything. A refusal of the poll (not
+ * Reads the answer to a poll of a 202's link. `hooked`: the reading by the app's `verdict` hook, if it gave one. A refusal of the poll (not
  * logged in, not found yet, too many requests) says nothing about the work itself, and neither does a login page or a captive portal.
  */
-export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, said?: Reading): WorkState {
+export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, hooked?: Reading): WorkState {
   const { status } = answer;
   const ok = status > 199 && status < 300 && status !== 202 && !isHtml(answer);
-  // Some services answer with the bare word, as JSON or as text. A bare "error" may be about the poll and not about the work, as JSend's is,
-  // which comes with a `message`.
+  // Some services answer with a bare word, as JSON or as text. A bare "error" may be about the poll and not about the work. The empty `message`
+  // makes it count like JSend's "error", which is about the poll.
   const state = documentState(isObject(answer.json) ? answer.json : { status: answer.text, message: '' });
   const runs = !ok || state === 'running';
-  // A hook that ignores `polled` may call every answer without its payment in it a refusal, also one that says "running".
-  if (said) return said.kind === 'refused' && (said.sticky || !runs) ? 'failed' : ENDED.has(said.kind) ? 'done' : 'running';
-  const own = dialect.polled?.(answer);
-  if (own) return own;
+  // A hook that ignores `polled` may call every answer without a payment in it a refusal, even one that says "running".
+  if (hooked) return hooked.kind === 'refused' && (hooked.sticky || !runs) ? 'failed' : ENDED.has(hooked.kind) ? 'done' : 'running';
+  const byDialect = dialect.polled?.(answer);
+  if (byDialect) return byDialect;
   if (!ok) return 'running';
   const kind = dialect.read?.(answer, asked, true)?.kind;
-  // A rule of the dialect knows the server's words better than the document's state does, which is guessed.
+  // A rule of the dialect counts more than the state that is guessed from the document, unless the rule says "done" and the document "failed".
   if (kind === undefined || (ENDED.has(kind) && state === 'failed'))
     return state === 'doubtful' || (!state && answer.header('retry-after') !== null) ? 'running' : (state ?? 'done');
   return kind === 'refused' ? 'failed' : ENDED.has(kind) ? 'done' : 'running';

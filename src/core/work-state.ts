@@ -1,7 +1,7 @@
 /** Reads the status document of a job, by members and words that many services share. */
 
 export type WorkState = 'running' | 'done' | 'failed';
-/** `doubtful`: something went wrong, and only who knows the service can say whether that was the work. */
+/** `doubtful`: something went wrong, but perhaps not the work itself. Only somebody who knows the service can tell. */
 export type DocumentState = WorkState | 'doubtful';
 
 const FAILED = /^(failed|failure|errored|error|cancell?ed|rejected|aborted|declined|denied|refused|unsuccessful)$/;
@@ -39,7 +39,7 @@ export function tellsOfError(json: unknown): boolean {
   return wrong || success === false || ok === false || (Array.isArray(errors) && errors.length > 0) || /^(fail|error)$/i.test(String(status));
 }
 
-/** The state of the job, where what is doubtful is asked for again. */
+/** The state of the job. A doubtful one counts as running, so that it is asked for again. */
 export function workState(json: unknown): WorkState | undefined {
   const state = documentState(json);
   return state === 'doubtful' ? 'running' : state;
@@ -52,12 +52,12 @@ export function documentState(json: unknown, depth = 0): DocumentState | undefin
   const said = [status, state, provisioningState].find((one) => typeof one === 'string') as string | undefined;
   const clean = said?.replace(/[".…!]/g, '').trim();
   const word = clean?.replace(/[\s-]/g, '_').toLowerCase() ?? '';
-  const told = word.replace(HARMLESS, '');
-  const goesOn = RUNNING.test(word) || TO_COME.test(told);
+  const judged = word.replace(HARMLESS, '');
+  const goesOn = RUNNING.test(word) || TO_COME.test(judged);
   // google.longrunning.Operation. Its JSON leaves `done` out while it is false. Elsewhere, `done` may only mean that the job has ended.
   if (typeof done === 'boolean' || (typeof name === 'string' && /(^|\/)operations\//.test(name))) {
     if (!done || goesOn) return 'running';
-    return tellsOfError({ error }) || FAILED.test(word) ? 'failed' : WENT_WRONG.test(told) || tellsOfError(json) ? 'doubtful' : 'done';
+    return tellsOfError({ error }) || FAILED.test(word) ? 'failed' : WENT_WRONG.test(judged) || tellsOfError(json) ? 'doubtful' : 'done';
   }
   // Kubernetes and Dataproc: status.state.
   if (typeof status === 'object' && status !== null) return documentState(status, depth + 1);
@@ -65,7 +65,7 @@ export function documentState(json: unknown, depth = 0): DocumentState | undefin
   if (word === 'fail' || (word === 'error' && typeof message === 'string' && id === undefined && error === undefined)) return 'running';
   if (FAILED.test(word)) return 'failed';
   if (goesOn || (said === provisioningState && said !== undefined && !DONE.test(word))) return 'running';
-  if (WENT_WRONG.test(told)) return 'doubtful';
+  if (WENT_WRONG.test(judged)) return 'doubtful';
   if (DONE.test(word)) {
     if (!tellsOfError(json)) return 'done';
     // Compute Engine says DONE even if the operation failed. Elsewhere, done with an error is unclear: ask again.

@@ -11,12 +11,12 @@ function ask({ settings: { namespace }, session, registry }: Client): unknown {
   let given: unknown;
   try {
     const said = namespace?.() as unknown;
-    // With a new id at each call, no payment would be found again, and screens would look for ever.
+    // If the option gave a new id at each call, no call would find an earlier payment, and screens would look again for ever.
     if (typeof said === 'string' && said !== session.seen && said !== namespace?.()) throw new TypeError(wrong('namespace', 'steady'));
     given = said;
     return given;
   } finally {
-    // Anything but a string counts as nobody: a hook that is async by mistake gives a new promise each time, and screens would look for ever.
+    // Anything but a string counts as nobody. A hook that is async by mistake gives a new promise at each call: screens would look again for ever.
     const seen = typeof given === 'string' ? given : undefined;
     if (seen !== session.seen) {
       session.seen = seen;
@@ -62,21 +62,21 @@ export function isOperationOf({ store }: Client, namespace: Namespace, operation
   return scope === store.scope && of === namespace;
 }
 
-/** What tells an unnamed operation from its equals. */
-type Own = { readonly key: string; readonly id?: RecordId | undefined };
+/** What identifies one unnamed operation among those with the same content. */
+type Identity = { readonly key: string; readonly id?: RecordId | undefined };
 
-/** The address of an operation. `record`: its record, or what is to be in it. */
-export function addressOf({ store: { scope } }: Client, label: Label, namespace: Namespace, record?: Own): OperationAddress {
-  const own = isUnnamed(label) ? record : undefined;
+/** The address of an operation. `record`: its record, or the key and id that its record will have. */
+export function addressOf({ store: { scope } }: Client, label: Label, namespace: Namespace, record?: Identity): OperationAddress {
+  const identity = isUnnamed(label) ? record : undefined;
   return {
-    // Not the caller's array, which may have changed by the time a key strategy is asked.
+    // A copy, because the caller may have changed its array by the time a key strategy is asked.
     name: decodeName(label),
     label,
     namespace,
-    operationKey: JSON.stringify([scope, namespace, label, own?.key ?? '']) as OperationKey,
-    id: own?.id,
-    // The store is part of it, so that operations in different stores do not wait for each other.
-    lock: `oncefetch:${JSON.stringify([scope, namespace, own?.id ?? label])}`,
+    operationKey: JSON.stringify([scope, namespace, label, identity?.key ?? '']) as OperationKey,
+    id: identity?.id,
+    // The lock's name contains the store, so that operations in different stores do not wait for each other.
+    lock: `oncefetch:${JSON.stringify([scope, namespace, identity?.id ?? label])}`,
   };
 }
 

@@ -1,5 +1,4 @@
-/** Drives one record: attempt, read, decide, wait, until there is something to tell. */
-
+/** Drives one record: makes an attempt, reads the answer, decides, waits, and repeats that until the operation ends or the call must stop. */
 import type { UnknownReason } from '../core/codes.js';
 import { cleanlyRefused, decide, type Situation, stop } from '../core/decide.js';
 import type { WaitReason } from '../core/event.js';
@@ -27,18 +26,23 @@ export class AttemptLoop implements Driver {
   /** An attempt under this key may have had its effect, as far as this driver knows. Never set back. */
   ambiguous: boolean;
   readonly refusals: Refusals;
+  /** An attempt with the present payload, by any driver, may have had its effect. */
   #sameAmbiguous: boolean | undefined;
   #attempts = 0;
+  /** Attempts that found work in progress (`#waits`) do not count against `limits.attempts`; all others do (`#tries`). */
   #tries = 0;
   #waits = 0;
+  /** When this call stops waiting for work in progress, ms since 1970; 0 until it first finds some. */
   #waitsEnd = 0;
   #triesMax: number;
   /** When this call first saw the device offline; `undefined` while it is online. */
   #offlineSince: number | undefined;
+  /** The server has answered an attempt of this call, if only with a status line. */
   #answered = false;
   #mayResend = false;
   /** This call has waited, so another context may have changed the record. */
   #waited = false;
+  /** The answer to the last attempt that left; `undefined` if that attempt got none. */
   #last: Result | undefined;
   /** Noted at the start: a log-in that moves the record meanwhile does not change where its key was kept. */
   readonly #keptIn: Outcome['storedIn'];
@@ -55,9 +59,9 @@ export class AttemptLoop implements Driver {
   }
 
   get facts() {
-    const { record, job } = this;
+    const { record } = this;
     return {
-      operation: named(job.name),
+      operation: named(this.job.name),
       key: record.key,
       attempts: this.#attempts,
       firstSentAt: this.#attempts || this.start.resumed ? record.firstSentAt : undefined,
@@ -122,7 +126,7 @@ export class AttemptLoop implements Driver {
       if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
       else this.#triesMax = 1;
     }
-    // The result is ignored: a device may be wrong about being offline, so the first attempt is made all the same.
+    // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
     await this.cutOff();
   }
 
@@ -137,10 +141,7 @@ export class AttemptLoop implements Driver {
     await wait(clock, ms, [stop, client.closing], why === 'backoff' || why === 'offline' ? connectivity : undefined);
   }
 
-  /**
-   * Called before the first attempt and after an attempt without an answer. Waits while the device is offline, so that an outage costs
-   * no attempts; an outage longer than `offlineWaitMs` ends the call, so that the user is told within seconds.
-   */
+  /** Waits while the device is offline, so that an outage costs no attempts. Ends the call after `offlineWaitMs`, so that the user is told within seconds. */
   async cutOff(): Promise<Stopped | undefined> {
     const { client, settings, deadline } = this.job;
     const { clock, connectivity } = client.platform;
@@ -177,11 +178,11 @@ export class AttemptLoop implements Driver {
   /** Called before each attempt: checks everything that may have changed since the last one. */
   async halt(): Promise<Stopped | undefined> {
     const stopped = this.mustStop();
-    // While the device slept, the lease may have run out, or somebody may have logged out: the record may no longer be ours.
-    const look = this.#attempts > 0 || this.#waited || sleptSince(this.job.client, this.record.touchedAt - this.job.aheadMs);
-    // If another driver owns the record by now, `reconcile` is not asked.
-    if (stopped) return (look && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
-    if (this.record.ambiguous) return look ? this.stillMine() : undefined;
+    // While the call waited or the device slept, the lease may have run out, or somebody may have logged out: another driver may own the record.
+    const mustLook = this.#attempts > 0 || this.#waited || sleptSince(this.job.client, this.record.touchedAt - this.job.aheadMs);
+    // Before the app's `reconcile` is asked, look whether another driver owns the record by now.
+    if (stopped) return (mustLook && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
+    if (this.record.ambiguous) return mustLook ? this.stillMine() : undefined;
     // The record was stored clean, so mark it ambiguous before its first attempt leaves. Check again after that: the device may have slept meanwhile.
     const next = await commitMark(this.job, this.record);
     this.record = next ?? this.record;
@@ -205,13 +206,13 @@ export class AttemptLoop implements Driver {
   }
 
   /** `undefined` while the record is still this driver's; otherwise (log-out, `forget`, another driver) how the drive stops. */
-  async stillMine(again = true): Promise<Stopped | undefined> {
+  async stillMine(mayRepeat = true): Promise<Stopped | undefined> {
     const askedAt = this.job.client.platform.clock.now();
     try {
-      // Renew the lease, which may have run out during a sleep: otherwise the app could `settle` between this look and the attempt.
+      // Renew the lease, which may have run out while the device slept. Otherwise the app could `settle` between this look and the attempt.
       const stored = await (this.record.lease ? renew(this) : readStored(this.job));
-      // If the device slept over the answer, that is outdated. Only one more look, because the store may be slow.
-      return again && sleptSince(this.job.client, askedAt) ? await this.stillMine(false) : takenOver(readRecord(stored), this.record);
+      // If the device slept while the store answered, the answer may be outdated: look again, but only once, because the store may merely be slow.
+      return mayRepeat && sleptSince(this.job.client, askedAt) ? await this.stillMine(false) : takenOver(readRecord(stored), this.record);
     } catch (cause) {
       return this.#end('store', cause);
     }
@@ -239,9 +240,8 @@ export class AttemptLoop implements Driver {
     const { key, carrier, firstSentAt = this.record.createdAt } = this.record;
     const otherPayloads = start.changed || start.otherBytes || this.record.refusedBefore || !this.record.random;
     const sent = await payload.send({ job, key, carrier, firstSentAt, number, ambiguous, resumed: start.resumed, otherPayloads, ms, stillMine, leaves });
-    // A look may also have failed after the attempt had left: then the call may not end as if nothing had been sent.
+    // A look at the record may also fail after the attempt has left. Then the call must not end as if nothing had been sent.
     if (stopped && sent.reading.kind === 'not-sent') return stopped;
-    // If nothing was sent, the previous answer stays the last one.
     if (sent.result || sent.reading.kind !== 'not-sent') this.#last = sent.result;
     if (sent.reached) this.#answered = true;
     if (sent.mayResend) this.#mayResend = true;

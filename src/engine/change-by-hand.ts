@@ -17,7 +17,7 @@ import { giveBack, heldElsewhere, storedIn, storeForOperation, updateStored } fr
 async function claimed<T>(client: Client, address: OperationAddress, work: (id: RecordId, ns: NamespaceDigest) => Promise<T>): Promise<T> {
   const { flights } = client.registry;
   const flight = flights.get(address.operationKey);
-  // A listener hears of the end of a call a moment before the claim is released. If it is the caller here, wait for that.
+  // A listener hears of a call's end a moment before that call releases its claim. If a listener is the caller here, wait for the release.
   if (flight?.ended) await flight.landed;
   if (flights.has(address.operationKey)) throw busyError({ client, ...address });
   // Claims the name in this tick, so that a call made meanwhile waits until the change is stored.
@@ -39,7 +39,7 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
 
 /**
  * Changes a record on behalf of the app, then updates the screens. Rejects with ERR_ONCE_BUSY while a live driver holds the
- * record, and with the error that `change` gives, if any. `made` is called after the commit, before the claim is released.
+ * record, and with the error that `change` gives, if any. `afterCommit` is called before the claim is released.
  */
 export async function changeByHand(
   client: Client,
@@ -50,26 +50,26 @@ export async function changeByHand(
     storeNow: number,
     ids: { readonly id: RecordId; readonly ns: NamespaceDigest },
   ) => Changed<OnceError | undefined>,
-  made?: () => void,
+  afterCommit?: () => void,
 ): Promise<void> {
   const { operationKey } = address;
-  let left: unknown;
+  let storedNow: unknown;
   let justChanged = false;
   await claimed(client, address, async (id, ns) => {
     const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
       const record = readRecord(stored);
       const result = heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
       justChanged = result.next !== undefined;
-      left = justChanged ? result.next : stored;
+      storedNow = justChanged ? result.next : stored;
       return result;
     };
-    const clash = await updateStored({ client, operationKey, id }, next, 'strict');
-    if (clash) throw clash;
-    made?.();
+    const refused = await updateStored({ client, operationKey, id }, next, 'strict');
+    if (refused) throw refused;
+    afterCommit?.();
   });
   // Show what was stored, without reading it again: if the read failed, the caller would be told that the change was not made.
   if (!client.registry.flights.has(operationKey))
-    publish(client, operationKey, stateOf(client, operationKey, left, storedIn(storeForOperation({ client, operationKey })), justChanged));
+    publish(client, operationKey, stateOf(client, operationKey, storedNow, storedIn(storeForOperation({ client, operationKey })), justChanged));
 }
 
 /** The error for a change that contradicts the stored record. */

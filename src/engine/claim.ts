@@ -23,37 +23,37 @@ const NO_KEY = '' as IdempotencyKey;
 /** The release where there is no lock, or the lock manager refuses it. */
 const FREE = (): void => {};
 
-/** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses the request, goes on without a lock. */
+/** Tries to take the lock. Gives its release, or `undefined` if another context holds it. If the lock manager refuses, goes on without a lock. */
 export async function tryLock({ platform: { locks } }: Client, lock: string): Promise<(() => void) | undefined> {
   return locks ? locks.acquire(lock).catch(() => FREE) : FREE;
 }
 
 /**
- * The same with a time limit of its own, for callers without a deadline. If the lock manager does not answer, another context may hold
- * the lock: `undefined`.
+ * The same with a time limit of its own, for callers without a deadline. `undefined` also if the lock manager does not answer in time,
+ * because another context may hold the lock.
  */
 export async function tryLockInTime(client: Client, lock: string): Promise<(() => void) | undefined> {
-  const asked = tryLock(client, lock);
-  return timed(client, asked).catch(() => {
+  const request = tryLock(client, lock);
+  return timed(client, request).catch(() => {
     // If the lock comes after all, release it.
-    void asked.then((release) => release?.());
+    void request.then((release) => release?.());
     return undefined;
   });
 }
 
 /**
- * Takes the lock that contexts share, if the platform has one. `free`: the lock's release, if this call holds it already. The wait is
- * bounded, because the holder may be frozen.
+ * Takes the lock that contexts share, if the platform has one. `held`: the lock's release, if this call holds the lock already. The wait
+ * is bounded, because the holder may be frozen.
  */
 export async function takeLock(
   job: OperationRun,
-  free: (() => void) | undefined,
+  held: (() => void) | undefined,
 ): Promise<{ readonly release: () => void } & Pick<OperationRun, 'waited' | 'unlocked'>> {
   const { client, settings, stop, deadline } = job;
   const { locks, clock, server } = client.platform;
   if (!locks && !server) emit(client, job, '', { type: 'diagnostic', code: 'insecure-origin', where: client.platform.origin ?? '' });
-  // If the lock manager refuses, others get no lock, either: only a lease tells them of this call.
-  if (free || !locks) return { release: free ?? FREE, unlocked: locks && free === FREE };
+  // If the lock manager refuses, it gives other contexts no lock either. Then this call needs a lease to tell them that it drives.
+  if (held || !locks) return { release: held ?? FREE, unlocked: locks && held === FREE };
   if (settings.whenBusy === 'reject') throw busyError(job);
   // Note before the wait which end the record shows, to tell afterwards whether the operation ended meanwhile.
   const ended = endedBefore(readRecord(await orStoreError(job, readStored(job))));
@@ -64,12 +64,12 @@ export async function takeLock(
 }
 
 /**
- * Which end the record shows to a call that is about to wait for another one here. If it can't be read, any end counts as one that came
- * meanwhile.
+ * Reads which ended operation the record shows before this call waits for another call of the realm. If the record can't be read, gives
+ * no operation, so that whichever end the record shows later counts as one that came during the wait.
  */
-export const endShown = async (here: OperationAddress & Pick<OperationRun, 'client' | 'deadline'>): Promise<OperationRun['waited']> => {
+export const endBeforeWait = async (operation: OperationAddress & Pick<OperationRun, 'client' | 'deadline'>): Promise<OperationRun['waited']> => {
   try {
-    return { ended: endedBefore(readRecord(await readStored({ ...here, ...(await idsOf(here.client, here)) }))) };
+    return { ended: endedBefore(readRecord(await readStored({ ...operation, ...(await idsOf(operation.client, operation)) }))) };
   } catch {
     return {};
   }
@@ -78,23 +78,23 @@ export const endShown = async (here: OperationAddress & Pick<OperationRun, 'clie
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
 export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
-  const bound = new AbortController();
-  const asked = (locks as Locks).acquire(lock, bound.signal).catch(() => undefined);
+  const waiting = new AbortController();
+  const request = (locks as Locks).acquire(lock, waiting.signal).catch(() => undefined);
   const until = clock.now() + ms;
-  const wait = (ms: number) => unlessLate(clock, ms, asked, [stop, client.closing]);
-  // If the device slept, so did the context that has the lock: it gets a moment to store how its call ended.
+  const wait = (ms: number) => unlessLate(clock, ms, request, [stop, client.closing]);
+  // If the device slept, the context that holds the lock slept, too. Give that context a moment to store how its call ended.
   const release = (await wait(ms)) ?? (sleptSince(client, until) ? await wait(THAW_MS) : undefined);
   if (release) return release;
-  bound.abort();
+  waiting.abort();
   // If the lock comes after the wait was given up, release it.
-  void asked.then((came) => came?.());
+  void request.then((lateRelease) => lateRelease?.());
   return undefined;
 }
 
 /** Turns a rejection of the store into the call's error. */
 const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => work.catch((cause: unknown) => Promise.reject(storeError(job, cause)));
 
-/** Begins: one durable update, before the first byte leaves. */
+/** Begins the operation: chooses its key, and commits its record before the first byte leaves. */
 export async function beginRecord(job: OperationRun): Promise<Begun> {
   const { client, settings, namespace } = job;
   const { parts, platform } = client;
@@ -106,10 +106,10 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
     // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
     throw platform.server ? error : storeError(job, error);
   }
-  if (wantsLease(job)) await nameOwner(client, ready ?? store);
+  if (needsLease(job)) await nameOwner(client, ready ?? store);
   const operation = named(job.name);
-  // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, contexts that race for a
-  // name must arrive at the same key, so it is derived.
+  // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, two contexts that race
+  // for a name must arrive at the same key, so the key is derived from the name.
   const random = settings.key === undefined && (store.atomic || !operation);
   const { shape = (uuid: string) => uuid } = settings.dialect;
   const keyKind = random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived';
@@ -132,7 +132,7 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
 }
 
 /** A lease is needed where other contexts share the store and this call holds no lock that they respect. */
-const wantsLease = (job: OperationRun): boolean => {
+const needsLease = (job: OperationRun): boolean => {
   const { locks, isolated } = job.client.platform;
   return (job.unlocked || !locks) && (isolated || storeForOperation(job).shared !== 'context');
 };
@@ -145,7 +145,7 @@ export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>,
   return key as IdempotencyKey;
 }
 
-/** One durable update, which decides what this call does with the record that it finds. */
+/** Makes one durable update, which decides what this call does with the record that it finds. */
 async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGeneration' | 'keyKind'>): Promise<Begun> {
   const { client, settings, payload, resumeOnly } = job;
   const { dialect, limits } = settings;
@@ -168,7 +168,7 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
     keepMs: settings.keep.forMs,
     clean: resumeOnly || platform.connectivity.online() === false,
     owner,
-    leaseMs: wantsLease(job) ? limits.leaseMs : undefined,
+    leaseMs: needsLease(job) ? limits.leaseMs : undefined,
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload && client.parts.requests?.toStore(payload, settings.keep.headers) : undefined,
   };
@@ -179,11 +179,11 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
     job.aheadMs = storeNow - now;
     // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
     // or moved: do not insert. On a server the user is not asked, because the store may run this in the async context of another call.
-    const late =
+    const tooLate =
       stored === undefined &&
       (job.name.length || settings.key !== undefined) &&
       (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
-    begun = late ? { do: 'nothing' } : begins(stored, c, now, storeNow);
+    begun = tooLate ? { do: 'nothing' } : begins(stored, c, now, storeNow);
     return { value: begun, ...(begun.do === 'drive' && { next: begun.record }) };
   };
   try {
@@ -191,8 +191,8 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
   } catch (cause) {
     const { degraded } = client.registry;
     // If the store is full, there may be room without the request.
-    const lighter = await client.parts.requests?.without(job, cause, made.key);
-    if (lighter) return claim(lighter, made);
+    const withoutRequest = await client.parts.requests?.without(job, cause, made.key);
+    if (withoutRequest) return claim(withoutRequest, made);
     if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
       throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, () => updateStored(job, change));
@@ -204,7 +204,7 @@ const DEGRADED_MAX = 10_000;
 
 type Inserted = Extract<Begun, { do: 'drive' }>;
 
-/** The write of a new record failed or timed out: what to do depends on what is stored now. */
+/** Decides what to do after the write of a new record failed or timed out, by what is stored now. */
 async function afterFailedInsert(job: OperationRun, begun: Inserted, cause: unknown, again: () => Promise<Begun>): Promise<Begun> {
   const { client, operationKey } = job;
   const stored = await orStoreError(job, readStored(job));
@@ -213,8 +213,8 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, cause: unkn
   if (record && sameRecord(record, begun) && (await writeAgain(job, begun, record))) return begun;
   if (stored !== undefined) throw storeError(job, cause);
   if (job.settings.required) {
-    const gone = begun.record.random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
-    throw gone ? failure(job, unsent('store-write'), { cause }) : storeError(job, cause);
+    const removed = begun.record.random && (await writeAgain(job, begun, null)) && !(cause instanceof Late);
+    throw removed ? failure(job, unsent('store-write'), { cause }) : storeError(job, cause);
   }
   // A write that timed out may still be committed, and another context would find it.
   if (cause instanceof Late) throw storeError(job, cause);
@@ -233,6 +233,7 @@ async function writeAgain(job: OperationRun, begun: Inserted, next: OnceRecord |
     const record = readRecord(stored);
     return record && sameRecord(record, begun) ? { next, value: true } : { value: stored === undefined && !next };
   };
+  // A removal gets the store's full time: only a removal that is certain lets the call say that nothing was sent.
   const place = next ? job : { ...job, deadline: undefined };
   return updateStored<boolean>(place, change, next && job.name.length ? 'strict' : 'relaxed').catch(() => false);
 }

@@ -9,13 +9,13 @@ export interface Stop {
 }
 
 /**
- * Stands in for an AbortController. Some runtimes do not allow one to be made outside of a request, which is where a module makes its
- * client; and making one for each call is slow.
+ * Stands in for an AbortController, for two reasons: some runtimes do not allow code outside of a request to make one, and a module makes
+ * its client there; and making one for each call is slow.
  */
 export class Closing implements Stop {
   aborted = false;
   reason: unknown;
-  /** How many read on a body that goes on after the end of the call. */
+  /** How many callers still read a body that arrives after the call has ended. */
   readers = 0;
   readonly #ends = new Set<() => void>();
 

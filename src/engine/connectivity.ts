@@ -9,7 +9,7 @@ export const connectivityOf = (platform: Platform, own: Connectivity | undefined
         online: () => guarded({ platform }, () => own.online()),
         subscribe: (wake) => {
           const unsubscribe = guarded({ platform }, () => own.subscribe(wake)) as () => void;
-          // That there is none is reported, too: each wait would leave a listener behind.
+          // If `subscribe` returned no function, that is reported, too: each wait would leave a listener behind.
           return () => void guarded({ platform }, () => unsubscribe());
         },
       }

@@ -1,4 +1,4 @@
-/** Signs that something is set up wrongly, each with a code that docs/diagnostics.md explains. Those about a server or a page are told once for each place. */
+/** Diagnostics: signs of a wrong setup, each with a code that docs/diagnostics.md explains. One about a server or a page is told once for each place. */
 import type { OnceEventDetail } from '../core/event.js';
 import { type DiagnosticCode, diagnosticText } from '../texts/full.js';
 import type { Client } from './client.js';
@@ -8,8 +8,8 @@ import { keepRecent } from './registry.js';
 /** How many places are remembered: a server may have one for each order. */
 const PLACES_MAX = 1000;
 
-/** Diagnostics whose message contains what the store rejected with. */
-const OF_STORES: { readonly [code: string]: string } = { 'store-write': 'its end could not be stored', 'store-degraded': 'kept in memory' };
+/** Diagnostics about a store, with what their messages say before the error that the store rejected with. */
+const STORE_MESSAGES: { readonly [code: string]: string } = { 'store-write': 'its end could not be stored', 'store-degraded': 'kept in memory' };
 
 type Of<Type extends Happened['type']> = Extract<Happened, { readonly type: Type }>;
 
@@ -36,12 +36,12 @@ function diagnostics({ registry: { noticed } }: Client, { code, where, cause }: 
   const place = `${code} ${where}`;
   if (where !== undefined && noticed.has(place)) return [];
   if (where !== undefined) keepRecent(noticed, place, true, PLACES_MAX);
-  const of = OF_STORES[code];
-  return [{ type: 'diagnostic', code, message: of ? `${of}: ${saysOf(cause)}` : diagnosticText(code as DiagnosticCode, where) }];
+  const message = STORE_MESSAGES[code];
+  return [{ type: 'diagnostic', code, message: message ? `${message}: ${textOf(cause)}` : diagnosticText(code as DiagnosticCode, where) }];
 }
 
 /** What a store rejected with, as text. It may be something that can't be converted to a string. */
-function saysOf(thrown: unknown): string {
+function textOf(thrown: unknown): string {
   try {
     return String(thrown);
   } catch {

@@ -1,4 +1,4 @@
-/** Whether somebody has set the device's clock. */
+/** Tells for how long nobody has set the device's clock. */
 import type { DeviceClock } from '../ports.js';
 
 /** By how much the wall clock and the monotonic one may differ although nobody has set them, ms. */

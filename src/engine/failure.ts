@@ -20,29 +20,33 @@ export const CODES: Readonly<Partial<Record<UnknownReason, OnceErrorCode>>> = {
 export const codeOf = (ending: Ending): OnceErrorCode =>
   (ending.type === 'unknown' && CODES[ending.reason]) || (ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN');
 
-type Asked = Pick<OperationRun, 'client' | 'name' | 'operationKey'>;
+type Addressed = Pick<OperationRun, 'client' | 'name' | 'operationKey'>;
 
 /** The outcome of a call that made no attempts. */
-export const undriven = <End extends Ending>(asked: Asked, ending: End): Facts & End => ({
-  operation: named(asked.name),
+export const undriven = <End extends Ending>(operation: Addressed, ending: End): Facts & End => ({
+  operation: named(operation.name),
   key: undefined,
   attempts: 0,
   firstSentAt: undefined,
   sent: ending.type === 'unsent' ? 'no' : 'maybe',
   resumed: false,
   joined: false,
-  storedIn: storedIn(storeForOperation(asked)),
+  storedIn: storedIn(storeForOperation(operation)),
   ...ending,
 });
 
-export const failure = (asked: Asked, ending: Ending, more?: ConstructorParameters<typeof OnceError>[2], code: OnceErrorCode = codeOf(ending)): OnceError =>
-  new OnceError(code, undriven(asked, ending) as Outcome, more);
+export const failure = (
+  operation: Addressed,
+  ending: Ending,
+  more?: ConstructorParameters<typeof OnceError>[2],
+  code: OnceErrorCode = codeOf(ending),
+): OnceError => new OnceError(code, undriven(operation, ending) as Outcome, more);
 
-export const storeError = (asked: Asked, cause: unknown): OnceError => failure(asked, unknown('store'), { cause });
+export const storeError = (operation: Addressed, cause: unknown): OnceError => failure(operation, unknown('store'), { cause });
 
-export const busyError = (asked: Asked): OnceError => failure(asked, unknown('busy'));
+export const busyError = (operation: Addressed): OnceError => failure(operation, unknown('busy'));
 
-/** The same for callers who may share it. */
+/** The same for an outcome that several callers may share: `fail` makes an error for each of them. */
 export const failed = (outcome: Outcome, code = codeOf(outcome), says?: string): Ended => ({
   outcome,
   fail: (own) => new OnceError(code, own, { says }),

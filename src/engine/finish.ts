@@ -24,7 +24,7 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     const { resumeOnly, fingerprint, settings } = drive.job;
     if (settings.repeat !== 'never' && !resumeOnly && !ended.payloads.includes(fingerprint)) return ANEW;
     const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
-    // Whoever ended it has sent it.
+    // The context that ended the operation has sent it.
     const { firstSentAt } = ended;
     return tell(drive, { ...ending, ...(firstSentAt && { firstSentAt, sent: 'yes' }) }, undefined, 'ERR_ONCE_ALREADY_SETTLED');
   }
@@ -56,29 +56,29 @@ export async function settle(
 ): Promise<Finished> {
   const { job, record } = drive;
   const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, how, drive.start) } = how;
-  const isMore = earlier && job.settings.repeat !== 'never';
-  // A resume can't go on under a new key. So the operation stays open, or nothing would tell of the present payload any more.
-  if (isMore && job.resumeOnly) return halt(drive, stop('mismatch', false));
-  const own = !earlier && ending.effect === 'done' ? result : undefined;
-  const answer = own && answersOf(job)?.answerToStore(job, own);
+  const presentIsDue = earlier && job.settings.repeat !== 'never';
+  // A resume can't go on under a new key. Leave the operation open: no other record tells that the present payload is still to be sent.
+  if (presentIsDue && job.resumeOnly) return halt(drive, stop('mismatch', false));
+  const ownResult = !earlier && ending.effect === 'done' ? result : undefined;
+  const answer = ownResult && answersOf(job)?.answerToStore(job, ownResult);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
   // A 2xx proves the effect, whoever owns the record now. A refusal counts only if its record could be retired.
   if (!stored && ending.effect !== 'done') return tell(drive, unknown('store'), result, undefined, { cause });
   // After a log-out, the answer goes to the caller only.
-  if (stored && own) remember(job, record, own);
+  if (stored && ownResult) remember(job, record, ownResult);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
-  if (isMore) return stored ? ANEW : tell(drive, unknown('store'), result);
+  if (presentIsDue) return stored ? ANEW : tell(drive, unknown('store'), result);
   return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause });
 }
 
 /** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */
 async function anew(drive: Driver, result: Result | undefined): Promise<Finished> {
   // An unnamed operation is identified by its key, so it can't get another one.
-  const last = drive.job.resumeOnly || !drive.job.name.length;
+  const isLast = drive.job.resumeOnly || !drive.job.name.length;
   // The refused operation may be one whose record is lost. Then a later one of this name, under the next key, may be done.
-  const told = drive.job.name.length && drive.record.madeAgain ? unknown('refused-after-ambiguity') : rejected(true);
-  if (!(await settleRecord(drive.job, drive.record, told, { sticky: true }))) return tell(drive, unknown('store'), result);
-  return last ? tell(drive, told, result) : { anew: true, refused: tell(drive, rejected(true), result) };
+  const ending = drive.job.name.length && drive.record.madeAgain ? unknown('refused-after-ambiguity') : rejected(true);
+  if (!(await settleRecord(drive.job, drive.record, ending, { sticky: true }))) return tell(drive, unknown('store'), result);
+  return isLast ? tell(drive, ending, result) : { anew: true, refused: tell(drive, rejected(true), result) };
 }
 
 async function doneElsewhere(drive: Driver, result: Result | undefined, resource: string | undefined): Promise<Ended> {
@@ -112,8 +112,8 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
     if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, stop('aborted', false));
-    // If the operation goes on without its page, or its user has left, nobody is here to press again. So its record stays, clean
-    // as it was found, and the operation goes on later.
+    // Nobody is here to press again if this is a background call, or if the resumed operation's user has left. So the record stays as
+    // clean as it was found, and a later resume goes on with it.
     const { agreed } = job;
     const stays = agreed || (job.resumeOnly && !isSamePerson(job.client, job.namespace));
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
@@ -127,18 +127,18 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
   // If another user has logged in by now, that is the reason to give.
   const ending = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
   const { reason, retryAt } = ending;
-  // A call that has only asked knows nothing new, also not how the last attempt of another context has ended.
+  // A call that only asked `reconcile` has nothing to store: it does not even know how the last attempt of another context ended.
   if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.spent);
   const code = lost ? 'ERR_ONCE_CLAIM_LOST' : CODES[reason];
   const end = tell(drive, ending, result, code, { cause });
-  // What screens show is what is stored by now, and no longer what this driver knew.
+  // If another driver has taken over, screens must read what is stored by now: this driver's record is outdated.
   return lost ? { ...end, record: undefined } : end;
 }
 
-/** Stores what the next call must know after a stop that settled nothing. */
+/** Stores what the next call must know after this drive stopped without settling the operation. */
 async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, spent: boolean | undefined): Promise<void> {
   const { job, record, start } = drive;
-  // A payload that never left must not be listed: the next call would take a replay of an earlier one's answer for its own.
+  // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own.
   const found = start.sentBefore || drive.facts.attempts ? undefined : start.found;
   const refusals = drive.refusals.toStore(reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
@@ -173,14 +173,14 @@ export function settlePolled(
   return state === 'failed' ? settle(drive, rejected(), result, { sticky: true }) : undefined;
 }
 
-/** The server holds another payload under this key: sends those whose bytes are at hand again, to learn how they ended. */
+/** The server holds another payload under this key. Sends the earlier payloads whose bytes are at hand once more, to learn how they ended. */
 async function probe(drive: Driver, result: Result | undefined): Promise<Finished> {
   const { job, record, start } = drive;
   const stored = job.client.parts.requests?.earlier(record) ?? [];
   // In the background, only the payload that the customer agreed to may be sent.
-  const here = new Map(job.agreed ? [] : [...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
+  const atHand = new Map(job.agreed ? [] : [...stored, ...(job.client.registry.payloads.get(keyedOperationOf(job.operationKey, record.key)) ?? [])]);
   let retryAt: number | undefined;
-  for (const earlier of here) {
+  for (const earlier of atHand) {
     const [fingerprint, payload] = earlier;
     // Skip the present payload, and those that the record does not list: they were refused, and their callers were told.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;

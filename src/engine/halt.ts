@@ -7,12 +7,13 @@ import { clockWentBack, pastWindow } from '../core/retention.js';
 import { isSamePerson } from './address.js';
 import type { OperationRun } from './client.js';
 import type { Stopped } from './stopped.js';
+import { isAbandoned } from './wait.js';
 
 /** Why nothing may be sent under this record's key now; `undefined` if it may. */
 export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: boolean): UnknownReason | undefined {
-  const { client, stop, namespace, deadline } = job;
+  const { client, namespace, deadline } = job;
   const now = client.platform.clock.now();
-  if (stop.aborted || client.closing.aborted) return 'aborted';
+  if (isAbandoned(job)) return 'aborted';
   if (!isSamePerson(client, namespace)) return 'identity';
   if (now >= deadline) return 'no-answer';
   return ambiguous && (windowIsOver(job, record) || clockWentBack(record, now + Math.max(0, job.aheadMs))) ? 'key-expired' : undefined;

@@ -37,13 +37,14 @@ export interface InFlightTables {
   readonly outcomes: WeakMap<object, Outcome>;
 }
 
-/** No outcome: the call was wrong, or something broke, before anything was known of the operation. */
+/** What all callers are told. It has no outcome if the call was wrong, or if something broke before anything was known of the operation. */
 type Landing = Ended | { readonly outcome?: undefined; readonly result?: undefined; readonly fail: () => unknown };
 
 interface Caller {
   readonly joined: boolean;
   readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
+  /** The caller's `onOutcome`. */
   readonly told: ((outcome: Outcome) => void) | undefined;
   /** The caller's outcome if it leaves before the end. */
   readonly left: Outcome;
@@ -69,7 +70,7 @@ export function giveUp({ outcomes }: InFlightTables, reason: unknown, left: Outc
   return shared ? undefined : left;
 }
 
-/** A copy that can't be made for one caller must not keep the others waiting. */
+/** A copy of the result for one caller; `undefined` if that fails, so that the other callers still get their answers. */
 function copyOf(result: Result | undefined): unknown {
   try {
     return result?.copy();
@@ -78,7 +79,7 @@ function copyOf(result: Result | undefined): unknown {
   }
 }
 
-/** Counts the readers of a body that still arrives. A function of its own, so that a signal that outlives the call keeps nothing else of the call in memory. */
+/** Counts the readers of a body that still arrives. It is a function of its own, so that a signal that outlives the call keeps only `stop` in memory. */
 function readBy(signal: AbortSignal | undefined, stop: Closing): void {
   if (signal?.aborted) return;
   stop.readers++;
@@ -88,7 +89,7 @@ function readBy(signal: AbortSignal | undefined, stop: Closing): void {
 export class InFlightOperation {
   readonly #callers = new Set<Caller>();
   /** Callers that left before the end, each with its abort reason and the outcome noted under it. */
-  readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly said: Outcome | undefined }[] = [];
+  readonly #gone: { readonly caller: Caller; readonly reason: unknown; readonly noted: Outcome | undefined }[] = [];
   /** Aborts when the last caller has left; after the end, while the body of the answer still arrives, when its last reader has left. */
   readonly stop = new Closing();
   /** Resolves `fingerprint`; called with `undefined` if the body could not be read. */
@@ -127,18 +128,18 @@ export class InFlightOperation {
   join(caller: Omit<Caller, 'resolve' | 'reject'>): Promise<unknown> {
     const { signal, late } = caller;
     return new Promise((resolve, reject) => {
-      const go = (reason: unknown, said: Outcome | undefined): void => {
+      const dismiss = (reason: unknown, noted: Outcome | undefined): void => {
         if (this.#callers.size === 0) this.stop.abort(reason);
-        this.#gone.push({ caller: entry, reason, said });
+        this.#gone.push({ caller: entry, reason, noted });
         entry.reject(reason);
       };
       const leave = (): void => {
-        // In its own `onOutcome`: the answer is on its way to it.
+        // The caller aborted inside of its own `onOutcome`, so its answer is already on the way.
         if (!this.#callers.delete(entry)) return;
         const reason = abortReason(signal as AbortSignal);
-        // The error of a client's own timeout has the Request, but not this reason.
+        // If an HTTP client aborts for its own timeout, its error contains the Request, but not this reason.
         this.#note(entry.request, entry.left);
-        go(reason, giveUp(this.#tables, reason, entry.left));
+        dismiss(reason, giveUp(this.#tables, reason, entry.left));
       };
       const end =
         (done: (value: unknown) => void) =>
@@ -154,11 +155,11 @@ export class InFlightOperation {
       this.#callers.add(entry);
       if (signal?.aborted) leave();
       else signal?.addEventListener('abort', leave, { once: true });
-      void late?.then((error) => this.#callers.delete(entry) && go(error, undefined));
+      void late?.then((error) => this.#callers.delete(entry) && dismiss(error, undefined));
     });
   }
 
-  /** Releases the claim and tells every caller. The first one gets the answer itself, the others a copy. Without `landing`: nobody has joined. */
+  /** Releases the claim and tells every caller. The first one gets the answer itself, the others a copy. `landing` is left out if nobody can have joined. */
   land(landing?: Landing): void {
     const { flights, outcomes } = this.#tables;
     this.#landing = landing;
@@ -171,8 +172,8 @@ export class InFlightOperation {
       if (first) this.#tell(first, landing, true);
       if (landing.result?.lasting === false && !this.stop.readers) this.stop.abort();
       // Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome.
-      for (const { caller, reason, said } of this.#gone) {
-        const own = this.#own(caller, landing);
+      for (const { caller, reason, noted: said } of this.#gone) {
+        const own = this.#outcomeFor(caller, landing);
         if (said && outcomes.get(reason as object) === said) this.#note(reason, own);
       }
     }
@@ -180,20 +181,20 @@ export class InFlightOperation {
   }
 
   /** This caller's outcome. Calls its `onOutcome`, and notes the outcome under its Request. */
-  #own({ joined, told, request }: Caller, { outcome }: Landing): Outcome | undefined {
+  #outcomeFor({ joined, told, request }: Caller, { outcome }: Landing): Outcome | undefined {
     const own = outcome && joined ? { ...outcome, joined } : outcome;
     if (own) told?.(own);
     this.#note(request, own);
     return own;
   }
 
-  /** For `outcomeOf`. */
+  /** Notes the outcome under an object that the caller has, for `outcomeOf`. */
   #note(given: unknown, own: Outcome | undefined): void {
     if (own && isObject(given)) this.#tables.outcomes.set(given, own);
   }
 
   #tell(caller: Caller, landing: Landing, first: boolean): void {
-    const own = this.#own(caller, landing);
+    const own = this.#outcomeFor(caller, landing);
     const { result, fail } = landing;
     const value = fail ? fail(own as Outcome) : first ? result?.value : copyOf(result);
     // No copy can be made: this caller came after the end and the body was too long to keep, or the platform can't make such a Response.

@@ -15,9 +15,9 @@ import { CallerLeft } from './wait.js';
 /** The strategy's key for this generation. */
 export async function strategyKey(job: OperationRun, generation: number): Promise<IdempotencyKey> {
   const { client, settings, namespace, fingerprint, name } = job;
-  const asked = { namespace, operation: named(name), fingerprint, generation, now: client.platform.clock.now() };
+  const question = { namespace, operation: named(name), fingerprint, generation, now: client.platform.clock.now() };
   try {
-    return keyOf(job, await askStrategy(job, settings.key as KeyStrategy, asked));
+    return keyOf(job, await askStrategy(job, settings.key as KeyStrategy, question));
   } catch (cause) {
     return noKey(job, cause);
   }
@@ -27,17 +27,17 @@ export async function strategyKey(job: OperationRun, generation: number): Promis
 export async function askStrategy(
   job: Pick<OperationRun, 'client' | 'settings' | 'name' | 'operationKey' | 'namespace' | 'stop' | 'deadline'>,
   strategy: KeyStrategy,
-  asked: Parameters<KeyStrategy>[0],
+  question: Parameters<KeyStrategy>[0],
 ): Promise<string> {
-  const given = await askUser(job, job.settings.limits.attemptMs, 'the key strategy', () => strategy(asked));
+  const answer = await askUser(job, job.settings.limits.attemptMs, 'the key strategy', () => strategy(question));
   // The strategy may ask a server for the key. If somebody else was logged in meanwhile, the key may have been issued to them.
-  if (!given || !isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
-  return given.said;
+  if (!answer || !isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
+  return answer.said;
 }
 
 /**
- * Throws what the strategy threw. But if this call has already sent an earlier key, which was used up without an effect, the call ends
- * with that, unless another context has gone on with the name while the strategy was at work.
+ * Throws what the strategy threw, unless this call has already sent an earlier key that was used up without an effect. Then it throws
+ * that nothing took effect, or that the outcome is unknown if another context has gone on with the name while the strategy was asked.
  */
 async function noKey(job: OperationRun, cause: unknown): Promise<never> {
   if (!job.again || isOnceError(cause) || cause instanceof CallerLeft) throw cause;

@@ -1,6 +1,6 @@
 /**
- * What replaces a lock where contexts share no lock manager: a lease in the record, timed by the store's clock. It only saves work;
- * safety rests on the key.
+ * Leases replace locks where contexts share no lock manager: each is a member of the record, timed by the store's clock. They only save
+ * work; safety rests on the key.
  */
 import { readRecord } from '../core/record.js';
 import { CLOCK_BACK_MS } from '../core/retention.js';
@@ -9,7 +9,7 @@ import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
 import { freeFromTheGone } from './owner.js';
 import { readStored, updateStored } from './record-access.js';
-import { wait } from './wait.js';
+import { isAbandoned, wait } from './wait.js';
 
 /** How often a lease is renewed within its length. */
 const BEATS = 3;
@@ -22,8 +22,8 @@ export function renew({ job, record: own }: Pick<Driver, 'job' | 'record'>): Pro
     const record = readRecord(stored);
     // Somebody may have set this machine's clock since the call began.
     job.aheadMs = now - job.client.platform.clock.now();
-    // The revision is not compared: a log-out raises it, but until this driver has stopped, an attempt of it may be under way. The lease of a
-    // move, which a driver with a lock leaves in the record, is nobody's, and runs out.
+    // Do not compare the revision: a log-out raises it, but until this driver has stopped, one of its attempts may be under way. Compare the
+    // owner: a move may have left its own lease in the record, which belongs to no driver and must run out.
     const mine = record?.state === 'pending' && record.key === own.key && record.lease?.owner === job.client.owner && record.lease;
     return { value: stored, ...(mine && { next: { ...record, lease: { ...mine, until: now + leaseMs } } }) };
   };
@@ -57,7 +57,7 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     // The second check: if the clock was set back by hours, the call would otherwise wait for hours.
     if (clock.now() >= deadline || clock.now() < deadline - settings.limits.totalMs - CLOCK_BACK_MS) throw busyError(job);
     await wait(clock, Math.min(look, until - clock.now(), deadline - clock.now()), [stop, client.closing]);
-    if (stop.aborted || client.closing.aborted) return;
+    if (isAbandoned(job)) return;
     // `null`: the read failed, as opposed to a record that is absent.
     const stored = await readStored(job).catch(() => null);
     // Go on if the record has ended, is gone, or has no lease any more.

@@ -14,10 +14,10 @@ export function openLog({ log }: Client): void {
 
 function tell(client: Client, address: Named, key: string, happened: Happened): void {
   if (!client.listeners.size && !client.platform.channel?.hasSubscribers) return;
-  for (const detail of eventsOf(client, happened)) hear(client, address, key, detail);
+  for (const detail of eventsOf(client, happened)) tellListeners(client, address, key, detail);
 }
 
-function hear(client: Client, address: Named, key: string, detail: OnceEventDetail): void {
+function tellListeners(client: Client, address: Named, key: string, detail: OnceEventDetail): void {
   const { channel, clock } = client.platform;
   const foreign = client.settings.namespace !== undefined && namespaceNow(client) !== address.namespace;
   const event = { operation: named(address.name), key, at: clock.now(), foreign, ...detail } as OnceEvent;

@@ -11,27 +11,27 @@ import { visit } from './sweep.js';
 /** How many records are looked at each time. */
 const LOOK_MAX = 1000;
 
-/** Removes records from that memory that may be forgotten by now. `true` if that made room. */
+/** Removes the records in that memory that are due to be forgotten. `true` if that made room. */
 export const makeRoom = (client: Client): boolean | Promise<boolean> => forgetDue(client);
 
 async function forgetDue(client: Client): Promise<boolean> {
   const { degraded, flights } = client.registry;
   const memory = client.fallback();
   const before = client.platform.clock.now();
-  const kept = degraded.size;
+  const sizeBefore = degraded.size;
   const gone = new Map<IdempotencyKey | Label, OnceRecord>();
   for (const stored of (await memory.scan({ before, limit: LOOK_MAX })).records) {
-    const seen = readRecord(stored);
-    if (seen && (await visit(client, memory, seen, before)) === 'removed') gone.set(isUnnamed(seen.label) ? seen.key : seen.label, seen);
+    const scanned = readRecord(stored);
+    if (scanned && (await visit(client, memory, scanned, before)) === 'removed') gone.set(isUnnamed(scanned.label) ? scanned.key : scanned.label, scanned);
   }
   for (const operationKey of gone.size ? [...degraded.keys()] : []) {
-    const [, namespace, label, own] = JSON.parse(operationKey) as [scope: string, Namespace, Label, IdempotencyKey | ''];
-    const record = gone.get(own || label);
+    const [, namespace, label, key] = JSON.parse(operationKey) as [scope: string, Namespace, Label, IdempotencyKey | ''];
+    const record = gone.get(key || label);
     if (!record) continue;
     // Two users may have operations of the same name, so `giveBack` checks that it is this one's record that is gone.
-    const id = own ? await idOfUnnamed(client, namespace, record) : (await idsOf(client, { namespace, label, id: undefined })).id;
+    const id = key ? await idOfUnnamed(client, namespace, record) : (await idsOf(client, { namespace, label, id: undefined })).id;
     // Skip it if a call of that name is in flight, which may be about to store its record there.
     if (!flights.has(operationKey)) await giveBack({ client, operationKey, id });
   }
-  return degraded.size < kept;
+  return degraded.size < sizeBefore;
 }

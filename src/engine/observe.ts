@@ -31,10 +31,11 @@ export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () 
   }
 }
 
+/** The state that screens of this realm show of an operation. Makes it if there is none yet. */
 export function live({ lives }: Registry, operationKey: OperationKey): ObservableState {
   const known = lives.get(operationKey);
   if (known) return known;
-  // Only a few at a time, so that a call costs the same however many states there are, and however many of them must stay.
+  // Look at only a few of them, so that a call costs the same however many states there are, and however many of them must stay.
   let looks = lives.size < LIVES_MAX ? 0 : LOOKS;
   for (const [oldest, one] of lives) {
     if (looks-- <= 0) break;
@@ -63,16 +64,16 @@ export function changed({ registry, platform }: Client): void {
 /** Calls back whenever a screen should look again. The result unsubscribes, and takes effect even while screens are being told. */
 export function watch(client: Client, screen: (stored: boolean | OperationKey) => void): () => void {
   const { screens } = client.registry;
-  const entry = (stored: boolean | OperationKey): void => (screens.has(entry) ? guarded(client, () => screen(stored)) : undefined);
-  screens.add(entry);
-  const off = client.platform.tabs?.listen(() => entry(true));
+  const listener = (stored: boolean | OperationKey): void => (screens.has(listener) ? guarded(client, () => screen(stored)) : undefined);
+  screens.add(listener);
+  const off = client.platform.tabs?.listen(() => listener(true));
   return () => {
-    screens.delete(entry);
+    screens.delete(listener);
     off?.();
   };
 }
 
-/** Makes the operation's screens read what is stored, where a call has ended without knowing that, and resets a stale `sending` or `waiting`. */
+/** Makes the operation's screens read the store, after a call that ended without knowing what is stored. Resets a stale `sending` or `waiting`. */
 export function readAnew(client: Client, operationKey: OperationKey): void {
   const shown = client.registry.lives.get(operationKey);
   if (shown && isUnderWay(shown.state)) publish(client, operationKey, LOADING);

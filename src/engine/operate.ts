@@ -1,5 +1,5 @@
 /** One call: joins an operation in flight, or claims the name and drives it, in rounds: begin, attempts, finish. */
-import { endedBefore } from '../core/begin.js';
+import { type Begun, endedBefore } from '../core/begin.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
 import { type Outcome, rejected, unknown } from '../core/outcome.js';
@@ -8,8 +8,8 @@ import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
-import { beginRecord, endShown, takeLock, tryLock } from './claim.js';
-import type { Call, Client, OperationRun, Payload, PreparedCall } from './client.js';
+import { beginRecord, endBeforeWait, takeLock, tryLock } from './claim.js';
+import type { Call, Client, OperationAddress, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { busyError, failed, failure, undriven } from './failure.js';
 import { finish } from './finish.js';
@@ -22,65 +22,78 @@ import { isOwn } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
 import { bodyError, givenUp, leftBefore } from './unbegun.js';
-import { CallerLeft, inTime, limit, THAW_MS, unlessLate } from './wait.js';
+import { CallerLeft, inTime, isAbandoned, limit, THAW_MS, unlessLate } from './wait.js';
 
 /** The most keys that one call tries. */
 const ROUNDS_MAX = 3;
 
-/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `handed`: the part `call` has had it already. */
-export async function operate(asked: Call, handed = false): Promise<unknown> {
-  // Before the claim: afterwards, the operation would go on without its caller.
-  if (asked.signal != null && !asked.signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(asked.signal)));
-  if (asked.signal) asked.client.platform.shares?.(asked.signal);
-  const { parts } = asked.client;
-  if (parts.call && !handed) return parts.call(asked, (own) => operate(own, true));
-  const call = { ...asked, client: contextOfCall(asked.client) };
-  let { held } = call;
-  const { client, settings, address, signal, request } = call;
+/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `wrapped`: the part `call` makes this call. */
+export async function operate(given: Call, wrapped = false): Promise<unknown> {
+  // Check the signal before the claim. If this threw after it, the operation would go on without its caller.
+  const { signal } = given;
+  if (signal != null) {
+    if (!signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(signal)));
+    given.client.platform.shares?.(signal);
+  }
+  const { parts } = given.client;
+  if (parts.call && !wrapped) return parts.call(given, (call) => operate(call, true));
+  const call = { ...given, client: contextOfCall(given.client) };
+  const { client, settings, address, request } = call;
   const { clock } = client.platform;
   const deadline = (call.startedAt ?? clock.now()) + settings.limits.totalMs;
   const { flights } = client.registry;
-  const here = { client, ...address };
+  const operation = { client, ...address };
   const { onOutcome } = settings;
   const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
-  const caller = { signal, request, told, left: undriven(here, unknown('aborted')) };
-  let read: Promise<PreparedCall> | undefined;
-  let shown: ReturnType<typeof endShown> | undefined;
+  const caller = { signal, request, told, left: undriven(operation, unknown('aborted')) };
+  let heldLock = call.held;
+  let reading: Promise<PreparedCall> | undefined;
+  let endBefore: ReturnType<typeof endBeforeWait> | undefined;
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
       // Nothing is awaited between the look above and this claim: two clicks in one tick are one operation.
       const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
-      read ??= call.read();
-      void fly(call, own, read, held, shown);
+      reading ??= call.read();
+      void fly(call, own, reading, heldLock, endBefore);
       return answer;
     }
-    // The operation under way in this realm needs the lock that this call holds.
-    held?.();
-    held = undefined;
-    // Inside of the function that the other call runs, this one would wait for itself.
-    if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(here);
-    read ??= call.read();
-    // As for a lock: with `always`, what `resume` or `settle` ends meanwhile, here or elsewhere, was to be this call's effect, too.
-    if (settings.repeat === 'always') shown ??= endShown({ ...here, deadline });
-    // This call was made after the other one had ended, by a listener that was told so. With `always` it means another effect.
-    const after = flight.ended && settings.repeat === 'always';
-    const both = Promise.all([read.catch(() => undefined), flight.fingerprint]);
-    const [mine, theirs] = (await cutBy(client, signal, deadline, both)) ?? [];
-    // A background call may send only what the customer agreed to. So it does not join a call that may have another payload: it waits for its end.
-    const same = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
-    if (same && theirs !== undefined && !flight.stop.aborted && !after) {
-      if (flight.deadline <= deadline) return flight.join({ ...caller, joined: true });
-      // The other call ends later: it began while this one waited, or before the clock was set back.
-      const { over, off } = limit(clock, deadline - clock.now(), []);
-      return flight.join({ ...caller, joined: true, late: over.then(() => busyError(here)) }).finally(off);
-    }
+    // Release the lock that this call holds: the operation in flight needs it.
+    heldLock?.();
+    heldLock = undefined;
+    // A call that the function of the operation in flight makes for the same operation would wait for itself.
+    if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(operation);
+    reading ??= call.read();
+    // With `always`, this call means the effect that `resume` or `settle` ends while it waits, and must not send another one. Note which end the
+    // record shows before the wait, as `takeLock` does.
+    if (settings.repeat === 'always') endBefore ??= endBeforeWait({ ...operation, deadline });
+    // With `always`, a call that a listener makes when it hears of the end means another effect.
+    const meansAnother = flight.ended && settings.repeat === 'always';
+    const fingerprints = Promise.all([reading.catch(() => undefined), flight.fingerprint]);
+    const [mine, theirs] = (await cutBy(client, signal, deadline, fingerprints)) ?? [];
+    // A background call may send only what the customer agreed to. So it does not join a call that may have another payload, but waits for its end.
+    const isEqual = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
+    if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinUntil(deadline, flight, { ...caller, joined: true }, operation);
     await cutBy(client, signal, deadline, flight.landed);
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
-    if (clock.now() >= deadline) throw busyError(here);
-    if (client.closing.aborted) throw failure(here, unknown('aborted'));
+    if (clock.now() >= deadline) throw busyError(operation);
+    if (client.closing.aborted) throw failure(operation, unknown('aborted'));
   }
+}
+
+/** Shares the answer of the operation in flight. Rejects with ERR_ONCE_BUSY if that has not ended at this call's own deadline. */
+function joinUntil(
+  deadline: number,
+  flight: InFlightOperation,
+  caller: Parameters<InFlightOperation['join']>[0],
+  operation: OperationAddress & Pick<Call, 'client'>,
+): Promise<unknown> {
+  if (flight.deadline <= deadline) return flight.join(caller);
+  // The other call ends later: it began while this one waited, or before the clock was set back.
+  const { clock } = operation.client.platform;
+  const { over, off } = limit(clock, deadline - clock.now(), []);
+  return flight.join({ ...caller, late: over.then(() => busyError(operation)) }).finally(off);
 }
 
 /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
@@ -91,33 +104,32 @@ function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined
 async function fly(
   { client, settings, address }: Call,
   flight: InFlightOperation,
-  read: Promise<PreparedCall>,
-  held: Call['held'],
-  shown: ReturnType<typeof endShown> | undefined,
+  reading: Promise<PreparedCall>,
+  heldLock: Call['held'],
+  endBefore: ReturnType<typeof endBeforeWait> | undefined,
 ): Promise<void> {
-  // The lock is requested while the body is read and digested, so that the two waits overlap.
   const { stop, deadline } = flight;
-  const here = { client, settings, ...address, stop, deadline };
-  const lock = held ? Promise.resolve(held) : tryLock(client, address.lock);
+  const operation = { client, settings, ...address, stop, deadline };
+  // Request the lock while the body is read and digested, so that the two waits overlap.
+  const lock = heldLock ? Promise.resolve(heldLock) : tryLock(client, address.lock);
   try {
-    const asked = Promise.all([read, idsOf(client, address), lock]);
-    const [request, ids, free] = await inTime(here, settings.limits.totalMs, asked, () => busyError(here));
+    const preparing = Promise.all([reading, idsOf(client, address), lock]);
+    const [request, ids, held] = await inTime(operation, settings.limits.totalMs, preparing, () => busyError(operation));
     flight.fingerprinted(request.fingerprint);
-    const { key, ...rest } = request;
+    const { key, ...prepared } = request;
     const own = key === undefined ? settings : { ...settings, key };
-    const job: OperationRun = { ...here, settings: own, ...ids, ...rest, resumeOnly: request.payload === undefined, aheadMs: 0 };
-    const { release, ...taken } = await takeLock(job, free);
-    const waited = (await shown) ?? taken.waited;
-    const over = stop.aborted || client.closing.aborted;
-    const ends = over ? leftBefore(job, taken.unlocked, waited !== undefined) : execute({ ...job, ...taken, waited });
-    conclude(job, flight, await ends.finally(release));
+    const job: OperationRun = { ...operation, settings: own, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
+    const { release, ...lockState } = await takeLock(job, held);
+    const waited = (await endBefore) ?? lockState.waited;
+    const ended = isAbandoned(job) ? leftBefore(job, lockState.unlocked, waited !== undefined) : execute({ ...job, ...lockState, waited });
+    conclude(job, flight, await ended.finally(release));
   } catch (error) {
     void lock.then((release) => release?.());
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
     const isElsewhere = async () => !(await unlessLate(client.platform.clock, THAW_MS, lock));
-    if (error instanceof CallerLeft) return conclude(here, flight, await leftBefore(here, await isElsewhere()));
+    if (error instanceof CallerLeft) return conclude(operation, flight, await leftBefore(operation, await isElsewhere()));
     readAnew(client, address.operationKey);
-    const known = error instanceof UnreplayableBody ? await bodyError(here, error, await isElsewhere()) : error;
+    const known = error instanceof UnreplayableBody ? await bodyError(operation, error, await isElsewhere()) : error;
     flight.land(
       isOnceError(known)
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
@@ -128,60 +140,64 @@ async function fly(
 }
 
 /**
- * One call that holds its lock: begin, drive, finish. If its key turns out to be used up without an effect, it starts again with a new one.
+ * One call that holds its lock: begins, drives, finishes. If its key turns out to be used up without an effect, it starts again with a new
+ * one.
  */
 async function execute(job: OperationRun, round = 1): Promise<Ended> {
   const begun = await beginRecord(job);
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
-    if (job.stop.aborted || job.client.closing.aborted) return leftBefore(job, false, true);
+    if (isAbandoned(job)) return leftBefore(job, false, true);
     return execute({ ...job, waited: job.waited ?? { ended: endedBefore(begun.record) } }, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
-  const again = begun.do === 'remembered' && !answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record));
-  if (again) return again;
+  const replay = begun.do === 'remembered' && !answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record));
+  if (replay) return replay;
   if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
+  const finished = await driveRecord(job, begun);
+  if (!('anew' in finished)) return finished;
+  // The app chose this key, so it can't be replaced.
+  if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
+  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, round + 1) : failed(undriven(job, unknown('unavailable')));
+}
+
+/** Drives the record: chooses what to send, makes attempts, finishes. If nothing may be sent, only asks `reconcile`. */
+async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive' | 'key-expired' | 'elsewhere' }>): Promise<Finished> {
   const { record } = begun;
   const { client } = job;
   const { payloads } = client.registry;
   const keyed = keyedOperationOf(job.operationKey, record.key);
   const present = record.payloads.at(-1) ?? '';
-  // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This
-  // call's own go out if every earlier attempt was refused, because a form may have been corrected; or if this operation follows one that has ended.
-  const refused = begun.do === 'drive' && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload;
+  // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This call's
+  // own bytes go out if every earlier attempt was refused, because a form may have been corrected, or if this operation follows one that has ended.
+  const sendsOwn = begun.do === 'drive' && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload;
   // If there is no request, but the link of a 202, there is a payload for polling it. That must never stand in for the request.
   const linked = job.payload ? undefined : client.parts.linked?.(record);
-  const earlier = refused ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
+  const earlier = sendsOwn ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);
   const start: Start =
     begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
-  const asked = job.resumeOnly && payload?.prepared;
+  const found = job.resumeOnly && payload?.prepared;
   const { hooks } = client.parts;
-  const settings = asked && hooks ? guarded(client, () => hooks.dialect(job.settings, asked)) : job.settings;
+  const settings = found && hooks ? guarded(client, () => hooks.dialect(job.settings, found)) : job.settings;
   const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
-  let finished: Finished;
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or the app's `dialect` function threw.
   if (begun.do !== 'drive' || !payload || !settings)
-    finished = await finish(drive, { decision: stop(begun.do !== 'drive' ? begun.do : payload ? 'no-answer' : 'record', true) });
-  else {
-    const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-    if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, 8);
-    keepRecent(payloads, keyed, kept, 32);
-    changed(client);
-    finished = await holdingLease(drive, async () => {
-      const stopped = await drive.run(payload);
-      const { ended } = stopped;
-      return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
-    });
-    // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
-    if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
-  }
-  if (!('anew' in finished)) return finished;
-  // The app chose this key, so it can't be replaced.
-  if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
-  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, round + 1) : failed(undriven(job, unknown('unavailable')));
+    return finish(drive, { decision: stop(begun.do !== 'drive' ? begun.do : payload ? 'no-answer' : 'record', true) });
+  const kept = payloads.get(keyed) ?? new Map<string, Payload>();
+  if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, 8);
+  keepRecent(payloads, keyed, kept, 32);
+  changed(client);
+  const finished = await holdingLease(drive, async () => {
+    const stopped = await drive.run(payload);
+    const { ended } = stopped;
+    return ended && isOwn(job, ended) ? rememberedResult(job, { do: 'remembered', record: ended }) : finish(drive, stopped);
+  });
+  // While the operation is open, keep its payloads: the next call may have to send one again to learn how it ended.
+  if ('anew' in finished || finished.outcome.effect !== 'unknown') payloads.delete(keyed);
+  return finished;
 }
 
 /** Tells screens and logs how the operation ended, then its callers. */

@@ -18,7 +18,7 @@ type Place = Pick<OperationRun, 'client' | 'operationKey' | 'id'> & { readonly d
 /** Where this operation's record lives. */
 export const storeForOperation = ({ client, operationKey }: Omit<Place, 'id'>): Store => client.registry.degraded.get(operationKey) ?? client.store;
 
-/** Ends the operation's stay in memory when its record there is gone: from then on its record lives in the store again. */
+/** If the operation's record was kept in memory and is gone from there, its next record goes to the store again. */
 export function giveBack({ client, operationKey, id }: Place): Promise<unknown> | undefined {
   const { degraded } = client.registry;
   const kept = degraded.get(operationKey)?.read(id);
@@ -30,8 +30,8 @@ export const storedIn = (store: Store): 'disk' | 'session' | 'memory' =>
   store.storedIn?.() ?? (store.shared === 'context' ? 'memory' : store.survives === 'context' ? 'session' : 'disk');
 
 /**
- * A store call with a timeout. `until`: the deadline of the call, ms since 1970. Even after it, {@link THAW_MS} are left for the store,
- * because a result that is not stored would have to be found out again.
+ * A store call with a timeout. `until`: the deadline of the call, ms since 1970. Even after the deadline the store gets {@link THAW_MS},
+ * because a later call would have to find out again what is not stored.
  */
 export function timed<T>({ platform }: Client, work: Promise<T>, until?: number): Promise<T> {
   const ms = Math.min(STORE_TIMEOUT_MS, Math.max(THAW_MS, (until ?? Infinity) - platform.clock.now()));
@@ -120,7 +120,7 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean 
   const stored = await readStored(place);
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (sleptSince(place.client, askedAt)) return false;
-  // On a store that is not atomic keys are derived.
+  // On a store that is not atomic, keys are derived, so this key may have been sent before its record was lost.
   if (stored === undefined) return absent && storeForOperation(place).atomic;
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment.
   const record = readRecord(stored);

@@ -24,7 +24,10 @@ export class Refusals {
   readonly #start: Start;
   /** By how much the store's time was ahead of the monotonic clock, ms. */
   readonly #monotonicAheadMs: number;
-  /** When the present attempt left. Its answer may wait long for a process that is suspended, and was given before. */
+  /**
+   * When the present attempt left. The age of a refusal is measured here, because a suspended process may read an answer long after the
+   * server gave it.
+   */
   #left: Clocks | undefined;
 
   constructor(job: Pick<OperationRun, 'client' | 'operationKey' | 'aheadMs'>, start: Start) {
@@ -38,7 +41,7 @@ export class Refusals {
     this.#madeAgain = madeAgain;
   }
 
-  /** For `decide`. */
+  /** What `decide` must know of earlier refusals. */
   get known(): Pick<Situation, 'refusedOnly' | 'madeAgain'> {
     return { refusedOnly: this.#start.refusedOnly && this.#only, madeAgain: this.#madeAgain };
   }

@@ -11,7 +11,7 @@ export function look({ screens }: Registry, stored: boolean | OperationKey = fal
   if (screens.size) void Promise.resolve().then(() => [...screens].map((screen) => screen(stored)));
 }
 
-/** Under which key the tables `answers` and `payloads` have what belongs to this idempotency key of an operation. */
+/** The key in the tables `answers` and `payloads` for one idempotency key of an operation. */
 export const keyedOperationOf = (operationKey: OperationKey, key: IdempotencyKey): KeyedOperation => `${operationKey}\n${key}` as KeyedOperation;
 
 /** Adds an entry to a table as its newest, and drops the oldest ones beyond `max`. */

@@ -37,11 +37,11 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
   const next = async (): Promise<Resumed | undefined> => {
     const [done, end] = await Promise.race([...running].map((each) => each.then((value) => [each, value] as const)));
     running.delete(done);
-    // It is still pending.
+    // The call ended without an outcome because of the abort, so the operation is still pending.
     if (!end && signal?.aborted) throw abortReason(signal);
     return end;
   };
-  // If another user has logged in, they must not be shown the operations of the one who asked.
+  // If another user has logged in, do not show them the operations of the user who asked.
   const goesOn = (): boolean => isSamePerson(client, namespace) && !client.closing.aborted;
   signal?.addEventListener('abort', cut);
   try {
@@ -83,7 +83,7 @@ export async function resumeRecord(
     ...client.settings,
     limits,
     onOutcome: (told: Outcome) => {
-      // The operation that the customer agreed to is gone. Whoever withdrew it has been told.
+      // The operation that the customer agreed to is gone. The call that removed it has told its own caller.
       if (agreed && told.effect === 'unknown' && told.reason === 'record') return undefined;
       outcome = told;
       // If the app's hook rejects, the caller of this function reports it.

@@ -24,12 +24,12 @@ export async function settleRecord(
 ): Promise<boolean> {
   const { keep, limits, repeat } = job.settings;
   const done = ending.effect === 'done';
-  // A key that is not random can be made again. The record knows its generation; without the record the first key would be made again, and the
-  // server would answer a new operation with what the old one did. So keep it as long as the server remembers the key.
+  // A key that is not random can be made again. Only the record knows its generation. Without the record, the first key would be made again, and
+  // the server would answer a new operation with the result of the old one. So keep the record as long as the server remembers the key.
   const keepMs = record.random || (repeat === 'never' && !record.generation) ? keep.forMs : Math.max(keep.forMs, limits.keyWindowMs);
   // An unnamed operation answers only calls that already wait for it.
   const named = job.name.length > 0;
-  // The server may not hold under this key what the app, or a duplicate, tells of: then only the record keeps the next call from sending.
+  // If the app or a duplicate says that it is done, the server may not know this key. Then only the record keeps the next call from sending.
   const durability = ending.type === 'replayed' && ending.from !== 'server' ? 'strict' : 'relaxed';
   const put = (kept: StoredAnswer | undefined): Promise<boolean> => {
     const ended = (now: number, latest: number): OnceRecord => {

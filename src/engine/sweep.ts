@@ -11,9 +11,9 @@ import { timed, updateStored } from './record-access.js';
 /** How many damaged records a sweep reads past at most. */
 const DAMAGED_MAX = 10_000;
 
-/** One sweep for so many settled operations, so that looking for what is over costs little beside them. */
+/** A client sweeps once for this many settled operations, so that a sweep costs little beside them. */
 const SWEEP_EVERY = 100;
-/** How long no sweep follows one that found little. No record becomes due sooner than this after it was written. */
+/** How long a client does not sweep after a sweep that found little. No record becomes due sooner than this after it was written. */
 const SWEEP_REST_MS = 60_000;
 
 /**
@@ -33,7 +33,7 @@ export function sweepNowAndThen(client: Client, every = SWEEP_EVERY, restMs = SW
   // The absolute difference: a clock that was set back must not make the pause longer.
   if (Math.abs(platform.clock.now() - sweeps.restedAt) < restMs) return;
   void sweep(client, every).catch(() => {
-    // Nothing depends on it; the next one tries again.
+    // Nothing depends on this sweep; the next one tries again.
   });
 }
 
@@ -54,9 +54,9 @@ async function sweep(client: Client, every: number): Promise<void> {
       damaged++;
       return;
     }
-    const did = await visit(client, client.store, seen, before);
+    const result = await visit(client, client.store, seen, before);
     // "Early" means that the local clock is ahead of the store's: rest, or the same records would be found again.
-    rests ||= did === 'early';
+    rests ||= result === 'early';
   });
   await Promise.all(visits);
   if (rests) client.sweeps.restedAt = before;
@@ -64,15 +64,15 @@ async function sweep(client: Client, every: number): Promise<void> {
 }
 
 /** Removes a scanned record if it is due, or stores when it gets its second look. */
-export async function visit(client: Client, store: Store, seen: OnceRecord, before: number): Promise<'removed' | 'early' | undefined> {
-  const did = await updateStored({ client, store, id: seen.id }, (now, storeNow) => ifDue(readRecord(now), seen, before, storeNow));
-  if (did === 'removed' && seen.state === 'pending') tellForgotten(client, seen);
-  return did;
+export async function visit(client: Client, store: Store, scanned: OnceRecord, before: number): Promise<'removed' | 'early' | undefined> {
+  const result = await updateStored({ client, store, id: scanned.id }, (now, storeNow) => ifDue(readRecord(now), scanned, before, storeNow));
+  if (result === 'removed' && scanned.state === 'pending') tellForgotten(client, scanned);
+  return result;
 }
 
 /** What to do with a scanned record, given what is stored now. It is due only if both clocks say so. */
-function ifDue(record: OnceRecord | undefined, seen: OnceRecord, now: number, storeNow: number): Changed<'removed' | 'early' | undefined> {
-  const changed = record?.revision !== seen.revision || record.forgetAt !== seen.forgetAt;
+function ifDue(record: OnceRecord | undefined, scanned: OnceRecord, now: number, storeNow: number): Changed<'removed' | 'early' | undefined> {
+  const changed = record?.revision !== scanned.revision || record.forgetAt !== scanned.forgetAt;
   if (changed || leaseHolds(record.lease, storeNow)) return { value: undefined };
   const earlier = Math.min(now, storeNow);
   if (record.forgetAt >= earlier) return { value: 'early' };

@@ -1,4 +1,4 @@
-/** How a call ends that never began: what it may say of the operation. */
+/** How a call ends that never began, and what it may claim about the operation. */
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import type { UnreplayableBody } from '../http/request.js';
 import { idsOf, isSamePerson } from './address.js';
@@ -10,9 +10,10 @@ import { nothingSent } from './record-access.js';
 type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'deadline'>;
 
 /**
- * Whether nothing was sent of the operation, for a call that ends before it began. If another context holds the lock (`elsewhere`),
- * that one may send at any moment. If the call has waited or the user has changed, a missing record proves nothing: it may have been
- * sent, then moved or cleared. Nor does it if the key is not random, because that key may have been sent before the record was lost.
+ * Whether nothing was sent of the operation, for a call that ends before it began. If another context holds the lock (`elsewhere`), that
+ * context may send at any moment. A missing record proves nothing if the call has waited or the user has changed: the operation may have
+ * been sent, and its record moved or cleared. It also proves nothing if the key is not random: the key may have been sent before the
+ * record was lost.
  * Rejects if the store can't be read, or if the page can't make the digest for the record's id.
  */
 export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean | undefined> =>

@@ -46,7 +46,7 @@ export function limit(
 /** Resolves after `ms`, or at once when one of the signals aborts, or when `connectivity` wakes. */
 export const wait = (...how: Parameters<typeof limit>): Promise<void> => limit(...how).over;
 
-/** How much of the time that a call has left it waits for work in progress at most. */
+/** The largest share of its remaining time that a call spends on waiting for work in progress. */
 const WAIT_SHARE = 0.9;
 
 /** Until when a call waits for work in progress, ms since 1970. The rest of its time is left to ask `reconcile`. */
@@ -69,7 +69,7 @@ export class Late extends Error {}
 export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () => Error, signals: readonly Stop[] = []): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = () => Promise.reject(late());
-    // Not at once: work that ends at the same moment comes first.
+    // Reject a moment later, so that work that ends at the same moment comes first.
     const off = after(clock, ms, signals, () => void Promise.resolve().then(end).catch(reject));
     const ended = Promise.resolve(work);
     ended.then(resolve, reject);
@@ -81,21 +81,19 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
 export const unlessLate = <T>(clock: Clock, ms: number, work: Promise<T>, signals?: readonly Stop[]): Promise<T | undefined> =>
   within(clock, ms, work, () => new Late(), signals).catch(() => undefined);
 
-/** Nobody waits for the call any more: its last caller has left, or the client is closed. */
+/** Whether nobody waits for the call any more: its last caller has left, or the client is closed. */
+export const isAbandoned = ({ client, stop }: Pick<OperationRun, 'client' | 'stop'>): boolean => stop.aborted || client.closing.aborted;
+
+/** Nobody waits for the call any more ({@link isAbandoned}). */
 export class CallerLeft extends Error {}
 
 /**
  * Rejects with `late` if `work` takes longer than `ms` or goes beyond the deadline of the call, and with {@link CallerLeft} when nobody
  * waits for the call any more.
  */
-export function inTime<T>(
-  { client, stop, deadline }: Pick<OperationRun, 'client' | 'stop' | 'deadline'>,
-  ms: number,
-  work: Promise<T>,
-  late: () => Error,
-): Promise<T> {
+export function inTime<T>(call: Pick<OperationRun, 'client' | 'stop' | 'deadline'>, ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+  const { client, stop, deadline } = call;
   const { clock } = client.platform;
-  const signals = [stop, client.closing];
-  const end = () => (signals.some(({ aborted }) => aborted) ? new CallerLeft() : late());
-  return within(clock, Math.min(ms, Math.max(0, deadline - clock.now())), work, end, signals);
+  const end = () => (isAbandoned(call) ? new CallerLeft() : late());
+  return within(clock, Math.min(ms, Math.max(0, deadline - clock.now())), work, end, [stop, client.closing]);
 }

@@ -14,14 +14,14 @@ import type { Feature } from '../option-types.js';
 /**
  * Gives a call whose operation is done its answer, also after a reload: the stored one with `keep: { response: 'disk' }`, otherwise the
  * server's replay, if its dialect says that it replays. Without this feature, answers are kept in memory, and after a reload such a call
- * rejects with ERR_ONCE_ALREADY_SETTLED, whose outcome says that it is done. `run` stores what its function gave also without it.
+ * rejects with ERR_ONCE_ALREADY_SETTLED, whose outcome says that it is done. `run` stores what its function returned even without it.
  *
  * @example
  * const once = createOnce({ use: [answers()], namespace: () => session.userId, keep: { response: 'disk' } });
  */
 export const answers = (): Feature => ({ name: 'answers', parts: { answers: { ...storedAnswers, readAgain } } satisfies Partial<Parts> });
 
-/** The operation is settled, but its answer is not kept here: asks the server for a replay, if it is known to replay and still to know the key. */
+/** Asks the server for a replay of a settled operation whose answer is not kept here, if the server is known to replay and still to know the key. */
 async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> {
   const { client, settings, payload } = job;
   const mayLeave = (): boolean => reasonToHalt(job, record, true) === undefined;

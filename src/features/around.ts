@@ -51,7 +51,7 @@ async function sendAround(client: Client, request: ReplayableRequest, sending: S
   return passage.over(left);
 }
 
-/** One attempt on its way through the hooks: a transport that notes what the real one did, whatever the hooks claim. */
+/** One attempt on its way through the hooks. It is a transport that notes what the real transport did, whatever the hooks claim. */
 class Passage {
   readonly #client: Client;
   readonly #request: ReplayableRequest;
@@ -103,7 +103,7 @@ class Passage {
     if (!hook) return this.#leave(request, init);
     const { job, number, ambiguous, resumed } = this.#a;
     const { method, url, headers, body } = request;
-    const told = {
+    const attempt = {
       operation: named(job.name),
       attempt: number,
       again: ambiguous || resumed,
@@ -114,8 +114,8 @@ class Passage {
       body,
       '~oncefetch': () => this.#a,
     };
-    // If a hook adds no header, nothing is awaited, so that tracers which go by the call stack see the transport inside of the hook.
-    return hook(told, (more) =>
+    // If a hook adds no header, await nothing, so that tracers that follow the call stack see the transport inside of the hook.
+    return hook(attempt, (more) =>
       more === undefined ? this.#through(inner, request, init) : this.#keyed(request, more).then((next) => this.#through(inner, next, init)),
     );
   }

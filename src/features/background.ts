@@ -1,4 +1,4 @@
-/** Lets operations that a customer agreed to go on when the page is gone. */
+/** Operations that go on when their page is gone, because the customer agreed to that. */
 
 import { check } from '../check.js';
 import { type Begun, begin } from '../core/begin.js';
@@ -33,8 +33,8 @@ export interface InBackground {
 }
 
 /**
- * Lets a call say `once: { operation, background: { untilMs } }`: the customer agrees that it goes on when the page is gone. Its
- * request is stored, and a browser with background sync wakes the service worker as soon as there is a network.
+ * Lets a call say `once: { operation, background: { untilMs } }`: the customer agrees that the operation goes on when the page is gone.
+ * Its request is stored, and a browser with background sync wakes the service worker as soon as there is a network.
  *
  * @see https://wicg.github.io/background-sync/spec/
  * @example
@@ -43,29 +43,31 @@ export interface InBackground {
 export const background = (): Feature => ({ name: 'background', parts: { begins, ...requestParts } satisfies Partial<Parts> });
 
 /**
- * Stores the consent of a call with its request. A background call finds only the operation with the consent that it was started for, or how
- * that ended. A request that was stored only because of a consent is not used once the consent is over, nor kept beside another payload.
+ * Stores the consent of a call with its request. A background call goes on only with the operation whose consent it was started for, or
+ * learns how that one ended. A request that was stored only because of a consent is not used once the consent is over, and is not kept as
+ * the request of an earlier payload.
  */
 function begins(job: OperationRun): typeof begin {
   const { agreed, settings, payload } = job;
   const consent = consentOf(job);
   return (stored, c, now, storeNow): Begun => {
     const found = readRecord(stored);
-    const before = found?.state === 'pending' ? inForce(found, now) : undefined;
-    if (before && agreed !== undefined && before.request?.consent?.until !== agreed) return { do: 'nothing' };
-    const began = begin(before ?? stored, c, now, storeNow);
+    const current = found?.state === 'pending' ? inForce(found, now) : undefined;
+    if (current && agreed !== undefined && current.request?.consent?.until !== agreed) return { do: 'nothing' };
+    const began = begin(current ?? stored, c, now, storeNow);
     if (began.do !== 'drive') return began;
-    // A stored request is taken for the bytes that went out first. If this call's are other ones, they do not stand in for them.
-    const first = began.otherBytes && !began.refusedOnly ? keptFirst(job, began.record) : payload;
-    const asked = began.record.request ?? (consent && first && toStore(first, settings.keep.headers));
-    const given = consent ?? asked?.consent;
-    if (given) void askForSync(job).catch(() => {});
-    // An earlier call asked for the request to be kept (`keep.request`), so it stays even after this call's consent.
-    const kept = asked !== undefined && asked === before?.request && !asked.consent?.alone;
-    const request = asked && { ...asked, consent: given && { ...given, alone: given.alone && !c.request && !kept } };
+    // A later call takes a stored request for the bytes that went out first. If this call's bytes are others, store the first ones or nothing.
+    const firstSent = began.otherBytes && !began.refusedOnly ? keptFirst(job, began.record) : payload;
+    const toKeep = began.record.request ?? (consent && firstSent && toStore(firstSent, settings.keep.headers));
+    const inForceNow = consent ?? toKeep?.consent;
+    if (inForceNow) void askForSync(job).catch(() => {});
+    // If an earlier call asked to keep the request (`keep.request`), the request stays even after this call's consent is over.
+    const keptAnyway = toKeep !== undefined && toKeep === current?.request && !toKeep.consent?.alone;
+    const request = toKeep && { ...toKeep, consent: inForceNow && { ...inForceNow, alone: inForceNow.alone && !c.request && !keptAnyway } };
     const record = seal({ ...began.record, request, earlier: began.record.earlier?.filter(({ request }) => !request.consent?.alone) });
-    // What the customer agreed to goes on, even if this call ends before it sent anything; and a consent that another payload ended stays ended.
-    const stays = (given || before?.request?.consent) && { found: undefined };
+    // Without `found`, the present record stays even if this call ends before it sent anything: what the customer agreed to goes on, and a
+    // consent that another payload ended stays ended.
+    const stays = (inForceNow || current?.request?.consent) && { found: undefined };
     return { ...began, record, ...stays };
   };
 }
@@ -83,9 +85,9 @@ function inForce(record: PendingRecord, now: number): PendingRecord {
 
 /** The consent that a call asks for, if any. Throws a TypeError or RangeError if the operation can't go on without its page. */
 function consentOf({ client, settings, name, payload }: OperationRun): Consent | undefined {
-  const { background: asked, namespace, keep } = settings;
-  if (!asked || !payload) return undefined;
-  const { untilMs } = asked;
+  const { background: wanted, namespace, keep } = settings;
+  if (!wanted || !payload) return undefined;
+  const { untilMs } = wanted;
   if (!name.length) throw new TypeError("once: once.background needs a name, such as once: { operation: ['pay', cart.id] }");
   if (!namespace && !client.platform.server) throw new TypeError('once: once.background needs the option namespace: without one no request is stored');
   if (typeof untilMs !== 'number' || !(untilMs >= EARLIEST_MS && untilMs <= LATEST_MS))
@@ -94,12 +96,12 @@ function consentOf({ client, settings, name, payload }: OperationRun): Consent |
   return untilMs > client.platform.clock.now() ? { until: untilMs, alone: !keep.request } : undefined;
 }
 
-/** Asks for a `sync` event. If there are none, or it is refused, the operation goes on when a page is opened or a worker starts next. */
+/** Asks for a `sync` event. If the browser has none or refuses, the operation goes on when a page is opened or a worker starts next. */
 async function askForSync({ client, operationKey, id }: OperationRun): Promise<void> {
   const container = globalThis.navigator?.serviceWorker;
   // Not in a service worker: the event that woke it wakes it again.
   if (client.platform.server || client.platform.relay || !(await container?.getRegistration())) return;
-  // If there is a network, the event comes at once, and must find the record. So read the record first: the read queues behind its write.
+  // If there is a network, the event comes at once, and its handler must find the record. So read the record first: the read queues behind the write.
   const [registration] = await Promise.all([container?.ready, readStored({ client, operationKey, id })]);
   await (registration as { readonly sync?: { register(tag: string): Promise<void> } } | undefined)?.sync?.register(TAG);
 }
@@ -162,7 +164,7 @@ async function takeBack(client: Client, namespace: Namespace, record: Waiting, o
     if (found?.state !== 'pending' || found.request?.consent?.until !== over.until) return { value: undefined };
     return { next: inForce(found, over.until), value: undefined };
   });
-  // Without its request it can't be resumed any more.
+  // Without its request the operation can't be resumed any more: screens must look again.
   look(client.registry, true);
   changed(client);
 }

@@ -40,7 +40,7 @@ const STATES = ['pending', 'settled', 'retired'] as const;
 
 async function clearAll(client: Client, namespace: Namespace, forget: boolean): Promise<readonly PendingOperation[]> {
   const kept: PendingOperation[] = [];
-  // An attempt whose hooks are being asked must not leave under a key that is forgotten by then, whichever client of this page makes it.
+  // An attempt whose hooks are being asked now must not leave later under a forgotten key, whichever client of this page makes it.
   for (const [key, { owner }] of client.registry.flights) if (isOperationOf(client, namespace, key)) (owner as Client).session.changes++;
   for await (const { record, operationKey, store, hidden } of scanPending(client, namespace, undefined, undefined, true)) {
     const change = (stored: unknown): Changed<OnceRecord | undefined> => {
@@ -55,12 +55,12 @@ async function clearAll(client: Client, namespace: Namespace, forget: boolean): 
       const next = seal({ ...bare(current), retryAt, previous: inUse, lease: current.lease, revision: current.revision + 1 });
       return forget ? { next: null, value: next } : { next, value: next };
     };
-    const left = await updateStored({ client, store, id: record.id }, change);
+    const cleared = await updateStored({ client, store, id: record.id }, change);
     if (hidden) continue;
-    // Its request is gone from the store now, and below from memory.
-    const still = left && { ...pendingOf(client, operationKey, left), resumable: false };
-    if (still) kept.push(still);
-    publish(client, operationKey, still && !forget ? { phase: 'unsettled', pending: still } : { phase: 'idle' });
+    // The request is gone from the store now, and is removed from memory below.
+    const shown = cleared && { ...pendingOf(client, operationKey, cleared), resumable: false };
+    if (shown) kept.push(shown);
+    publish(client, operationKey, shown && !forget ? { phase: 'unsettled', pending: shown } : { phase: 'idle' });
   }
   await clearSettled(client, namespace, forget);
   for (const [key, { state }] of client.registry.lives)

@@ -28,17 +28,17 @@ export async function forget(once: Once, name: OperationName, options: { evenIfU
 /** Retires the record instead of removing it, because derived keys need its generation. */
 function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: boolean): Promise<void> {
   const dropPayloads = (): void => {
-    for (const kept of client.registry.payloads.keys()) if (kept.startsWith(`${address.operationKey}\n`)) client.registry.payloads.delete(kept);
+    for (const key of client.registry.payloads.keys()) if (key.startsWith(`${address.operationKey}\n`)) client.registry.payloads.delete(key);
   };
   const change: Parameters<typeof changeByHand>[2] = (record, stored, storeNow) => {
     if (stored === undefined) return { value: undefined };
     if (!record) return evenIfUnknown ? { next: null, value: undefined } : { value: refusal(client, address, undefined, 'ERR_ONCE_RECORD', unknown('record')) };
     if (record.state === 'pending' && (record.ambiguous || !record.random) && !evenIfUnknown)
       return { value: refusal(client, address, record, 'ERR_ONCE_UNKNOWN', unknown('no-answer')) };
-    // It was retired without an effect, and its key is not used up: there is nothing to forget.
+    // There is nothing to forget if the operation was retired without an effect and its key is not used up.
     if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky) return { value: undefined };
-    // Nothing of this operation was sent, either. But it may have taken over a key that stays in use, under which a copy sent unseen may have had an
-    // effect: put that record back.
+    // Nothing of this pending operation was sent. But it may have taken over a key that stays in use, under which a copy that the platform sent
+    // unseen may have had an effect: put the record of that key back.
     if (record.state === 'pending' && record.previous && !evenIfUnknown) {
       const before = readRecord(record.previous);
       if (!before) return { value: refusal(client, address, record, 'ERR_ONCE_RECORD', unknown('record')) };

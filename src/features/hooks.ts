@@ -1,9 +1,9 @@
 /** Lets functions of the app take part in calls. */
 import type { Parts } from '../engine/client.js';
 import { strategyKey } from '../engine/key-strategy.js';
-import { printOf } from '../http/fingerprint-hook.js';
+import { askFingerprint } from '../http/fingerprint-hook.js';
 import { withHeaders } from '../http/headers-hook.js';
-import { hookSays } from '../http/verdict-hook.js';
+import { askVerdict } from '../http/verdict-hook.js';
 import type { Feature } from '../option-types.js';
 import { withDialect } from '../options.js';
 
@@ -16,5 +16,5 @@ import { withDialect } from '../options.js';
  */
 export const hooks = (): Feature => ({
   name: 'hooks',
-  parts: { hooks: { headers: withHeaders, verdict: hookSays, fingerprint: printOf, key: strategyKey, dialect: withDialect } } satisfies Partial<Parts>,
+  parts: { hooks: { headers: withHeaders, verdict: askVerdict, fingerprint: askFingerprint, key: strategyKey, dialect: withDialect } } satisfies Partial<Parts>,
 });

@@ -24,7 +24,7 @@ const platform = (lacking: Platform): Platform => ({
     ...lacking.randomness,
     uuid() {
       const { crypto } = globalThis as { crypto?: Partial<Crypto> };
-      // Only `getRandomValues` is there for sure. A polyfill may have added `randomUUID` where the rest of Web Crypto is missing, or the other way round.
+      // Such a page is sure to have only `getRandomValues`. A polyfill may have added `randomUUID` without the rest of Web Crypto, or the rest without it.
       return crypto?.getRandomValues && !(crypto.subtle && crypto.randomUUID) ? v4() : lacking.randomness.uuid();
     },
   },

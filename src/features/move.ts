@@ -43,7 +43,7 @@ export async function move(once: Once, from: string): Promise<void> {
 
 type Found = Omit<Scanned, 'hidden'>;
 
-/** How many operations are moved at once. Stores commit what is under way at the same time together. */
+/** How many operations are moved at once. Stores commit concurrent writes together. */
 const TOGETHER = 32;
 
 /** Moves operations, each once at a time. If one fails, rejects when no other one is under way any more. */
@@ -61,7 +61,7 @@ async function inGroups(scanned: AsyncIterable<Found>, moves: (found: Found) => 
   await flush();
 }
 
-/** All that a namespace has in this state, also what is damaged. */
+/** All records of a namespace in this state, damaged ones included. */
 async function* scanAll(client: Client, namespace: Namespace, state: OnceRecord['state']): AsyncGenerator<{ readonly stored: unknown; readonly store: Store }> {
   const ns = await digestOfNamespace(client, namespace);
   for (const store of [...storesOf(client)].reverse()) {
@@ -83,7 +83,7 @@ async function* scanInUse(client: Client, namespace: Namespace): AsyncGenerator<
   }
 }
 
-/** Brings damaged records as they are, where the name can still be read: each may have had an effect, so the user's call of that name must be refused, too. */
+/** Moves damaged records unchanged if their name can still be read: each may have had an effect, so the user's call of that name must be refused, too. */
 async function moveDamaged(client: Client, from: Namespace, to: Namespace): Promise<void> {
   for await (const { stored, store } of scanAll(client, from, 'pending')) {
     const damaged = stored as OnceRecord;
@@ -91,12 +91,12 @@ async function moveDamaged(client: Client, from: Namespace, to: Namespace): Prom
     if (readRecord(stored) || (!isUnnamed(label) && !Array.isArray(jsonOf(label)))) continue;
     const address = addressOf(client, label, to, { key, id: isUnnamed(label) ? old : undefined });
     const { id, ns } = await idsOf(client, address);
-    const goes = (there: unknown): boolean => givesWay(there, { ...damaged, ambiguous: true });
+    const replaces = (there: unknown): boolean => givesWay(there, { ...damaged, ambiguous: true });
     const put = (there: unknown): Changed<boolean> =>
-      (id === old ? !readRecord(there) : goes(there)) ? { next: { ...damaged, id, ns }, value: true } : { value: false };
+      (id === old ? !readRecord(there) : replaces(there)) ? { next: { ...damaged, id, ns }, value: true } : { value: false };
     // The user's own record of that name in memory would hide it.
     const hiding = client.registry.degraded.get(address.operationKey);
-    const free = goes(hiding && (await timed(client, hiding.read(id)))) && (await updateStored({ client, store, id }, put, 'strict'));
+    const free = replaces(hiding && (await timed(client, hiding.read(id)))) && (await updateStored({ client, store, id }, put, 'strict'));
     if (free && hiding) await updateStored({ client, store: hiding, id }, () => ({ next: null, value: undefined }));
     if (!free) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
     else if (id !== old) await updateStored({ client, store, id: old }, (there) => ({ value: undefined, ...(!readRecord(there) && { next: null }) }));
@@ -115,12 +115,12 @@ function weightOf({ state, ambiguous, keyInUse, previous }: OnceRecord): number 
 }
 
 /** Whether the user's own record of that name is replaced: by the same operation, or by one that more likely had an effect. A damaged record stays. */
-function givesWay(stored: unknown, taken: OnceRecord): boolean {
+function givesWay(stored: unknown, incoming: OnceRecord): boolean {
   const there = readRecord(stored);
-  return stored === undefined || (there !== undefined && (there.key === taken.key || weightOf(there) < weightOf(taken)));
+  return stored === undefined || (there !== undefined && (there.key === incoming.key || weightOf(there) < weightOf(incoming)));
 }
 
-/** Nothing of it was sent. */
+/** Whether nothing of the operation was sent. */
 const isClean = ({ state, ambiguous }: OnceRecord): boolean => state === 'pending' && !ambiguous;
 
 /** If the app gave both operations the same key, an answer under it may be the answer to either payload. */
@@ -152,8 +152,8 @@ function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | 
 }
 
 /**
- * Whether the record's key counts for one account only. If neither this client nor one that was extended from it knows the dialect that
- * the key was sent in, it may.
+ * Whether the record's key may count for one account only. It may, too, if neither this client nor one that was extended from it knows the
+ * dialect that the key was sent in.
  */
 function isPerAccount(client: Client, record: OnceRecord): boolean {
   const clients = [client, ...(client.extensions?.living ?? [])];
@@ -171,7 +171,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   const address = addressOf(client, label, to, { key, id: own });
   const { id, ns } = await idsOf(client, address);
   const { degraded } = client.registry;
-  const there = address.operationKey;
+  const newKey = address.operationKey;
   const inMemory = store !== client.store;
   const update = <T>(
     of: RecordId,
@@ -197,7 +197,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   if (!taken) return;
   if (id !== old) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
-    const other = inMemory ? client.store : degraded.get(there);
+    const other = inMemory ? client.store : degraded.get(newKey);
     let isDone = false;
     const free =
       givesWay(other && (await timed(client, other.read(id))), taken) &&
@@ -215,10 +215,10 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     if (other && !inMemory) await updateStored({ client, store: other, id }, () => ({ next: null, value: undefined }));
     await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
-  // A guest's press may have found by now that the memory no longer has its record.
-  degraded.delete(inMemory ? operationKey : there);
-  if (inMemory) degraded.set(there, store);
+  // Set the entry rather than rename it: a call of the guest may have removed it by now, because memory no longer has the guest's record.
+  degraded.delete(inMemory ? operationKey : newKey);
+  if (inMemory) degraded.set(newKey, store);
   publish(client, operationKey, { phase: 'idle' });
-  if (taken.state === 'pending' && !client.registry.flights.has(there))
-    publish(client, there, { phase: 'unsettled', pending: pendingOf(client, there, taken) });
+  if (taken.state === 'pending' && !client.registry.flights.has(newKey))
+    publish(client, newKey, { phase: 'unsettled', pending: pendingOf(client, newKey, taken) });
 }

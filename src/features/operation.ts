@@ -67,8 +67,8 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
 /** How long after a failed read the store is read again, ms. */
 const LOOK_AGAIN_MS = 2000;
 
-/** States for which another read is scheduled, and by which client. */
-const again = new WeakMap<object, Client>();
+/** States for which another read is scheduled, with the client that scheduled it. */
+const scheduled = new WeakMap<object, Client>();
 
 /** Reads the stored record. If that fails and a screen listens, tries again after a while. */
 async function look(client: Client, address: OperationAddress): Promise<void> {
@@ -79,10 +79,10 @@ async function look(client: Client, address: OperationAddress): Promise<void> {
     const found = lives.get(address.operationKey);
     // Without listeners, drop the state, which is still "loading", so that the next screen reads again.
     if (!found?.listeners.size) lives.delete(address.operationKey);
-    else if (again.get(found)?.closing.aborted !== false) {
-      again.set(found, client);
+    else if (scheduled.get(found)?.closing.aborted !== false) {
+      scheduled.set(found, client);
       client.platform.clock.timer(LOOK_AGAIN_MS, () => {
-        again.delete(found);
+        scheduled.delete(found);
         if (found.listeners.size && !client.closing.aborted) void look(client, address);
       });
     }
@@ -107,7 +107,7 @@ class ObservedOperation implements Operation {
     };
   }
 
-  /** Vue and Alpine wrap what is in their state in proxies, which cannot read private fields, but not what has this member (Vue's `markRaw`). */
+  /** Vue and Alpine wrap the objects in their state in proxies, which cannot read private fields. They leave an object with this member alone (Vue's `markRaw`). */
   get __v_skip(): boolean {
     return true;
   }

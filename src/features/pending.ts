@@ -34,7 +34,7 @@ export interface PendingOptions {
 export async function pending<Meta = Json>(once: Once, options: PendingOptions = {}): Promise<readonly PendingOperation<Meta>[]> {
   const client = clientOf(once, 'pending');
   check(options, { prefix: 'array', limit: 'count', after: 'string' }, 'pending');
-  // A cursor may come out of an address, so that anybody can have changed it. What a store makes of one that is none differs.
+  // A cursor may come from a page's address, where anybody can change it, and stores differ in what they do with an invalid one.
   const { after } = options;
   if (after !== undefined && !isCursor(jsonOf(after))) throw new TypeError(wrong('pending.after', 'cursor', JSON.stringify(after.slice(0, 80))));
   return (await listPending(client, options)) as readonly PendingOperation<Meta>[];
@@ -42,7 +42,7 @@ export async function pending<Meta = Json>(once: Once, options: PendingOptions =
 
 const isCursor = (of: unknown): boolean => Array.isArray(of) && of.length === 2 && of.every((part) => typeof part === 'string');
 
-/** How often the list is read for another user at most: an option `namespace` may give another one at each call. */
+/** The most reads of one listing, which is read again after a change of the user: an option `namespace` may give another user at each call. */
 const READS_MAX = 10;
 
 async function listPending(client: Client, options: PendingOptions, reads = READS_MAX): Promise<readonly PendingOperation[]> {
@@ -65,6 +65,6 @@ async function listPending(client: Client, options: PendingOptions, reads = READ
 
 /** Names of the locks that are held; empty if the lock manager does not tell. */
 async function heldLocks(client: Client): Promise<ReadonlySet<string>> {
-  const asked = client.platform.locks?.held?.();
-  return (asked && (await timed(client, asked).catch(() => undefined))) ?? new Set();
+  const request = client.platform.locks?.held?.();
+  return (request && (await timed(client, request).catch(() => undefined))) ?? new Set();
 }

@@ -17,22 +17,22 @@ import { hasOthers } from '../engine/settle.js';
 import type { Stopped } from '../engine/stopped.js';
 import { waitsUntil } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
-import { hooked, merged } from '../http/headers-hook.js';
+import { askHeaders, merged } from '../http/headers-hook.js';
 import { callTransport, httpPayload } from '../http/http-payload.js';
 import type { ReplayableRequest } from '../http/request.js';
-import { hookSays } from '../http/verdict-hook.js';
+import { askVerdict } from '../http/verdict-hook.js';
 import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 
 /**
- * Makes `accepted: 'poll'` possible: after a 202, its link is polled until the work behind it ends (RFC 9110, section 15.3.3).
+ * Makes `accepted: 'poll'` possible: after a 202, polls its link until the work behind it ends (RFC 9110, section 15.3.3).
  *
  * @example
  * const once = createOnce({ use: [polling()], accepted: 'poll' });
  */
 export const polling = (): Feature => ({ name: 'polling', parts: { poll, linked } satisfies Partial<Parts> });
 
-/** It bears the method and the address of the request, by which a `dialect` function knows it. Only the link is asked. */
+/** A payload that is only polled, never sent. It has the method and the address of the request, by which a `dialect` function recognises the server. */
 function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload | undefined {
   const [method = '', url = ''] = endpoint.split(' ');
   return link === undefined ? undefined : httpPayload({ method, url, origin, headers: new Headers(), body: undefined, rest: {} });
@@ -43,7 +43,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   if (earlier) return pollProbed(drive, accepted, earlier);
   const marked = isMarked(drive, accepted);
   const { start } = drive;
-  // Nothing but this call's only attempt can have brought the present payload here.
+  // If this call's only attempt was the first one with the present payload, a 202 that is marked as a replay may be the answer to an earlier one.
   const first = marked && drive.facts.attempts === 1 && !start.sentBefore;
   const changed = first ? hasOthers(start) : start.changed;
   const ofEarlier = first && changed && isOfEarlier(drive);
@@ -51,7 +51,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, changed, ofEarlier }));
 }
 
-/** Polls the work of an earlier payload. Its link is not stored: the next call would take the work for that of the present payload. */
+/** Polls the work of an earlier payload. Does not store its link: the next call would take the work for that of the present payload. */
 async function pollProbed(drive: Driver, accepted: Result | undefined, [fingerprint, probed]: readonly [string, Payload]): Promise<Finished | undefined> {
   const prepared = drive.job.payload?.prepared;
   // A relative link begins at the address that the probe went to, which may be another one.
@@ -93,7 +93,7 @@ async function askAfter(drive: Driver, accepted: Result | undefined, marked: boo
   return askUntilItEnds(drive, prepared, link);
 }
 
-/** The link of a 202. Only on the same origin: credentials must not go elsewhere, and no answer may direct a server's requests elsewhere. */
+/** The link of a 202, if it is on the same origin: credentials must not go elsewhere, and no answer may direct a server's requests elsewhere. */
 export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Platform, 'resolve'>, { headers }: Response): string | undefined {
   const link = headers.get('operation-location') ?? headers.get('location');
   if (link === null) return undefined;
@@ -139,19 +139,19 @@ async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: str
   const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   // If the `headers` hook fails, the link is not polled this time, just as no attempt would leave.
-  const more = await hooked(asking, a).catch(() => 'failed' as const);
+  const more = await askHeaders(asking, a).catch(() => 'failed' as const);
   if (more === 'failed') return { state: 'running' };
-  const left = await callTransport(client, merged(asking, more), {
+  const sent = await callTransport(client, merged(asking, more), {
     ms: a.ms - (clock.now() - begun),
     stop,
     bodyBytes: settings.limits.bodyBytes,
     leaves: () => a.leaves(),
   });
-  if (left.end !== 'answer') return { state: 'running' };
-  const answer = answerOf(left.answered);
+  if (sent.end !== 'answer') return { state: 'running' };
+  const answer = answerOf(sent.answered);
   return {
-    state: read(left.answered.response, answer, a),
-    result: resultOf(left.answered),
+    state: read(sent.answered.response, answer, a),
+    result: resultOf(sent.answered),
     retryAfterMs: retryAfterMs(answer.header, clock.now()),
   };
 }
@@ -160,7 +160,7 @@ async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: str
 function read(response: Response, answer: Answer, a: AttemptRequest): WorkState {
   const { client, settings } = a.job;
   try {
-    return readPoll(answer, { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false }, settings.dialect, hookSays(response, answer, a, true));
+    return readPoll(answer, { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false }, settings.dialect, askVerdict(response, answer, a, true));
   } catch (error) {
     client.platform.report(error);
     return 'running';

@@ -12,7 +12,7 @@ import { ANEW, type Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
 import type { Proof, Result } from '../engine/result.js';
 import { settleRecord } from '../engine/settle.js';
-import { limit } from '../engine/wait.js';
+import { isAbandoned, limit } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { jsonOf } from '../http/bytes.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
@@ -35,7 +35,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const { job, record } = drive;
   const proof = await prove(drive, reason, result);
   if (!proof) return undefined;
-  // An earlier payload is done, but not the present one: that (a changed state, or the next effect of the name) must still be sent.
+  // An earlier payload is done, but the present one is not. So the present one (a changed state, or the next effect of the name) must still be sent.
   const wasSent = drive.start.sentBefore || drive.facts.attempts > 0;
   const present = job.resumeOnly ? record.payloads.at(-1) : job.fingerprint;
   const others = record.payloads.filter((one) => one !== present);
@@ -46,11 +46,11 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
     // The server may still execute the payload that it holds, if somebody sends that again. So a key that is not random is not replaced (decision 11).
-    const stays = !record.random && (reason === 'mismatch' || reason === 'bytes');
+    const keyStays = !record.random && (reason === 'mismatch' || reason === 'bytes');
     // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
     // "Unavailable" is a reason to ask after a refusal that may hide an effect, and after a 5xx of a server that knows no keys.
     const refused = /^refused/.test(reason) || (reason === 'unavailable' && job.payload?.keyed?.(job, record.carrier) !== false);
-    return stays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
+    return keyStays || refused || job.resumeOnly ? tell(drive, rejected(), result, undefined, { cause }) : ANEW;
   }
   const lost = (await settleRecord(job, record, replayed('reconcile'))) ? undefined : await drive.stillMine();
   // It is done, but another driver owns the record now, and the effect may be that of its key: this call has lost its claim.
@@ -58,6 +58,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
 }
 
+/** Asks `reconcile` which payload had the effect that a 2xx reports. Gives the answer to the present payload, if it was that one. */
 async function whose(drive: Driver, result: Result | undefined): Promise<Result | undefined> {
   const proof = isEffect(drive) ? undefined : await prove(drive, 'mismatch', result);
   return typeof proof === 'object' ? proof : undefined;
@@ -73,7 +74,7 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
   const session = sessionOf(client);
   const { clock } = client.platform;
   const ms = Math.min(limits.attemptMs, deadline - clock.now());
-  if (ms <= 0 || stop.aborted || client.closing.aborted) return undefined;
+  if (ms <= 0 || isAbandoned(job)) return undefined;
   const controller = new AbortController();
   const { over, off } = limit(clock, ms, [stop, client.closing]);
   const late = over.then((): undefined => {
@@ -88,8 +89,8 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
       response: result?.response?.clone(),
       signal: controller.signal,
     };
-    const asked = (async () => proofOf(drive, await reconcile(question)))();
-    const proof = await Promise.race([asked, late]);
+    const answer = (async () => proofOf(drive, await reconcile(question)))();
+    const proof = await Promise.race([answer, late]);
     return isSamePerson(client, namespace) && sessionOf(client) === session ? proof : undefined;
   } catch (error) {
     client.platform.report(error);
@@ -124,15 +125,15 @@ function provesDone(answered: Answered): boolean {
 
 const isNothing = (value: unknown): boolean => !value || (typeof value === 'object' && Object.values(value).every(isNothing));
 
-/** What a list says of itself, and not of what is in it. */
+/** Members that describe a list, not what is in it. */
 const OF_THE_LIST = /^_?(meta|links|pag)/;
 
 /**
  * Whether a document is the answer to a question, such as a search for the key, that found nothing: `null`, `[]`, `{ orders: [] }`, an
- * empty list in one of the usual members, a word such as "unpaid". Many frameworks make an answer without a body of "nothing".
+ * empty list in one of the usual members, a word such as "unpaid". Many frameworks answer without a body if a handler returns nothing.
  */
 function foundNothing(json: unknown, { body, text }: Answered): boolean {
-  // Bytes have no text; a body that was not read has neither.
+  // A body of bytes has no text, so its length counts. A body that was not read (a stream, or too long) does not count as nothing.
   if (text ? !text.trim() : body !== undefined && !(body as ArrayBuffer | null)?.byteLength) return true;
   if (json === undefined || typeof json === 'string') return json === '' || /failed|running/.test(String(workState({ status: text })));
   if (typeof json !== 'object') return !json;

@@ -7,7 +7,7 @@ import { CallerLeft, inTime } from '../engine/wait.js';
 import { OnceError } from '../errors.js';
 import type { StandardSchema } from '../option-types.js';
 
-/** The value as the schema parses it. Whether that refuses, throws or is too slow: the effect took place, and the error's outcome says so. */
+/** Parses the value with the schema. If the schema refuses, throws or is too slow, the error's outcome still says that the effect took place. */
 export async function parseResult<T>(
   { signal, ...call }: Pick<OperationRun, 'client' | 'deadline'> & { readonly signal: AbortSignal | undefined },
   { '~standard': { validate } }: StandardSchema<T>,

@@ -14,6 +14,7 @@ export interface ResumeOptions {
   prefix?: OperationName | undefined;
   /** How many are sent at the same time. @default 4 */
   concurrency?: number | undefined;
+  /** Ends the iteration: it throws the signal's reason, and nothing more is sent. */
   signal?: AbortSignal | undefined;
 }
 

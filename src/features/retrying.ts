@@ -66,14 +66,14 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   // A late retry of a PUT or DELETE must not undo what a later call to the same URL wrote.
   const overtaken = (): boolean => place !== undefined && latest.get(place) !== turn;
   const stops = signal ? [signal, client.closing] : [client.closing];
-  let left = false;
+  let aborted = false;
   /** Waits before the next attempt; `false` if there must be none. */
   const waited = async ({ answer }: Failed, tries: number): Promise<boolean> => {
     const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
     const ms = asked === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(tries, asked);
     if (clock.now() + ms >= deadline || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
     await wait(clock, ms, stops);
-    left = signal?.aborted === true;
+    aborted = signal?.aborted === true;
     // In another user's session, the retry would write the first user's data into the other's account, or read the other's data.
     if (stops.some(({ aborted }) => aborted) || overtaken() || namespaceNow(client) !== user) return false;
     void answer?.body?.cancel().catch(() => {});
@@ -90,7 +90,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
     if (!(failed instanceof Failed)) throw failed;
     const { answer, error } = failed;
     if (answer) return answer;
-    throw left ? (signal?.reason ?? error) : error;
+    throw aborted ? (signal?.reason ?? error) : error;
   } finally {
     if (place !== undefined && latest.get(place) === turn) latest.delete(place);
   }

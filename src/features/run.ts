@@ -28,10 +28,13 @@ import { parseResult } from './result-schema.js';
 export interface Attempt {
   /** Pass this key on, or write it in the transaction of the effect: after a crash the function runs again with the same key. */
   readonly key: string;
+  /** The number of this attempt in its call, from 1. */
   readonly attempt: number;
+  /** The call goes on with a key that was stored before it began. */
   readonly resumed: boolean;
   /** An earlier attempt may have had the effect. */
   readonly ambiguous: boolean;
+  /** Aborts when the attempt's time is over, or when the last caller has left. */
   readonly signal: AbortSignal;
   /**
    * A stable key for a call that the function makes: the same label gives the same key. In a page it throws once another user has logged
@@ -61,7 +64,7 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   if (signal?.aborted) throw abortReason(signal);
   if (client.closing.aborted) throw new TypeError('once: this client is closed');
   const deadline = client.platform.clock.now() + settings.limits.totalMs;
-  const payload = running(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
+  const payload = effectPayload(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
   const reading = async (): Promise<PreparedCall> => {
     const said = JSON.stringify(await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined })) ?? '';
     return { payload, fingerprint: await client.platform.digest(said), raw: '' };
@@ -75,16 +78,16 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   return schema ? parseResult({ client, signal, deadline }, schema, value, outcome) : (value as T);
 }
 
-function running(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload {
+function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined): Payload {
   /**
-   * Which keys the function has used in all attempts of this call, because what an earlier one did need not be done again: labels given to
-   * `child`, and '' for the key itself.
+   * The keys that the function has used: labels given to `child`, and '' for the key itself. They are collected over all attempts of this
+   * call, because a later attempt may skip what an earlier one has done.
    */
   const labels = new Set<string>();
-  return { origin: '', endpoint: '', answers: storedAnswers, send: (a) => attempt(effect, verdict, a, labels) };
+  return { origin: '', endpoint: '', answers: storedAnswers, send: (a) => callEffect(effect, verdict, a, labels) };
 }
 
-async function attempt(
+async function callEffect(
   effect: (attempt: Attempt) => unknown,
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
   a: AttemptRequest,
@@ -104,13 +107,13 @@ async function attempt(
   const child = (label: string): string => {
     // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
     if (typeof label !== 'string' || !label) throw new TypeError(`once: child takes a label, got ${typeOf(label)}`);
-    // Before the key is refused: a call that was to follow another one was not the only one.
+    // Count the label even if its key is refused below: if the function meant to make this call after another one, that was not its only call.
     labels.add(label);
     // On a server the user is not asked, because the function may be in the async context of another call here.
     if (!platform.server && !(isSamePerson(client, namespace) && sessionOf(client) === session)) throw failure(a.job, unknown('identity'));
     return childKey(key, label);
   };
-  const asked: Attempt = {
+  const argument: Attempt = {
     get key() {
       labels.add('');
       return key;
@@ -121,9 +124,9 @@ async function attempt(
     signal: controller.signal,
     child,
   };
-  const call = () => effect(asked);
+  const call = () => effect(argument);
   const act = () => (platform.nesting ? platform.nesting.run(a.job.operationKey, call) : call());
-  const effected = (async (): Promise<AttemptResult> => {
+  const result = (async (): Promise<AttemptResult> => {
     let ended: RunEnd<unknown>;
     try {
       ended = { value: await (parts.effect ? parts.effect(a, act) : act()) };
@@ -136,7 +139,7 @@ async function attempt(
     // call may have taken effect, whatever the answer to the last one.
     return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
   })();
-  const sent = await Promise.race([effected, late]);
+  const sent = await Promise.race([result, late]);
   off();
   return sent ?? { reading: NO_ANSWER };
 }
@@ -177,8 +180,9 @@ function answerIn(error: unknown): Answer | undefined {
 }
 
 /**
- * What the answer to one call says of all that the function did. `several`: it has made several calls, so a refusal of the last one does
- * not mean that nothing was done. `fresh`: nothing was sent under the key before. `effect`: the outcome of the call of this package that the answer came from, if it did.
+ * What the answer to one call says about all that the function did. `several`: the function has made several calls, so a refusal of the
+ * last one does not mean that nothing was done. `fresh`: nothing was sent under the key before. `effect`: the outcome's effect, if the answer
+ * came from a call of this package.
  */
 function inContext(own: Reading, several: boolean, fresh: boolean, effect: Outcome['effect'] | undefined): Reading {
   const done = /^(fresh|replayed)$/.test(own.kind);

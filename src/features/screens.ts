@@ -20,7 +20,7 @@ export function watch(once: Once, listener: () => void): () => void {
 }
 
 /**
- * Makes every mounted screen look again at once at who is logged in and what is stored. Call it right after a log-in or log-out.
+ * Makes every mounted screen check at once who is logged in and what is stored. Call it right after a log-in or log-out.
  *
  * @example
  * await logIn(); refresh(once);

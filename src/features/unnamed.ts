@@ -1,4 +1,4 @@
-/** Calls without a name. Each is an operation of its own, identified by its key. On a person's device it may adopt an equal one that was left unsettled. */
+/** Calls without a name. Each is an operation of its own, identified by its key. On a person's device, a call may adopt an equal one that was left unsettled. */
 
 import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
@@ -19,7 +19,7 @@ import { CallerLeft, inTime } from '../engine/wait.js';
 import { isOnceError } from '../errors.js';
 import { jsonOf } from '../http/bytes.js';
 import { readRequest } from '../http/read-request.js';
-import { canBear, type RequestInput, UnreplayableBody } from '../http/request.js';
+import { canCarryKey, type RequestInput, UnreplayableBody } from '../http/request.js';
 import type { Feature, OnceInit } from '../option-types.js';
 import type { Settings } from '../options.js';
 import { checkOrigins } from '../origins.js';
@@ -32,7 +32,7 @@ const ORPHANS_MAX = 1000;
  * Unsettled operations that calls of a realm are about to adopt; the key is the realm's table of operations in flight. Without locks, an
  * equal call at the same moment would otherwise adopt the same one and share its end, instead of being sent.
  */
-const takenUp = new WeakMap<object, Set<OperationKey>>();
+const beingAdopted = new WeakMap<object, Set<OperationKey>>();
 
 /**
  * Accepts a POST or PATCH without a name and gives it a key of its own. A call with `once: true` is named by its content. On a
@@ -47,8 +47,8 @@ export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: oper
 /** Makes the call an operation; `undefined` if the request is to be left to fetch. */
 function operateWithoutName(client: Client, settings: Settings, request: RequestInput, once: OnceInit | undefined): Promise<unknown> | undefined {
   if (once === true) return operateByContent(client, settings, request);
-  const carries = once !== undefined || (wantsKey(request) && canBear(request) && mayGo(client, request));
-  return carries && settings.dialect.carrier !== '' ? operateUnnamed(client, settings, request) : undefined;
+  const takesKey = once !== undefined || (wantsKey(request) && canCarryKey(request) && mayGo(client, request));
+  return takesKey && settings.dialect.carrier !== '' ? operateUnnamed(client, settings, request) : undefined;
 }
 
 /** Whether a request needs a key because sending it twice may have two effects: POST and PATCH, except GraphQL queries. */
@@ -103,8 +103,8 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
   const label = labelOfContent(read.fingerprint);
   const given = read.key ?? settings.key;
   const { shape = (uuid: string) => uuid } = settings.dialect;
-  const asked = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
-  const literal = typeof given === 'function' ? await whilePlaceless(call, draft.signal, askStrategy(call, given, asked)) : given;
+  const question = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
+  const literal = typeof given === 'function' ? await whilePlaceless(call, draft.signal, askStrategy(call, given, question)) : given;
   // On a server, equal calls are different operations, so none that was left unsettled is adopted.
   const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, draft.signal, label);
   const address =
@@ -112,7 +112,7 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
     (literal === undefined
       ? unnamedAddress(client, namespace, label, shape(platform.randomness.uuid()))
       : unnamedAddress(client, namespace, label, literal, await idOfUnnamed(client, namespace, { key: literal, random: false })));
-  // Without locks, another context may take up the same one a moment earlier. Its end is not this call's.
+  // Without locks, another context may adopt the same operation a moment earlier. This call must not wait for that end and take it for its own.
   const whenBusy = orphan && !platform.locks ? 'reject' : settings.whenBusy;
   const answer = operate({
     client,
@@ -140,11 +140,11 @@ async function operateByContent(client: Client, settings: Settings, draft: Reque
 interface Orphan {
   readonly address: OperationAddress;
   readonly unlock: () => void;
-  /** Lets other calls take it up. */
+  /** Lets other calls adopt it. */
   readonly leave: () => void;
 }
 
-/** Looks for an orphan within the call's time. If the search ends too late, it releases the lock of what it found. Rejects if nobody can look, because a new key may be a second effect. */
+/** Looks for an orphan within the call's time. If the search ends too late, releases what it found. Rejects if the store can't be read, because a new key may be a second effect. */
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
   const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
   return whilePlaceless(call, signal, search).catch((error: unknown) => {
@@ -176,27 +176,27 @@ async function findOrphan(call: Placeless, label: Label): Promise<Orphan | undef
   const { platform, registry } = client;
   const ns = await digestOfNamespace(client, namespace);
   const found = (await Promise.all(storesOf(client).map((store) => pendingOf(client, store, { ns, prefix: label }, deadline)))).flat();
-  const taken = takenUp.get(registry.flights) ?? new Set();
-  takenUp.set(registry.flights, taken);
+  const adopting = beingAdopted.get(registry.flights) ?? new Set();
+  beingAdopted.set(registry.flights, adopting);
   const equal = (found as OnceRecord[]).filter((record) => record.label === label);
   const addressFor = ({ key, id }: OnceRecord) => unnamedAddress(client, namespace, label, key, id);
   const [first] = equal;
   if (!first) return undefined;
   const { operationKey } = addressFor(first);
-  // By the store's clock, as the age of every key. Only an update tells the time there.
+  // The age of a key is measured by the store's clock, which only an update tells.
   const storeNow = await updateStored({ client, operationKey, id: first.id, deadline }, (_, now) => ({ value: now }));
-  // By its first attempt alone: a move to another account ends the stored window, and what was sent before it may still have had its effect.
-  const open = equal.filter((record) => !pastWindow({ ...record, windowEndsAt: undefined }, settings.limits, storeNow));
-  // Nobody can go on with a damaged one, but it may have taken effect, until the server has forgotten its key.
-  if (open.some((record) => !readRecord(record))) throw failure(call, unknown('record'), {}, 'ERR_ONCE_RECORD');
-  const lost = open.filter((record) => !heldElsewhere(client, record, storeNow));
-  for (const record of lost.sort((a, b) => a.createdAt - b.createdAt)) {
+  // Ignore the stored end of the window: a move to another account sets it to the past, although what was sent before may have had its effect.
+  const inWindow = equal.filter((record) => !pastWindow({ ...record, windowEndsAt: undefined }, settings.limits, storeNow));
+  // A damaged operation can't be adopted, but it may have taken effect. So send nothing until the server has forgotten its key.
+  if (inWindow.some((record) => !readRecord(record))) throw failure(call, unknown('record'), {}, 'ERR_ONCE_RECORD');
+  const undriven = inWindow.filter((record) => !heldElsewhere(client, record, storeNow));
+  for (const record of undriven.sort((a, b) => a.createdAt - b.createdAt)) {
     if (platform.clock.now() >= deadline) return undefined;
     const address = addressFor(record);
     const { operationKey } = address;
-    if (registry.flights.has(operationKey) || taken.has(operationKey)) continue;
-    taken.add(operationKey);
-    const leave = (): void => void taken.delete(operationKey);
+    if (registry.flights.has(operationKey) || adopting.has(operationKey)) continue;
+    adopting.add(operationKey);
+    const leave = (): void => void adopting.delete(operationKey);
     const unlock = await tryLock(client, address.lock);
     try {
       if (unlock && !registry.flights.has(operationKey) && (await isPending(client, address, deadline))) return { address, unlock, leave };

@@ -9,19 +9,19 @@ import type { Answered } from './sending.js';
 
 const textual = (type: string): boolean => /^$|json|text|xml|script|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type);
 
-/** Types that are read while they arrive: each part is useful by itself, so there is no reason to wait for the end. */
+/** Types whose readers use each part as it arrives, so there is no reason to wait for the end. */
 const STREAMED = /event-?stream|ndjson|json-?(seq|l\b|lines|stream)|stream\+json|^multipart\/|^application\/(grpc|connect\+)|^(audio|video)\//i;
 
-/** Types of which a part is useless, to the caller and to the rules. */
+/** Types of which a part is useless to the caller and to the rules. */
 const DOCUMENT = /json|xml|urlencoded/i;
 
 /** How long to wait for the body of a 2xx that is no document. Then the caller gets the answer while the body still arrives. */
 export const BODY_MS = 1000;
 
 /**
- * Reads a copy of the body, so that a truncated answer counts as no answer. Streams, and bodies longer than `bodyBytes`, are not
- * read. For a 2xx that is no document this waits only `patienceMs`: its status says that the work is done, and sending again would
- * not make the body come faster.
+ * Reads a copy of the body, and rejects if it was cut, so that a truncated answer counts as no answer. Does not read streams and bodies
+ * longer than `bodyBytes`. Waits only `patienceMs` for the body of a 2xx that is no document: the status says that the work is done, and
+ * sending again would not make the body come faster.
  */
 export async function readBody(response: Response, bodyBytes: number, clock: Clock, patienceMs: number): Promise<Answered> {
   const type = response.headers.get('content-type') ?? '';
@@ -40,20 +40,20 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
     patience?.off();
   }
   if (bytes === undefined) return { response, text: '' };
-  // JSON is always UTF-8 (RFC 8259, section 8.1). Of text in another encoding at least the ASCII can be read, so that a page is not taken for an empty answer.
+  // JSON is always UTF-8 (RFC 8259, section 8.1). Text in another encoding keeps its ASCII, so that the rules do not take a page for an empty answer.
   const text = textual(type) || /json|text/i.test(type) ? textOf(bytes) : '';
-  // Outside of strings, more brackets open than close: JSON that ends in its middle. Not every cut is an error of the transport: a gateway may
-  // have ended the message that its server broke off, and Node's fetch takes compressed bytes without their end. In other encodings than
-  // UTF-8, letters have brackets among their bytes; a cut letter is the last one.
+  // JSON was cut if more brackets open than close outside of its strings. The transport does not report every cut: a gateway may properly end a
+  // message that its server broke off, and Node's fetch accepts compressed bytes without their end. Text with a replacement character before
+  // its last place is in another encoding, where the bytes of a letter may look like brackets. At the last place it is a letter that was cut.
   const broken = looksJson(text) && jsonOf(text) === undefined ? text.replace(/"(\\?.)*?("|$)/gs, '') : '';
   if (broken.split(/[[{]/).length > broken.split(/[\]}]/).length && !/\ufffd./.test(text)) throw new TypeError('JSON was cut');
-  // What is not UTF-8 is kept as bytes, whatever its type says: as text, the next caller of the name would get other ones.
+  // Keep what is not UTF-8 as bytes, whatever its type says. As text, it would give the next caller of the name other bytes.
   return { response, body: !textual(type) || /\ufffd/.test(text) ? bytes : text, text };
 }
 
 /** The answer as the rules see it. */
 export function answerOf({ response, text }: Answered): Answer {
-  // Copied once, because the rules read a dozen headers, and platforms validate the name at every `get`.
+  // Copy the headers once, because the rules read a dozen of them, and platforms validate the name at every `get`.
   const headers = new Map<string, string>();
   response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
   let json: unknown;
@@ -94,7 +94,7 @@ function allowed(headers: Iterable<readonly [string, string]>): Headers {
     try {
       kept.append(name, value);
     } catch {
-      // A name or value that fetch accepts from a server, but not from code: left out.
+      // Leave out a name or value that fetch accepts from a server, but not from code.
     }
   }
   return kept;

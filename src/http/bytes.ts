@@ -7,8 +7,8 @@ const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test
 export const looksJson = (body: string | Uint8Array): boolean => (typeof body === 'string' ? /^\s*[[{]/.test(body) : beginsJson(body));
 
 /**
- * Reads a stream to its end. `undefined` if it is longer than `limit` bytes, or if it has not ended when `over` resolves, unless it begins
- * like JSON; the rest is cancelled.
+ * Reads a stream to its end. If the stream is longer than `limit` bytes, or has not ended when `over` resolves, cancels the rest and gives
+ * `undefined`. A stream that begins like JSON is read to its end in spite of `over`.
  */
 export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number, over?: Promise<void>): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const chunks: Uint8Array[] = [];

@@ -10,7 +10,7 @@ import type { ReplayableRequest } from './request.js';
  * What the hook says of a request, as text; `undefined`: the bytes count. Throws a TypeError if the content type says JSON, but the body is
  * none and the hook returns nothing.
  */
-export async function printOf(
+export async function askFingerprint(
   { fingerprint }: Settings,
   { method, url, headers }: ReplayableRequest,
   body: string | Uint8Array,

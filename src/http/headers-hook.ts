@@ -10,15 +10,15 @@ export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefine
   return { ...prepared, headers };
 };
 
-/** Calls the `headers` hook with the request as it goes out. The wait ends when the attempt's time is over, at an abort, or at `close()`. */
-export async function hooked({ method, url, headers, body }: ReplayableRequest, a: AttemptRequest): Promise<HeadersInit | undefined> {
+/** Calls the `headers` hook with the request as it goes out. Waits no longer than the attempt's time, an abort, or `close()`. */
+export async function askHeaders({ method, url, headers, body }: ReplayableRequest, a: AttemptRequest): Promise<HeadersInit | undefined> {
   const { job, number: attempt, resumed, ms } = a;
-  const asked = { attempt, resumed, method, url, headers: new Headers(headers), body };
-  const given = await askUser(job, ms, 'the headers hook', () => job.settings.headers?.(asked));
-  if (!given) throw new Error('another user has logged in, or clear() was called');
-  return given.said;
+  const question = { attempt, resumed, method, url, headers: new Headers(headers), body };
+  const answer = await askUser(job, ms, 'the headers hook', () => job.settings.headers?.(question));
+  if (!answer) throw new Error('another user has logged in, or clear() was called');
+  return answer.said;
 }
 
 /** The request with the hook's headers, and with its key, which the hook can't replace. */
 export const withHeaders = async (prepared: ReplayableRequest, a: AttemptRequest): Promise<ReplayableRequest | undefined> =>
-  withKey(merged(prepared, await hooked(prepared, a)), a);
+  withKey(merged(prepared, await askHeaders(prepared, a)), a);

@@ -25,7 +25,7 @@ export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   prepared,
   withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
   send: (a) => send(prepared, a),
-  // Both carriers count: if this release of the app says that the server knows no keys, what an earlier release sent with one is not sent again, either.
+  // Both carriers count. If this release of the app says that the server knows no keys, do not repeat what an earlier release sent with a key.
   keyed: ({ client, settings }, carrier) => carrier !== '' && settings.dialect.carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
 });
 
@@ -46,71 +46,71 @@ export async function withKey(prepared: ReplayableRequest, { carrier, key, first
 }
 
 async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<AttemptResult> {
-  let gone = false;
+  let hasLeft = false;
   const leaves = (): boolean => {
-    gone = a.leaves();
-    return gone;
+    hasLeft = a.leaves();
+    return hasLeft;
   };
   try {
     const { client, settings, stop } = a.job;
     const { clock } = client.platform;
-    const asking = clock.now();
-    const keyed = withKey(prepared, a);
-    // If the key goes into the body, the body must be read first, with a time limit: a file may be on a slow disk.
-    const first = await (isInHeader(a.carrier) ? keyed : inTime(a.job, a.ms, keyed, () => new Error('the body could not be read in time')));
-    const last = first && settings.headers ? await client.parts.hooks?.headers(first, a) : first;
+    const startedAt = clock.now();
+    const adding = withKey(prepared, a);
+    // To put a key into the body, the body must be read first. Limit the time: a file may be on a slow disk.
+    const keyedRequest = await (isInHeader(a.carrier) ? adding : inTime(a.job, a.ms, adding, () => new Error('the body could not be read in time')));
+    const request = keyedRequest && settings.headers ? await client.parts.hooks?.headers(keyedRequest, a) : keyedRequest;
     // The request has no place for the record's key.
-    if (!last) return { reading: NOT_A_VERDICT };
-    if (sleptSince(client, asking) && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT };
-    const sending = { ms: a.ms - (clock.now() - asking), stop, bodyBytes: settings.limits.bodyBytes, leaves };
-    const left = await (client.parts.around ?? callTransport)(client, last, sending, a);
-    if (left.end === 'not-sent') return { reading: NOT_SENT, cause: left.cause };
-    if (left.end === 'no-answer' && left.status === undefined) emit(client, a.job, a.key, { type: 'silence', origin: prepared.origin, number: a.number });
-    if (left.end === 'no-answer') return { reading: NO_ANSWER, cause: left.cause, reached: left.status !== undefined };
-    const answer = answerOf(left.answered);
-    // The work that a 202 tells of may be that of another context, which went on with the record while the device slept. Then the 202 counts as
-    // no answer; before its next attempt, this driver looks whose the record is. With `accepted: 'settle'` any 202 means done.
-    if (answer.status === 202 && settings.accepted !== 'settle' && sleptSince(client, asking) && a.stillMine && !(await a.stillMine()))
+    if (!request) return { reading: NOT_A_VERDICT };
+    if (sleptSince(client, startedAt) && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT };
+    const sending = { ms: a.ms - (clock.now() - startedAt), stop, bodyBytes: settings.limits.bodyBytes, leaves };
+    const sent = await (client.parts.around ?? callTransport)(client, request, sending, a);
+    if (sent.end === 'not-sent') return { reading: NOT_SENT, cause: sent.cause };
+    if (sent.end === 'no-answer' && sent.status === undefined) emit(client, a.job, a.key, { type: 'silence', origin: prepared.origin, number: a.number });
+    if (sent.end === 'no-answer') return { reading: NO_ANSWER, cause: sent.cause, reached: sent.status !== undefined };
+    const answer = answerOf(sent.answered);
+    // If the device slept, another context may have gone on with the record, and the 202 may report that context's work. Then the 202 counts as no
+    // answer, and this driver stops before its next attempt. With `accepted: 'settle'`, any 202 means done.
+    if (answer.status === 202 && settings.accepted !== 'settle' && sleptSince(client, startedAt) && a.stillMine && !(await a.stillMine()))
       return { reading: NO_ANSWER, reached: true };
-    const reading = read(prepared, left.answered.response, answer, a);
-    const asked = retryAfterMs(answer.header, clock.now());
+    const reading = read(prepared, sent.answered.response, answer, a);
+    const askedMs = retryAfterMs(answer.header, clock.now());
     const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
     return {
       reading,
       refusal,
-      mayResend: left.mayResend,
-      result: resultOf(left.answered),
+      mayResend: sent.mayResend,
+      result: resultOf(sent.answered),
       reached: true,
-      retryAfterMs: asked ?? (reading.kind === 'in-progress' ? settings.dialect.inProgressAfterMs : undefined),
+      retryAfterMs: askedMs ?? (reading.kind === 'in-progress' ? settings.dialect.inProgressAfterMs : undefined),
     };
   } catch (cause) {
     // A hook failed before the transport was called, or the answer could not be read.
-    return { reading: gone ? NO_ANSWER : NOT_SENT, cause };
+    return { reading: hasLeft ? NO_ANSWER : NOT_SENT, cause };
   }
 }
 
-/** Sends once. Rejects only if the platform throws while it judges an error, and never waits longer than `ms`, even if the transport ignores an abort. */
+/** Sends once, and never waits longer than `ms`, even if the transport ignores an abort. Rejects only if the platform throws while it judges an error. */
 export function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
   if (!sending.leaves()) return Promise.resolve({ end: 'not-sent' });
   const controller = new AbortController();
   const { method, headers, body = null } = prepared;
-  // A cache may have the answer to an earlier key, or to the poll of its work. Older rules of Workers have no such option.
-  const fresh = method === 'GET' && !client.platform.isolated && { cache: 'no-store' };
-  const init = { ...prepared.rest, ...fresh, method, headers, body, signal: controller.signal } as RequestInit;
+  // A cache may hold the answer to an earlier key, or to an earlier poll. A Worker with an older compatibility date refuses this option.
+  const uncached = method === 'GET' && !client.platform.isolated && { cache: 'no-store' };
+  const init = { ...prepared.rest, ...uncached, method, headers, body, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
   const { clock } = client.platform;
   const end = clock.now() + sending.ms;
-  const sent = async (): Promise<TransportResult> => {
+  const exchange = async (): Promise<TransportResult> => {
     try {
       response = await client.transport.send(prepared.url, init);
       const patienceMs = Math.min(BODY_MS, Math.max(0, end - clock.now()) / 2);
       const answered = await readBody(response, sending.bodyBytes, clock, patienceMs);
-      // The rest of the body comes after this attempt. As with fetch, the signals of those who read it can abort it.
+      // The rest of the body arrives after this attempt has ended. As with fetch, the signals of the callers who read it can abort it.
       if (answered.body === undefined) abortWith(controller, sending.stop);
       return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
     } catch (cause) {
-      const never = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
-      return never ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
+      const neverSent = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
+      return neverSent ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
     }
   };
   return new Promise((resolve, reject) => {
@@ -118,20 +118,20 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
       controller.abort();
       resolve({ end: 'no-answer', status: response?.status });
     };
-    // Made before, because `after` calls back at once if the signal has aborted.
+    // Declared before `after` is called, because `after` calls back at once if the signal has aborted already.
     let off = (): void => {};
     off = after(clock, sending.ms, [sending.stop], () => {
-      // The device slept, or its clock was set: an answer that came meanwhile gets a moment to arrive here.
+      // If the device slept, or its clock was set, an answer that came meanwhile gets a moment to arrive here.
       if (sleptSince(client, end)) off = after(clock, THAW_MS, [sending.stop], late);
       else late();
     });
-    sent()
+    exchange()
       .finally(() => off())
       .then(resolve, reject);
   });
 }
 
-/** Aborts the controller when `stop` aborts. A function of its own, so that `stop` keeps nothing else of the attempt in memory. */
+/** Aborts the controller when `stop` aborts. It is a function of its own, so that `stop` keeps nothing else of the attempt in memory. */
 const abortWith = (controller: AbortController, stop: Stop): void => stop.addEventListener('abort', () => controller.abort(stop.reason));
 
 /** Reads an answer: the app's `verdict` hook first, then the dialect and the common rules. */
@@ -145,8 +145,8 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
     emit(client, a.job, a.key, { type: 'diagnostic', code: 'key-ignored', where });
   }
   emit(client, a.job, a.key, { type: 'answered', origin: prepared.origin, answer, ambiguous, dialect });
-  const said = settings.verdict && client.parts.hooks?.verdict(response, answer, a, false);
-  if (said) return said;
+  const hooked = settings.verdict && client.parts.hooks?.verdict(response, answer, a, false);
+  if (hooked) return hooked;
   const { method, headers, json } = prepared;
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
   const asked = {

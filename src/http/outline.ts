@@ -17,8 +17,8 @@ export function outline({ resolve }: Platform, input: string | URL | Request, in
   const request = isRequest(input) ? input : undefined;
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
   const { body } = init;
-  const own = request?.body != null || (request !== undefined && (method === 'PUT' || method === 'DELETE'));
-  const replayable = body == null ? !own : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
+  const mayHaveBody = request?.body != null || (request !== undefined && (method === 'PUT' || method === 'DELETE'));
+  const replayable = body == null ? !mayHaveBody : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
   const url = request ? request.url : String(input);
   const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);
   return { method, place: () => placeOf(resolve, url), replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };

@@ -13,19 +13,19 @@ export function readRequest(client: Client, settings: Settings, draft: RequestIn
   let late = (): Error => new UnreplayableBody('the body could not be read in time');
   const reading = async (): Promise<PreparedCall> => {
     const prepared = await prepare(draft, settings.limits.bodyBytes, digest);
-    const key = await borneKey(settings, prepared);
+    const key = await carriedKey(settings, prepared);
     late = () => new TypeError('once: fingerprint did not answer in time');
     // Take the fingerprint before a key is put into the body.
     const { hooks } = client.parts;
-    const print = settings.fingerprint && hooks && ((body: string | Uint8Array, json: boolean) => hooks.fingerprint(settings, prepared, body, json));
-    const { json, ...prints } = await fingerprint(prepared, digest, print);
+    const printOf = settings.fingerprint && hooks && ((body: string | Uint8Array, json: boolean) => hooks.fingerprint(settings, prepared, body, json));
+    const { json, ...prints } = await fingerprint(prepared, digest, printOf);
     return { payload: httpPayload({ ...prepared, json }), ...prints, key };
   };
   return within(clock, settings.limits.totalMs, reading(), () => late());
 }
 
-/** The key that the request already has, if any. Throws a TypeError if the request has no place for a key. */
-async function borneKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: ReplayableRequest): Promise<string | undefined> {
+/** The key that the caller's request has already, if any. Throws a TypeError if the request has no place for a key. */
+async function carriedKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: ReplayableRequest): Promise<string | undefined> {
   const carry = carryOf(carrier, other);
   // Every request can take a header, so there is no need to try it on a copy.
   if (carry && isInHeader(carrier)) return carry.find(prepared);

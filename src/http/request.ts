@@ -95,10 +95,10 @@ export function refuseHidden({ rest }: RequestInput): void {
 }
 
 /** Whether the request already has a key in the header that `carrier` names. */
-export const bearsKey = (carrier: string, request: RequestInput): boolean => carryOf(carrier)?.find(request) !== undefined;
+export const carriesKey = (carrier: string, request: RequestInput): boolean => carryOf(carrier)?.find(request) !== undefined;
 
 /** Whether the request can take a key and its body can be sent more than once. If not, a call without a name is left to fetch. */
-export function canBear({ body, rest }: RequestInput): boolean {
+export function canCarryKey({ body, rest }: RequestInput): boolean {
   if (rest.mode === 'no-cors') return false;
   return body == null || typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || REPLAYABLE.test(kindOf(body));
 }
@@ -164,7 +164,7 @@ async function formText(form: Fields, digest: Digest): Promise<string> {
     .join('\n');
 }
 
-/** The name of the way in which fingerprints are made. Any other way needs another name, and makes fingerprints that equal none of this one's. */
+/** Names how fingerprints are computed. Another way to compute them needs another name, because fingerprints of different schemes never equal each other. */
 export const SCHEME = 'sha256';
 
 /** Hex digits kept of a digest (16 bits): enough to notice that bytes differ, too few to find out the bytes. */
@@ -172,7 +172,7 @@ const RAW_HINT = 4;
 
 /**
  * `raw`: the digest of the body's bytes. `fingerprint`: a digest of method, URL and the body's content, whatever the body's type in
- * JavaScript. `printOf`: what the app says of the content, if it has a hook for that; `undefined`: the bytes count.
+ * JavaScript. `printOf`: calls the app's `fingerprint` hook, if there is one; `undefined` from it means that the bytes count.
  */
 export async function fingerprint(
   prepared: ReplayableRequest,

@@ -11,7 +11,7 @@ export interface Answered {
 
 /**
  * How an attempt ended. `mayResend`: the platform may have sent several copies, and this is the answer to one of them. `status`: set if
- * the status came, but the body was cut.
+ * the status line arrived, but the body was cut.
  */
 export type TransportResult =
   | { readonly end: 'answer'; readonly answered: Answered; readonly mayResend: boolean }

@@ -7,7 +7,7 @@ import { valueResult } from '../engine/values.js';
 import { makeResponse, resultOf } from './answer.js';
 import { base64Of, bytesOf } from './bytes.js';
 
-/** Answer headers that may contain credentials. They are not stored, because whoever reads the store may be somebody else. */
+/** Answer headers that may contain credentials. They are not stored, because another person may read the store. */
 const CREDENTIAL = /cookie|auth|token|secret|session|password|credential|csrf|xsrf|api-?key/i;
 
 /** The answer in its stored form; `undefined` if its body was not read, because it is too long or a stream, or if JSON can't hold the value. */
@@ -26,18 +26,18 @@ function toStore({ response, body, value }: Result): StoredAnswer | undefined {
  */
 function storedValue(value: unknown): StoredAnswer | undefined {
   try {
-    const json = JSON.stringify(value, kept);
+    const json = JSON.stringify(value, refuseLossy);
     return json || value === undefined ? { json } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** What JSON writes as it is. */
+/** The constructors of objects that JSON writes as they are. */
 const PLAIN = [Object, Array, undefined] as unknown[];
 
 /** Throws on bytes, and on an instance none of whose members JSON sees, such as a Map, a stream, an Error. */
-function kept(_: string, part: unknown): unknown {
+function refuseLossy(_: string, part: unknown): unknown {
   if (typeof part === 'object' && part && !PLAIN.includes(part.constructor) && (ArrayBuffer.isView(part) || !Object.keys(part).length)) throw part;
   return part;
 }
@@ -54,8 +54,8 @@ function fromStore(answer: StoredAnswer): Result | undefined {
 function answerToStore(job: OperationRun, result: Result): StoredAnswer | undefined {
   const { settings, client, name, payload } = job;
   const { server } = client.platform;
-  // Decided only now, because a store may be chosen late. A store that ends with its context would only be a second copy in memory. What a
-  // function gave is stored by default, because it can't be asked again.
+  // Decide only now, because a store may be chosen late. A store that ends with its context would only hold a second copy in memory. What a
+  // function given to `run` returned is stored by default, because no server can repeat it.
   const lasts = server && name.length > 0 && storeForOperation(job).survives !== 'context';
   const { response = lasts || payload?.answers ? 'disk' : 'memory' } = settings.keep;
   return response === 'disk' && (settings.namespace || server) ? toStore(result) : undefined;

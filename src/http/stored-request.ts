@@ -7,7 +7,7 @@ import { Late } from '../engine/wait.js';
 import { base64Of, bytesOf, looksJson } from './bytes.js';
 import { httpPayload } from './http-payload.js';
 
-/** Headers that are always stored. Without one of them it would be another request: the body would mean something else, or a condition would be lost. */
+/** Headers that are always stored. Without one of them the request would be another one: the body would mean something else, or a condition would be lost. */
 const STORED = ['content-type', 'content-encoding', 'accept', 'accept-language', 'if-match', 'if-none-match', 'if-unmodified-since'];
 
 /**
@@ -18,7 +18,7 @@ export function toStore({ prepared }: Pick<Payload, 'prepared'>, listed: readonl
   if (!prepared) return undefined;
   const { method, url, body, headers } = prepared;
   if (typeof body === 'object' && !ArrayBuffer.isView(body)) return undefined;
-  // Each once: a header that is given twice would be sent with both values.
+  // List each name once: a header that is stored twice would be sent with both values.
   const names = [...new Set([...STORED, ...listed.map((name) => name.toLowerCase())])];
   const kept = names.filter((name) => headers.has(name)).map((name) => [name, headers.get(name) as string] as const);
   const { mode, credentials, redirect } = prepared.rest;
@@ -46,8 +46,8 @@ const earlier = ({ earlier = [], origin }: Pick<OnceRecord, 'earlier' | 'origin'
   earlier.map(({ fingerprint, request }) => [fingerprint, fromStore({ request, origin }) as Payload]);
 
 /**
- * The same call, which stores no request. `undefined` if it stores none anyway, or if the write that failed may still be done, or was
- * done: this call must not take its own record for one that was found.
+ * The same call, but without a request to store. `undefined` if it stores none anyway, or if the failed write was committed or may still
+ * be: this call must not take its own record for one that it found.
  */
 async function without(job: OperationRun, cause: unknown, key: IdempotencyKey): Promise<OperationRun | undefined> {
   const { settings } = job;
@@ -58,7 +58,7 @@ async function without(job: OperationRun, cause: unknown, key: IdempotencyKey): 
   return {
     ...job,
     settings: { ...settings, keep: { ...keep, request: false }, background: undefined },
-    // What the claim learns of the store's clock, the whole call goes by.
+    // Share `aheadMs` with the original run: what the claim learns about the store's clock must reach the whole call.
     get aheadMs() {
       return job.aheadMs;
     },
@@ -68,5 +68,5 @@ async function without(job: OperationRun, cause: unknown, key: IdempotencyKey): 
   };
 }
 
-/** The part of the features that store requests. */
+/** The part `requests`, which the features `requests` and `background` have in common. */
 export const requestParts = { requests: { toStore, fromStore, earlier, without } };

@@ -9,12 +9,12 @@ import { guarded } from '../engine/observe.js';
 import { wrong } from '../texts/full.js';
 
 /**
- * If the user has left, a verdict that nothing took effect does not count, because it may be about the next user's operation. The hook
- * says what a refusal means; whether it is a repetition, only the server's `answer` can say.
+ * The reading for what the hook `verdict` said. If the user has left, a verdict that nothing took effect does not count, because it may be
+ * about the next user's operation. The hook says what a refusal means, but only the server's `answer` can say whether it is a repetition.
  */
 export function hookReading({ client, namespace, settings }: OperationRun, said: Verdict, answer?: Answer): Reading {
   const reading = READING_OF_VERDICT[said] ?? NOT_A_VERDICT;
-  // Report what is no verdict: `status === 402 && 'rejected'` gives `false` for other answers, an async hook a promise, and the outcome is unknown.
+  // Report what is no verdict: `status === 402 && 'rejected'` gives `false` for other answers, and an async hook gives a promise. The outcome is unknown.
   if (reading === NOT_A_VERDICT)
     client.platform.report(new TypeError(wrong('verdict', 'verdict', typeof said === 'string' ? JSON.stringify(said) : typeOf(said))));
   if (/^(refused|not-sent)$/.test(reading.kind) && !isSamePerson(client, namespace)) return NOT_A_VERDICT;
@@ -22,7 +22,7 @@ export function hookReading({ client, namespace, settings }: OperationRun, said:
 }
 
 /** What the app's `verdict` hook says of an answer; `undefined` if there is none, or if it leaves the answer to the built-in rules. */
-export function hookSays({ headers }: Response, answer: Answer, { job, number: attempt, ambiguous }: AttemptRequest, polled: boolean): Reading | undefined {
+export function askVerdict({ headers }: Response, answer: Answer, { job, number: attempt, ambiguous }: AttemptRequest, polled: boolean): Reading | undefined {
   const { status, json } = answer;
   // If the hook throws, nothing is known of what the answer means.
   let reading: Reading | undefined = NOT_A_VERDICT;

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
-import { printOf } from '../../src/http/fingerprint-hook.js';
+import { askFingerprint } from '../../src/http/fingerprint-hook.js';
 import { fingerprint, isRequest, prepare, type ReplayableRequest, readInput, refuseHidden, SCHEME, UnreplayableBody, wireOf } from '../../src/http/request.js';
 import { toStore } from '../../src/http/stored-request.js';
 import type { OperationOptions } from '../../src/option-types.js';
@@ -188,7 +188,7 @@ describe('on the wire', () => {
 describe('a fingerprint', () => {
   const of = async (body: unknown, hook?: OperationOptions['fingerprint']) => {
     const prepared = await ready(body);
-    return fingerprint(prepared, digest, hook && ((bytes, json) => printOf({ fingerprint: hook } as Settings, prepared, bytes, json)));
+    return fingerprint(prepared, digest, hook && ((bytes, json) => askFingerprint({ fingerprint: hook } as Settings, prepared, bytes, json)));
   };
 
   test('is that of method, address and bytes, and the bytes have one of their own', async () => {
