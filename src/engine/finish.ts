@@ -73,12 +73,13 @@ export async function settle(
 
 /** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */
 async function anew(drive: Driver, result: Result | undefined): Promise<Finished> {
-  // An unnamed operation is identified by its key, so it can't get another one.
-  const isLast = drive.job.resumeOnly || !drive.job.name.length;
+  const { job, record } = drive;
+  const isNamed = job.name.length > 0;
   // The refused operation may be one whose record is lost. Then a later one of this name, under the next key, may be done.
-  const ending = drive.job.name.length && drive.record.madeAgain ? unknown('refused-after-ambiguity') : rejected(true);
-  if (!(await settleRecord(drive.job, drive.record, ending, { sticky: true }))) return tell(drive, unknown('store'), result);
-  return isLast ? tell(drive, ending, result) : { anew: true, refused: tell(drive, rejected(true), result) };
+  const ending = isNamed && record.madeAgain ? unknown('refused-after-ambiguity') : rejected(true);
+  if (!(await settleRecord(job, record, ending, { sticky: true }))) return tell(drive, unknown('store'), result);
+  // An unnamed operation is identified by its key, so it can't get another one.
+  return job.resumeOnly || !isNamed ? tell(drive, ending, result) : { anew: true, refused: tell(drive, rejected(true), result) };
 }
 
 async function doneElsewhere(drive: Driver, result: Result | undefined, resource: string | undefined): Promise<Ended> {

@@ -43,5 +43,5 @@ async function noKey(job: OperationRun, cause: unknown): Promise<never> {
   if (!job.again || isOnceError(cause) || cause instanceof CallerLeft) throw cause;
   const none = await nothingSent(job, false).catch(() => false);
   if (none) throw failure(job, rejected(), { cause }, 'ERR_ONCE_KEY_BURNT');
-  throw failure(job, unknown(none === undefined ? 'refused-after-ambiguity' : 'busy'), { cause });
+  throw failure(job, unknown('refused-after-ambiguity'), { cause });
 }

@@ -111,10 +111,9 @@ export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> 
 
 /**
  * For a call that never began: whether the store shows that nothing of the operation was sent. `absent`: the result if nothing is stored.
- * `undefined`: it shows that the key is used up, perhaps by an operation whose record is lost; a later one under the next key may be done.
  * Rejects if the store can't be read.
  */
-export async function nothingSent(place: Place, absent = true): Promise<boolean | undefined> {
+export async function nothingSent(place: Place, absent = true): Promise<boolean> {
   const askedAt = place.client.platform.clock.now();
   await giveBack(place);
   const stored = await readStored(place);
@@ -123,6 +122,5 @@ export async function nothingSent(place: Place, absent = true): Promise<boolean 
   // On a store that is not atomic, keys are derived, so this key may have been sent before its record was lost.
   if (stored === undefined) return absent && storeForOperation(place).atomic;
   // Even a clean pending record proves nothing: another tab, the outbox or a resume may send it at any moment.
-  const record = readRecord(stored);
-  return record?.ending?.effect === 'none' || (record?.state === 'retired' ? undefined : false);
+  return readRecord(stored)?.ending?.effect === 'none';
 }

@@ -16,7 +16,7 @@ type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'de
  * record was lost.
  * Rejects if the store can't be read, or if the page can't make the digest for the record's id.
  */
-export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean | undefined> =>
+export const leftClean = async (job: Unbegun, elsewhere = false, waited = false): Promise<boolean> =>
   !elsewhere &&
   nothingSent({ ...job, ...(await idsOf(job.client, job)) }, !waited && job.settings.key === undefined && isSamePerson(job.client, job.namespace));
 

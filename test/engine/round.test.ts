@@ -51,7 +51,7 @@ describe('a key strategy that fails when it is asked for the next key, after the
     const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
     const key = ({ generation }: { generation: number }) => (generation ? world.end(two.tab, pay(two.once)).then(() => 'no key at all') : 'first');
     world.server.plays(replays(402), answers(201));
-    expect((await world.end(one.tab, pay(one.once, { key }))).outcome).toMatchObject({ effect: 'unknown', reason: 'busy' });
+    expect((await world.end(one.tab, pay(one.once, { key }))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   });
 
   test('of a function given to run: it ends in the same way, and the next run goes on', async ({ world }) => {
