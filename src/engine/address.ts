@@ -4,7 +4,7 @@ import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { guarded } from './observe.js';
-import { look } from './registry.js';
+import { refreshScreens } from './registry.js';
 
 /** Asks the option `namespace` who the user is. If the answer has changed, tells screens to look again. */
 function ask({ settings: { namespace }, session, registry }: Client): unknown {
@@ -21,7 +21,7 @@ function ask({ settings: { namespace }, session, registry }: Client): unknown {
     if (seen !== session.seen) {
       session.seen = seen;
       session.changes++;
-      look(registry);
+      refreshScreens(registry);
     }
   }
 }

@@ -200,7 +200,7 @@ export interface Driver {
   /** Waits, and tells screens and logs. */
   pause(ms: number, why: WaitReason): Promise<void>;
   /** Waits while the device is offline; gives how the drive stops if the outage is too long. */
-  cutOff(): Promise<Stopped | undefined>;
+  awaitNetwork(): Promise<Stopped | undefined>;
   /** Called before each attempt: checks everything that may have changed since the last one. */
   halt(): Promise<Stopped | undefined>;
   /** The checks of `halt` that need no I/O. */

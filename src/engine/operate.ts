@@ -15,7 +15,7 @@ import { busyError, failed, failure, undriven } from './failure.js';
 import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
-import { changed, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
+import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import { isOwn } from './settle.js';
@@ -127,7 +127,7 @@ async function fly(
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
         : { fail: () => known },
     );
-    changed(client);
+    announceChange(client);
   }
 }
 
@@ -181,7 +181,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);
-  changed(client);
+  announceChange(client);
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run(payload);
     const { ended } = stopped;
@@ -207,5 +207,5 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
   if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome, result });
   if (settled) sweepNowAndThen(client);
   flight.land(ended);
-  if (driven) changed(client);
+  if (driven) announceChange(client);
 }

@@ -7,9 +7,9 @@ import { type Consent, type PendingRecord, readRecord, seal } from '../core/reco
 import { addressOf, namespaceNow } from '../engine/address.js';
 import { awaitLock, tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationRun, Parts, Payload } from '../engine/client.js';
-import { changed } from '../engine/observe.js';
+import { announceChange } from '../engine/observe.js';
 import { readStored, updateStored } from '../engine/record-access.js';
-import { keyedOperationOf, look } from '../engine/registry.js';
+import { keyedOperationOf, refreshScreens } from '../engine/registry.js';
 import { type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
 import type { Waiting } from '../engine/turns.js';
@@ -165,6 +165,6 @@ async function takeBack(client: Client, namespace: Namespace, record: Waiting, o
     return { next: inForce(found, over.until), value: undefined };
   });
   // Without its request the operation can't be resumed any more: screens must look again.
-  look(client.registry, true);
-  changed(client);
+  refreshScreens(client.registry, true);
+  announceChange(client);
 }

@@ -7,7 +7,7 @@ import { CLOCK_BACK_MS, leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
-import { changed, emit, guarded, pendingOf, publish } from '../engine/observe.js';
+import { announceChange, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
 import { PAGE, type Scanned, scanPage, scanPending, storesOf } from '../engine/scan.js';
 import { jsonOf } from '../http/bytes.js';
@@ -37,7 +37,7 @@ export async function move(once: Once, from: string): Promise<void> {
     await moveDamaged(client, guest, to);
   } finally {
     // If the store fails in the middle, some records are moved already: other tabs look, too.
-    changed(client);
+    announceChange(client);
   }
 }
 

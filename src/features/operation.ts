@@ -5,7 +5,7 @@ import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { readRecord } from '../core/record.js';
 import { addressOf, idsOf, namespaceOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { live, publish, stateOf, watch } from '../engine/observe.js';
+import { observedState, publish, stateOf, watch } from '../engine/observe.js';
 import type { OperationState } from '../engine/observed.js';
 import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
 import { callFetch, clientOf, type Once } from '../once.js';
@@ -164,7 +164,7 @@ class ObservedOperation implements Operation {
     const { lives } = this.#client.registry;
     const { operationKey } = address;
     const known = lives.has(operationKey);
-    const found = live(this.#client.registry, operationKey);
+    const found = observedState(this.#client.registry, operationKey);
     if (!known || (anew && !found.listeners.size)) void look(this.#client, address);
     return found;
   }
