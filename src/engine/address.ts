@@ -93,7 +93,7 @@ export async function idsOf(
   return { id: id ?? ((await client.platform.digest(JSON.stringify([namespace, label]))).slice(0, 32) as RecordId), ns };
 }
 
-/** The namespace as the store has it. The digest of the last namespace is cached. */
+/** The digest that stands for the namespace in the store. That of the last namespace is cached. */
 export async function digestOfNamespace(client: Client, namespace: Namespace): Promise<NamespaceDigest> {
   if (client.ns?.of === namespace) return client.ns.digest;
   const digest = (await client.platform.digest(JSON.stringify([namespace]))).slice(0, 32) as NamespaceDigest;

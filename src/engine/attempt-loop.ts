@@ -16,7 +16,7 @@ import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
 import { sleptSince, wait, waitsUntil } from './wait.js';
 
-/** After a call has waited in vain as long as `limits.inProgressMs`, the next calls within this time do not wait for work in progress. */
+/** For this long after a call gave up on work in progress (`spentAt`), the next calls do not wait for that work. */
 const SPENT_MS = 60_000;
 
 export class AttemptLoop implements Driver {

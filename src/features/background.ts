@@ -111,7 +111,7 @@ async function askForSync({ client, operationKey, id }: OperationRun): Promise<v
  * or a background task of a phone. Each keeps its key and has the same claims and limits as in a page; none goes on after its
  * `untilMs`. If another context drives one, this waits for that to end. While nobody is logged in, or offline, nothing is sent.
  *
- * How each one ended is told as for every call: by the client's `onOutcome`, by `subscribe`, and on the screens that show it.
+ * The app learns how each one ended as for every call: from the client's `onOutcome`, from `subscribe`, and on the screens that show it.
  *
  * @param options - `signal`: aborted when the time that the system gives is over
  * @throws TypeError on a wrong option, or if the client lacks `background()`

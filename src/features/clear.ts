@@ -31,7 +31,7 @@ export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget'
   try {
     return { kept: await clearAll(client, namespace, options.unsettled === 'forget') };
   } finally {
-    // If the store fails in the middle, some records are cleared already: other tabs look, too.
+    // If the store fails in the middle, some records are cleared already, so other tabs must look in any case.
     announceChange(client);
   }
 }

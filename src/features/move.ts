@@ -31,12 +31,12 @@ export async function move(once: Once, from: string): Promise<void> {
   if (from === to) return;
   const guest = from as Namespace;
   try {
-    // Of a name with two records, the one in memory comes first, because this page goes on with that one.
+    // If a name has two records, move the one in memory first, because this page goes on with that one.
     for (const scanned of [scanPending(client, guest, undefined, undefined, true), scanInUse(client, guest)])
       await inGroups(scanned, (found) => moveOne(client, guest, to, found));
     await moveDamaged(client, guest, to);
   } finally {
-    // If the store fails in the middle, some records are moved already: other tabs look, too.
+    // If the store fails in the middle, some records are moved already, so other tabs must look in any case.
     announceChange(client);
   }
 }
@@ -152,8 +152,8 @@ function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | 
 }
 
 /**
- * Whether the record's key may count for one account only. It may, too, if neither this client nor one that was extended from it knows the
- * dialect that the key was sent in.
+ * Whether the record's key may count for one account only. It may if its dialect says so, or if neither this client nor one that was
+ * extended from it knows the dialect.
  */
 function isPerAccount(client: Client, record: OnceRecord): boolean {
   const clients = [client, ...(client.extensions?.living ?? [])];

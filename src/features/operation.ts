@@ -57,7 +57,7 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   const flight = flights.get(operationKey);
   if (flight) await flight.landed;
   const shown = lives.get(operationKey)?.state;
-  // What was read may be outdated if something was in flight and told screens nothing, or if the state was changed meanwhile: read again.
+  // Read again if the record may be outdated: something was in flight and told screens nothing, or the state has changed since the read began.
   if (flight ? shown === before : shown && shown !== before) return showStored(client, address);
   // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins.
   const stays = state.phase === 'idle' && shown?.phase === 'settled' && shown.outcome.effect === 'none';
