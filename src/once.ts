@@ -7,7 +7,7 @@ import { openChannel } from './engine/channel.js';
 import type { Client, Parts } from './engine/client.js';
 import { Closing } from './engine/closing.js';
 import { connectivityOf } from './engine/connectivity.js';
-import { evenForMs } from './engine/even-clock.js';
+import { steadyForMs } from './engine/even-clock.js';
 import { abortReason } from './engine/in-flight.js';
 import { operate } from './engine/operate.js';
 import { registry } from './engine/registry.js';
@@ -92,7 +92,7 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
   };
   // From now on this page can tell whether somebody sets the clock. A server starts that at its first call, because a framework that
   // renders in advance may not allow the time to be read (Next.js with `cacheComponents`).
-  if (!platform.server) evenForMs(platform.clock);
+  if (!platform.server) steadyForMs(platform.clock);
   openChannel(client);
   parts.made?.(client);
   return { fetch: (input, init) => callFetch(client, input, init), '~oncefetch': () => client };

@@ -106,7 +106,10 @@ export function clientSettings(options: OnceOptions): Settings {
   };
 }
 
-/** `meta` as plain JSON, which any store can keep, frozen, because a store in memory gives it to whoever lists the operation. Throws a TypeError if it is no JSON, a RangeError if it is too long. */
+/**
+ * `meta` as plain JSON, which any store can keep. It is frozen, because a store in memory gives the same object to every caller who lists the
+ * operation. Throws a TypeError if it is no JSON, a RangeError if it is too long.
+ */
 function metaOf(meta: unknown): Json {
   let text: string | undefined;
   try {

@@ -61,7 +61,7 @@ export function begin(stored: unknown, c: Claimant, now: number, storeNow: numbe
 function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Begun {
   if (c.keyKind === 'literal' && c.key !== record.key) return { do: 'mismatch', record };
   if (!record.ambiguous && record.random && !c.resumeOnly) {
-    // Nothing of the pending operation was sent, so its predecessor still counts: if that one's key stays in use, go on with it.
+    // Nothing of the pending operation was sent, so its predecessor still counts. If the predecessor's key stays in use, go on with that key.
     const previous = readRecord(record.previous);
     if (previous && staysInUse(previous, c, storeNow)) return reuse(previous, c, now, storeNow, record.revision);
     if (previous?.key === record.key || !same) return insert(record, c, now, storeNow);
@@ -100,8 +100,8 @@ function staysInUse(record: OnceRecord, c: Claimant, storeNow: number): boolean 
 
 /**
  * Whether the next operation gets this record's key again, which a random key never is. After a refusal it does, if the server holds no
- * effect under the key: if the storage is lost later, the key that is then made again is the one that took effect. Once the time of a
- * settled record is over, it does, too: without the record the same key would be made again anyway.
+ * effect under the key: if the storage is lost later, the key that is then made again is the one that took effect. It also does once the
+ * time of a settled record is over: after a sweep, the same key would be made again anyway.
  */
 const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
   !random &&

@@ -35,7 +35,7 @@ export interface Claimant {
   readonly attemptMs: number;
   /** How long a settled operation is remembered, ms. */
   readonly keepMs: number;
-  /** The call waits before its first attempt, so the record is stored clean: whoever finds it knows that nothing was sent. */
+  /** The call waits before its first attempt, so the record is stored clean: a context that finds it knows that nothing was sent. */
   readonly clean: boolean;
   /** Set if the call waited for another context: which ended operation its first look showed, if any ({@link endedBefore}). */
   readonly waited?: { readonly ended?: string | undefined } | undefined;

@@ -175,7 +175,7 @@ export function decide(reading: Reading, s: Situation): Decision {
     case 'mismatch':
       // Every earlier payload was refused, but the server still knows one of them: it keeps that refusal.
       if (s.reused && !s.ambiguous) return { do: 'anew' };
-      // If the key is new, the server has seen one payload only: its answer is a mere refusal, unless it has met a copy that was sent unseen.
+      // If the key is new, the server has seen one payload only, so this answer is a plain refusal, unless the platform sent a copy unseen.
       return s.ambiguous || s.changed || s.mayResend ? { do: 'probe' } : settle(rejected(), { keyInUse: true });
     case 'done-elsewhere':
       // Where the name may stand for another effect, the present payload must still be sent.

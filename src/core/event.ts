@@ -1,4 +1,4 @@
-/** Events: what happens to an operation, as listeners are told. Types only. */
+/** Events: what listeners hear of an operation. Types only. */
 import type { OperationName } from './name.js';
 import type { Outcome } from './outcome.js';
 

@@ -12,7 +12,7 @@ export type Label = Text<'label'>;
 /** The user to whom operations belong: what the option `namespace` gives. Made by `namespaceOf`. */
 export type Namespace = Text<'namespace'>;
 
-/** The namespace as the store has it: a digest. Made by `digestOfNamespace`. */
+/** The digest that stands for the namespace in the store. Made by `digestOfNamespace`. */
 export type NamespaceDigest = Text<'digest of a namespace'>;
 
 /** The key of an operation in the tables of this realm. Made by `addressOf`. */

@@ -6,7 +6,7 @@ import type { OperationName } from './ids.js';
 export interface Facts {
   readonly operation: OperationName | undefined;
   readonly key: string | undefined;
-  /** Attempts made by this call under this key, the first included. A call that finds its key used up may have made others under that one. */
+  /** Attempts made by this call under this key, the first included. If the call found an earlier key used up, attempts under that key do not count. */
   readonly attempts: number;
   /** When the first attempt under this key was sent, in whatever context; wall clock, ms. */
   readonly firstSentAt: number | undefined;

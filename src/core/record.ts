@@ -21,7 +21,7 @@ interface RecordCore {
   readonly generation: number;
   /** Raised whenever the driver changes. A driver that finds another revision writes nothing. */
   readonly revision: number;
-  /** An attempt under this key may have had an effect, as far as somebody who finds the record can tell. */
+  /** An attempt under this key may have had an effect, as far as a context that finds the record can tell. */
   readonly ambiguous: boolean;
   /** How the present payload's fingerprint was made. Fingerprints of two schemes never equal each other, so a payload of another scheme counts as another one. */
   readonly scheme: string;
@@ -62,7 +62,7 @@ interface RecordCore {
 interface WhilePending {
   /** The server asked not to be called again before this time. */
   readonly retryAt?: number | undefined;
-  /** When a call had waited for work in progress as long as `limits.inProgressMs` allows, in vain. */
+  /** When a call gave up, because the work was still in progress after `limits.inProgressMs`. */
   readonly spentAt?: number | undefined;
   /** The link of a 202, where the state of its work can be polled. */
   readonly link?: string | undefined;

@@ -96,5 +96,5 @@ export const pastWindow = (record: OnceRecord, limits: { readonly keyWindowMs: n
   return now >= Math.min(record.windowEndsAt ?? Infinity, firstSentAt + limits.keyWindowMs) - limits.attemptMs;
 };
 
-/** Whether somebody has set the clock back behind the record's last write, so that it can't tell whether the key window is over. */
+/** Whether the clock is so far behind the record's last write that it can't tell whether the key window is over. */
 export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;

@@ -4,7 +4,7 @@ import { decodeName, isUnnamed, typeOf } from '../core/name.js';
 import { wrong } from '../texts/full.js';
 import type { Client, OperationAddress } from './client.js';
 import { guarded } from './observe.js';
-import { look } from './registry.js';
+import { refreshScreens } from './registry.js';
 
 /** Asks the option `namespace` who the user is. If the answer has changed, tells screens to look again. */
 function ask({ settings: { namespace }, session, registry }: Client): unknown {
@@ -21,7 +21,7 @@ function ask({ settings: { namespace }, session, registry }: Client): unknown {
     if (seen !== session.seen) {
       session.seen = seen;
       session.changes++;
-      look(registry);
+      refreshScreens(registry);
     }
   }
 }
@@ -93,7 +93,7 @@ export async function idsOf(
   return { id: id ?? ((await client.platform.digest(JSON.stringify([namespace, label]))).slice(0, 32) as RecordId), ns };
 }
 
-/** The namespace as the store has it. The digest of the last namespace is cached. */
+/** The digest that stands for the namespace in the store. That of the last namespace is cached. */
 export async function digestOfNamespace(client: Client, namespace: Namespace): Promise<NamespaceDigest> {
   if (client.ns?.of === namespace) return client.ns.digest;
   const digest = (await client.platform.digest(JSON.stringify([namespace]))).slice(0, 32) as NamespaceDigest;

@@ -16,7 +16,7 @@ import { hasOthers } from './settle.js';
 import type { Start, Stopped } from './stopped.js';
 import { sleptSince, wait, waitsUntil } from './wait.js';
 
-/** After a call has waited in vain as long as `limits.inProgressMs`, the next calls within this time do not wait for work in progress. */
+/** For this long after a call gave up on work in progress (`spentAt`), the next calls do not wait for that work. */
 const SPENT_MS = 60_000;
 
 export class AttemptLoop implements Driver {
@@ -83,7 +83,7 @@ export class AttemptLoop implements Driver {
     if (this.start.resumed && !this.#keyed) return { decision: stop('no-answer', true) };
     await this.#beforeFirst();
     for (;;) {
-      const halted = (this.#tries && !this.#last && (await this.cutOff())) || (await this.halt());
+      const halted = (this.#tries && !this.#last && (await this.awaitNetwork())) || (await this.halt());
       const sent = halted || (await this.#send(payload));
       if ('decision' in sent) return sent;
       const { reading, cause } = sent;
@@ -127,7 +127,7 @@ export class AttemptLoop implements Driver {
       else this.#triesMax = 1;
     }
     // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
-    await this.cutOff();
+    await this.awaitNetwork();
   }
 
   /** Waits, and tells screens and logs. */
@@ -142,7 +142,7 @@ export class AttemptLoop implements Driver {
   }
 
   /** Waits while the device is offline, so that an outage costs no attempts. Ends the call after `offlineWaitMs`, so that the user is told within seconds. */
-  async cutOff(): Promise<Stopped | undefined> {
+  async awaitNetwork(): Promise<Stopped | undefined> {
     const { client, settings, deadline } = this.job;
     const { clock, connectivity } = client.platform;
     const { offlineWaitMs } = settings.limits;

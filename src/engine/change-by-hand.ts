@@ -9,9 +9,9 @@ import { tryLockInTime } from './claim.js';
 import type { Client, OperationAddress } from './client.js';
 import { busyError, failure } from './failure.js';
 import { InFlightOperation } from './in-flight.js';
-import { changed, publish, rememberedOutcome, stateOf } from './observe.js';
-import { freeFromTheGone } from './owner.js';
-import { giveBack, heldElsewhere, storedIn, storeForOperation, updateStored } from './record-access.js';
+import { announceChange, publish, rememberedOutcome, stateOf } from './observe.js';
+import { freeFromDeadOwner } from './owner.js';
+import { heldElsewhere, returnToStore, storedIn, storeForOperation, updateStored } from './record-access.js';
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
 async function claimed<T>(client: Client, address: OperationAddress, work: (id: RecordId, ns: NamespaceDigest) => Promise<T>): Promise<T> {
@@ -28,12 +28,12 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
     if (!release) throw busyError({ client, ...address });
     const { id, ns } = await idsOf(client, address);
     const place = { client, ...address, id };
-    await giveBack(place);
-    await freeFromTheGone(place);
+    await returnToStore(place);
+    await freeFromDeadOwner(place);
     return await work(id, ns).finally(release);
   } finally {
     hold.land();
-    changed(client);
+    announceChange(client);
   }
 }
 

@@ -14,7 +14,7 @@ import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
 import { emit, named, tellWait } from './observe.js';
 import { nameOwner } from './owner.js';
-import { giveBack, readStored, storeForOperation, timed, updateStored } from './record-access.js';
+import { readStored, returnToStore, storeForOperation, timed, updateStored } from './record-access.js';
 import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
 const NO_KEY_YET = -1;
@@ -98,7 +98,7 @@ const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => wor
 export async function beginRecord(job: OperationRun): Promise<Begun> {
   const { client, settings, namespace } = job;
   const { parts, platform } = client;
-  await giveBack(job);
+  await returnToStore(job);
   const store = storeForOperation(job);
   const ready = store.ready && (await orStoreError(job, timed(client, store.ready(), job.deadline)));
   if (settings.required && store.survives === 'context') {

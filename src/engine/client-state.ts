@@ -2,7 +2,7 @@
 
 /** What a client has seen of its `namespace`. */
 export interface Session {
-  /** The last user; screens are told to look again when it changes. */
+  /** The user that the option gave last. When it changes, screens look again. */
   seen?: unknown;
   /** How often the user has changed. */
   changes: number;

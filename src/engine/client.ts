@@ -56,7 +56,7 @@ export interface Client {
 export interface Registry extends InFlightTables {
   /** What screens see, by operation key. */
   readonly lives: Map<OperationKey, ObservableState>;
-  /** Callbacks by which screens are told to look again. `elsewhere`: another tab may have changed what is stored. */
+  /** Callbacks that make screens look again. `stored`: whether each screen must read the store (`true`), none, or those of one operation. */
   readonly screens: Set<(stored: boolean | OperationKey) => void>;
   /** Answers of settled operations, the oldest first, by operation key, idempotency key and the time when the operation began. */
   readonly answers: Map<KeyedOperation, Result>;
@@ -74,7 +74,7 @@ export interface Registry extends InFlightTables {
   readonly ignored: Map<string, true>;
 }
 
-/** Where an operation is found: whose it is, its name, and its ids. */
+/** Where an operation is found: its user, its name, and its ids. */
 export interface OperationAddress extends Named {
   readonly namespace: Namespace;
   /** Its key in the tables of this realm. */
@@ -200,7 +200,7 @@ export interface Driver {
   /** Waits, and tells screens and logs. */
   pause(ms: number, why: WaitReason): Promise<void>;
   /** Waits while the device is offline; gives how the drive stops if the outage is too long. */
-  cutOff(): Promise<Stopped | undefined>;
+  awaitNetwork(): Promise<Stopped | undefined>;
   /** Called before each attempt: checks everything that may have changed since the last one. */
   halt(): Promise<Stopped | undefined>;
   /** The checks of `halt` that need no I/O. */
@@ -217,7 +217,7 @@ export interface Parts {
   readonly unnamed: (client: Client, settings: Settings, request: RequestInput, once: OnceInit | undefined) => Promise<unknown> | undefined;
   /** Asks the app what became of an operation, and acts on what it says; `undefined` if it does not know either. */
   readonly ask: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown) => Promise<Finished | undefined>;
-  /** Asks the app which payload had the effect that a 2xx reports. Gives the answer to the present payload, if it was that one. */
+  /** Asks the app which payload had the effect that a 2xx reports. If it was the present payload, gives the answer to it. */
   readonly whose: (driver: Driver, result: Result | undefined) => Promise<Result | undefined>;
   readonly hooks: Hooks<AttemptRequest, OperationRun>;
   /** Stores requests, and makes payloads of those that are stored. */

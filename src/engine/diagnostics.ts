@@ -13,7 +13,7 @@ const STORE_MESSAGES: { readonly [code: string]: string } = { 'store-write': 'it
 
 type Of<Type extends Happened['type']> = Extract<Happened, { readonly type: Type }>;
 
-/** The events that listeners are told for what happened. */
+/** The events for listeners that follow from what happened. */
 export function eventsOf(client: Client, happened: Happened): readonly OnceEventDetail[] {
   switch (happened.type) {
     case 'diagnostic':
@@ -31,7 +31,7 @@ export function eventsOf(client: Client, happened: Happened): readonly OnceEvent
   }
 }
 
-/** `where`: the server or page that the diagnostic is about, which is told once for each. */
+/** The event for a diagnostic; none if listeners have heard it for this server or page (`where`) before. */
 function diagnostics({ registry: { noticed } }: Client, { code, where, cause }: Omit<Of<'diagnostic'>, 'type'>): OnceEventDetail[] {
   const place = `${code} ${where}`;
   if (where !== undefined && noticed.has(place)) return [];

@@ -10,7 +10,7 @@ const since = new WeakMap<DeviceClock, { readonly wall: number; readonly at: num
  * For how long the wall clock has run evenly, as far as this realm has seen, ms: at least that much time has really passed. 0 at the
  * first call, and after the clock jumped or the device slept.
  */
-export function evenForMs(clock: DeviceClock): number {
+export function steadyForMs(clock: DeviceClock): number {
   const wall = clock.now();
   const at = clock.monotonic();
   const first = since.get(clock);

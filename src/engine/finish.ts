@@ -1,4 +1,4 @@
-/** Finishes a drive: stores how it ended, before its callers are told. */
+/** Finishes a drive: stores how it ended, before its callers hear of it. */
 
 import type { OnceErrorCode, UnknownReason } from '../core/codes.js';
 import { refusedAgain, type Settle, type Stop, stop } from '../core/decide.js';

@@ -44,8 +44,7 @@ interface Caller {
   readonly joined: boolean;
   readonly signal: AbortSignal | undefined;
   readonly request: Request | undefined;
-  /** The caller's `onOutcome`. */
-  readonly told: ((outcome: Outcome) => void) | undefined;
+  readonly onOutcome: ((outcome: Outcome) => void) | undefined;
   /** The caller's outcome if it leaves before the end. */
   readonly left: Outcome;
   /** Rejects the caller with this error when its own deadline comes first. */
@@ -181,9 +180,9 @@ export class InFlightOperation {
   }
 
   /** This caller's outcome. Calls its `onOutcome`, and notes the outcome under its Request. */
-  #outcomeFor({ joined, told, request }: Caller, { outcome }: Landing): Outcome | undefined {
+  #outcomeFor({ joined, onOutcome, request }: Caller, { outcome }: Landing): Outcome | undefined {
     const own = outcome && joined ? { ...outcome, joined } : outcome;
-    if (own) told?.(own);
+    if (own) onOutcome?.(own);
     this.#note(request, own);
     return own;
   }

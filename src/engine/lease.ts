@@ -7,7 +7,7 @@ import { CLOCK_BACK_MS } from '../core/retention.js';
 import type { Driver, OperationRun } from './client.js';
 import { busyError } from './failure.js';
 import { tellWait } from './observe.js';
-import { freeFromTheGone } from './owner.js';
+import { freeFromDeadOwner } from './owner.js';
 import { readStored, updateStored } from './record-access.js';
 import { isAbandoned, wait } from './wait.js';
 
@@ -49,7 +49,7 @@ export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<
 export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
   const { client, settings, stop, deadline } = job;
   const { clock } = client.platform;
-  if (await freeFromTheGone(job)) return;
+  if (await freeFromDeadOwner(job)) return;
   if (settings.whenBusy === 'reject') throw busyError(job);
   const until = clock.now() + ms;
   tellWait(client, job, '', 0, until, 'another-context');
@@ -63,6 +63,6 @@ export async function awaitLease(job: OperationRun, ms: number): Promise<void> {
     // Go on if the record has ended, is gone, or has no lease any more.
     const record = readRecord(stored);
     if (stored === undefined || (record && (record.state !== 'pending' || !record.lease))) return;
-    if (await freeFromTheGone(job)) return;
+    if (await freeFromDeadOwner(job)) return;
   }
 }

@@ -6,7 +6,7 @@ import { eventsOf } from './diagnostics.js';
 import { guarded, named } from './observe.js';
 import type { Happened, Named } from './observed.js';
 
-/** From now on, this client's listeners, and its platform's channel, are told what happens to its calls. */
+/** Opens the log: from now on, this client tells its listeners and its platform's channel what happens to its calls. */
 export function openLog({ log }: Client): void {
   log.callOf ??= new WeakMap();
   log.tell ??= tell;

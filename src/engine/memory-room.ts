@@ -5,7 +5,7 @@ import { isUnnamed } from '../core/name.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
 import { idOfUnnamed, idsOf } from './address.js';
 import type { Client } from './client.js';
-import { giveBack } from './record-access.js';
+import { returnToStore } from './record-access.js';
 import { visit } from './sweep.js';
 
 /** How many records are looked at each time. */
@@ -28,10 +28,10 @@ async function forgetDue(client: Client): Promise<boolean> {
     const [, namespace, label, key] = JSON.parse(operationKey) as [scope: string, Namespace, Label, IdempotencyKey | ''];
     const record = gone.get(key || label);
     if (!record) continue;
-    // Two users may have operations of the same name, so `giveBack` checks that it is this one's record that is gone.
+    // Two users may have operations of the same name, so `returnToStore` checks that it is this one's record that is gone.
     const id = key ? await idOfUnnamed(client, namespace, record) : (await idsOf(client, { namespace, label, id: undefined })).id;
     // Skip it if a call of that name is in flight, which may be about to store its record there.
-    if (!flights.has(operationKey)) await giveBack({ client, operationKey, id });
+    if (!flights.has(operationKey)) await returnToStore({ client, operationKey, id });
   }
   return degraded.size < sizeBefore;
 }

@@ -7,7 +7,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import type { Json } from '../option-types.js';
 import type { Client, OperationAddress, Registry } from './client.js';
 import type { Happened, Named, ObservableState, OperationState, PendingOperation } from './observed.js';
-import { keyedOperationOf, look } from './registry.js';
+import { keyedOperationOf, refreshScreens } from './registry.js';
 import type { Result } from './result.js';
 
 const LOADING: OperationState = { phase: 'loading' };
@@ -32,7 +32,7 @@ export function guarded<T>({ platform }: Pick<Client, 'platform'>, listener: () 
 }
 
 /** The state that screens of this realm show of an operation. Makes it if there is none yet. */
-export function live({ lives }: Registry, operationKey: OperationKey): ObservableState {
+export function observedState({ lives }: Registry, operationKey: OperationKey): ObservableState {
   const known = lives.get(operationKey);
   if (known) return known;
   // Look at only a few of them, so that a call costs the same however many states there are, and however many of them must stay.
@@ -49,15 +49,15 @@ export function live({ lives }: Registry, operationKey: OperationKey): Observabl
 }
 
 export function publish(client: Client, operationKey: OperationKey, state: OperationState): void {
-  const target = live(client.registry, operationKey);
+  const target = observedState(client.registry, operationKey);
   target.state = state;
   for (const listener of [...target.listeners]) guarded(client, listener);
-  look(client.registry);
+  refreshScreens(client.registry);
 }
 
 /** Tells screens, in other tabs too, to look again, because an operation began or ended or a record changed. */
-export function changed({ registry, platform }: Client): void {
-  look(registry);
+export function announceChange({ registry, platform }: Client): void {
+  refreshScreens(registry);
   platform.tabs?.tell();
 }
 
@@ -77,7 +77,7 @@ export function watch(client: Client, screen: (stored: boolean | OperationKey) =
 export function readAnew(client: Client, operationKey: OperationKey): void {
   const shown = client.registry.lives.get(operationKey);
   if (shown && isUnderWay(shown.state)) publish(client, operationKey, LOADING);
-  look(client.registry, operationKey);
+  refreshScreens(client.registry, operationKey);
 }
 
 /** Tells listeners what happened. Does nothing before the log is open (`log.ts`). */

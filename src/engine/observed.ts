@@ -56,7 +56,7 @@ export type Happened =
   | Exclude<OnceEventDetail, { readonly type: 'diagnostic' | 'wait' | 'settled' | 'unknown' }>
   /** `result`: that of the last attempt. */
   | (Extract<OnceEventDetail, { readonly type: 'wait' | 'settled' | 'unknown' }> & { readonly result?: Result | undefined })
-  /** `where`: the server or page that it is about; it is told once for each. `cause`: what the store rejected with. */
+  /** `where`: the server or page that the diagnostic is about; listeners hear it once for each. `cause`: the error that the store rejected with. */
   | { readonly type: 'diagnostic'; readonly code: string; readonly where?: string | undefined; readonly cause?: unknown }
   | { readonly type: 'answered'; readonly origin: string; readonly answer: Answer; readonly ambiguous: boolean; readonly dialect: Dialect }
   | { readonly type: 'silence'; readonly origin: string; readonly number: number };

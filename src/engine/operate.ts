@@ -9,19 +9,19 @@ import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
 import { beginRecord, endBeforeWait, takeLock, tryLock } from './claim.js';
-import type { Call, Client, OperationAddress, OperationRun, Payload, PreparedCall } from './client.js';
+import type { Call, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { busyError, failed, failure, undriven } from './failure.js';
 import { finish } from './finish.js';
 import { type Ended, type Finished, InFlightOperation } from './in-flight.js';
 import { awaitLease, holdingLease } from './lease.js';
-import { changed, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
+import { announceChange, emit, guarded, pendingOf, publish, readAnew } from './observe.js';
 import { keepRecent, keyedOperationOf } from './registry.js';
 import { answerIn, rememberedResult } from './remembered.js';
 import { isOwn } from './settle.js';
 import type { Start } from './stopped.js';
 import { sweepNowAndThen } from './sweep.js';
-import { bodyError, givenUp, leftBefore } from './unbegun.js';
+import { bodyError, givenUp, leftBefore, type Unbegun } from './unbegun.js';
 import { CallerLeft, inTime, isAbandoned, limit, THAW_MS, unlessLate } from './wait.js';
 
 /** The most keys that one call tries. */
@@ -30,23 +30,24 @@ const ROUNDS_MAX = 3;
 /** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `wrapped`: the part `call` makes this call. */
 export async function operate(given: Call, wrapped = false): Promise<unknown> {
   // Check the signal before the claim. If this threw after it, the operation would go on without its caller.
-  const { signal } = given;
+  const { settings, address, signal, request } = given;
   if (signal != null) {
     if (!signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(signal)));
     given.client.platform.shares?.(signal);
   }
   const { parts } = given.client;
   if (parts.call && !wrapped) return parts.call(given, (call) => operate(call, true));
-  const call = { ...given, client: contextOfCall(given.client) };
-  const { client, settings, address, request } = call;
+  const client = contextOfCall(given.client);
   const { clock } = client.platform;
-  const deadline = (call.startedAt ?? clock.now()) + settings.limits.totalMs;
+  const deadline = (given.startedAt ?? clock.now()) + settings.limits.totalMs;
   const { flights } = client.registry;
-  const operation = { client, ...address };
-  const { onOutcome } = settings;
-  const told = onOutcome && ((outcome: Outcome) => guarded(client, () => onOutcome(outcome)));
-  const caller = { signal, request, told, left: undriven(operation, unknown('aborted')) };
-  let heldLock = call.held;
+  const operation = { client, settings, ...address, deadline };
+  const { onOutcome: hook } = settings;
+  const onOutcome = hook && ((outcome: Outcome) => guarded(client, () => hook(outcome)));
+  const caller = { signal, request, onOutcome, left: undriven(operation, unknown('aborted')) };
+  /** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
+  const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
+  let heldLock = given.held;
   let reading: Promise<PreparedCall> | undefined;
   let endBefore: ReturnType<typeof endBeforeWait> | undefined;
   for (;;) {
@@ -55,8 +56,8 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
       // Nothing is awaited between the look above and this claim: two clicks in one tick are one operation.
       const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = own.join({ ...caller, joined: false });
-      reading ??= call.read();
-      void fly(call, own, reading, heldLock, endBefore);
+      reading ??= given.read();
+      void fly({ ...operation, stop: own.stop }, own, reading, heldLock, endBefore);
       return answer;
     }
     // Release the lock that this call holds: the operation in flight needs it.
@@ -64,18 +65,18 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     heldLock = undefined;
     // A call that the function of the operation in flight makes for the same operation would wait for itself.
     if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(operation);
-    reading ??= call.read();
+    reading ??= given.read();
     // With `always`, this call means the effect that `resume` or `settle` ends while it waits, and must not send another one. Note which end the
     // record shows before the wait, as `takeLock` does.
-    if (settings.repeat === 'always') endBefore ??= endBeforeWait({ ...operation, deadline });
+    if (settings.repeat === 'always') endBefore ??= endBeforeWait(operation);
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const meansAnother = flight.ended && settings.repeat === 'always';
     const fingerprints = Promise.all([reading.catch(() => undefined), flight.fingerprint]);
-    const [mine, theirs] = (await cutBy(client, signal, deadline, fingerprints)) ?? [];
+    const [mine, theirs] = (await inItsTime(fingerprints)) ?? [];
     // A background call may send only what the customer agreed to. So it does not join a call that may have another payload, but waits for its end.
     const isEqual = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
-    if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinUntil(deadline, flight, { ...caller, joined: true }, operation);
-    await cutBy(client, signal, deadline, flight.landed);
+    if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
+    await inItsTime(flight.landed);
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(operation);
     if (client.closing.aborted) throw failure(operation, unknown('aborted'));
@@ -83,37 +84,28 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
 }
 
 /** Shares the answer of the operation in flight. Rejects with ERR_ONCE_BUSY if that has not ended at this call's own deadline. */
-function joinUntil(
-  deadline: number,
-  flight: InFlightOperation,
-  caller: Parameters<InFlightOperation['join']>[0],
-  operation: OperationAddress & Pick<Call, 'client'>,
-): Promise<unknown> {
+function joinInTime(flight: InFlightOperation, caller: Parameters<InFlightOperation['join']>[0], operation: Unbegun): Promise<unknown> {
+  const { client, deadline } = operation;
   if (flight.deadline <= deadline) return flight.join(caller);
   // The other call ends later: it began while this one waited, or before the clock was set back.
-  const { clock } = operation.client.platform;
+  const { clock } = client.platform;
   const { over, off } = limit(clock, deadline - clock.now(), []);
   return flight.join({ ...caller, late: over.then(() => busyError(operation)) }).finally(off);
 }
 
-/** Waits for `work`, but not beyond the caller's abort, the deadline, or `close()`. */
-function cutBy<T>({ platform, closing }: Client, signal: AbortSignal | undefined, deadline: number, work: Promise<T>): Promise<T | undefined> {
-  return unlessLate(platform.clock, deadline - platform.clock.now(), work, signal ? [signal, closing] : [closing]);
-}
-
+/** Drives the operation that this call has claimed: reads the request, takes the lock, executes, and tells all callers how it ended. */
 async function fly(
-  { client, settings, address }: Call,
+  operation: Unbegun & Pick<OperationRun, 'stop'>,
   flight: InFlightOperation,
   reading: Promise<PreparedCall>,
   heldLock: Call['held'],
   endBefore: ReturnType<typeof endBeforeWait> | undefined,
 ): Promise<void> {
-  const { stop, deadline } = flight;
-  const operation = { client, settings, ...address, stop, deadline };
+  const { client, settings } = operation;
   // Request the lock while the body is read and digested, so that the two waits overlap.
-  const lock = heldLock ? Promise.resolve(heldLock) : tryLock(client, address.lock);
+  const lock = heldLock ? Promise.resolve(heldLock) : tryLock(client, operation.lock);
   try {
-    const preparing = Promise.all([reading, idsOf(client, address), lock]);
+    const preparing = Promise.all([reading, idsOf(client, operation), lock]);
     const [request, ids, held] = await inTime(operation, settings.limits.totalMs, preparing, () => busyError(operation));
     flight.fingerprinted(request.fingerprint);
     const { key, ...prepared } = request;
@@ -128,14 +120,14 @@ async function fly(
     // Another context that holds the lock may send at any moment. If the lock manager does not answer, assume that there is one.
     const isElsewhere = async () => !(await unlessLate(client.platform.clock, THAW_MS, lock));
     if (error instanceof CallerLeft) return conclude(operation, flight, await leftBefore(operation, await isElsewhere()));
-    readAnew(client, address.operationKey);
+    readAnew(client, operation.operationKey);
     const known = error instanceof UnreplayableBody ? await bodyError(operation, error, await isElsewhere()) : error;
     flight.land(
       isOnceError(known)
         ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
         : { fail: () => known },
     );
-    changed(client);
+    announceChange(client);
   }
 }
 
@@ -189,7 +181,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
   if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, 8);
   keepRecent(payloads, keyed, kept, 32);
-  changed(client);
+  announceChange(client);
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run(payload);
     const { ended } = stopped;
@@ -215,5 +207,5 @@ function conclude(job: Pick<OperationRun, 'client' | 'operationKey' | 'name' | '
   if (driven) emit(client, job, outcome.key ?? '', { type: settled ? 'settled' : 'unknown', outcome, result });
   if (settled) sweepNowAndThen(client);
   flight.land(ended);
-  if (driven) changed(client);
+  if (driven) announceChange(client);
 }

@@ -5,4 +5,4 @@ export const nameOwner: typeof full.nameOwner = async (client) => {
   client.owner ??= client.platform.randomness.uuid();
 };
 
-export const freeFromTheGone: typeof full.freeFromTheGone = async () => false;
+export const freeFromDeadOwner: typeof full.freeFromDeadOwner = async () => false;

@@ -15,7 +15,7 @@ export async function nameOwner(client: Client, store: Store): Promise<void> {
 }
 
 /** Removes the lease of a driver whose process is gone. `true` if that was done. Never rejects. */
-export async function freeFromTheGone({ client, operationKey, id }: Pick<OperationRun, 'client' | 'operationKey' | 'id'>): Promise<boolean> {
+export async function freeFromDeadOwner({ client, operationKey, id }: Pick<OperationRun, 'client' | 'operationKey' | 'id'>): Promise<boolean> {
   // The deadline of a call is left out on purpose: this has the store's full time.
   const place = { client, operationKey, id };
   try {

@@ -19,7 +19,7 @@ type Place = Pick<OperationRun, 'client' | 'operationKey' | 'id'> & { readonly d
 export const storeForOperation = ({ client, operationKey }: Omit<Place, 'id'>): Store => client.registry.degraded.get(operationKey) ?? client.store;
 
 /** If the operation's record was kept in memory and is gone from there, its next record goes to the store again. */
-export function giveBack({ client, operationKey, id }: Place): Promise<unknown> | undefined {
+export function returnToStore({ client, operationKey, id }: Place): Promise<unknown> | undefined {
   const { degraded } = client.registry;
   const kept = degraded.get(operationKey)?.read(id);
   return kept?.then((stored) => stored === undefined && degraded.delete(operationKey));
@@ -115,7 +115,7 @@ export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> 
  */
 export async function nothingSent(place: Place, absent = true): Promise<boolean> {
   const askedAt = place.client.platform.clock.now();
-  await giveBack(place);
+  await returnToStore(place);
   const stored = await readStored(place);
   // If the process was suspended while reading, the result may be stale: treat it as unknown.
   if (sleptSince(place.client, askedAt)) return false;

@@ -4,7 +4,7 @@ import type { UnknownReason } from '../core/codes.js';
 import type { Situation } from '../core/decide.js';
 import type { OnceRecord, Refusal } from '../core/record.js';
 import type { AttemptResult, OperationRun } from './client.js';
-import { evenForMs } from './even-clock.js';
+import { steadyForMs } from './even-clock.js';
 import { storeForOperation } from './record-access.js';
 import type { Start } from './stopped.js';
 
@@ -36,7 +36,7 @@ export class Refusals {
     this.#job = job;
     this.#start = start;
     this.#monotonicAheadMs = clock.now() + job.aheadMs - clock.monotonic();
-    evenForMs(clock);
+    steadyForMs(clock);
     this.last = refusal && { digest: refusal.digest, at: refusal.at };
     this.#madeAgain = madeAgain;
   }
@@ -80,7 +80,7 @@ export class Refusals {
     const { clock } = this.#job.client.platform;
     return {
       times: [clock.now() + this.#job.aheadMs, clock.monotonic() + this.#monotonicAheadMs],
-      passed: storeForOperation(this.#job).ownClock ? Infinity : evenForMs(clock),
+      passed: storeForOperation(this.#job).ownClock ? Infinity : steadyForMs(clock),
     };
   }
 

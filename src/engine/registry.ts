@@ -7,7 +7,7 @@ import type { Registry } from './client.js';
  * Tells every screen of this realm to look again. Not synchronously, because this may be called while a screen renders. `stored`: whether
  * it must read the store: each one (`true`), or that of this operation only.
  */
-export function look({ screens }: Registry, stored: boolean | OperationKey = false): void {
+export function refreshScreens({ screens }: Registry, stored: boolean | OperationKey = false): void {
   if (screens.size) void Promise.resolve().then(() => [...screens].map((screen) => screen(stored)));
 }
 

@@ -15,7 +15,7 @@ export interface Scanned {
   readonly operationKey: OperationKey;
   /** Where it was found. */
   readonly store: Store;
-  /** Another tab's record in the store, while this context keeps a record of the same name in memory and goes on with that one. */
+  /** Another tab stored this record, but this context keeps a record of the same name in memory, and goes on with the one in memory. */
   readonly hidden: boolean;
 }
 

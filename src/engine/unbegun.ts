@@ -7,7 +7,8 @@ import { failed, failure, storeError, undriven } from './failure.js';
 import { abortReason, type Ended, giveUp } from './in-flight.js';
 import { nothingSent } from './record-access.js';
 
-type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'deadline'>;
+/** A call that has not begun its operation yet. */
+export type Unbegun = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'deadline'>;
 
 /**
  * Whether nothing was sent of the operation, for a call that ends before it began. If another context holds the lock (`elsewhere`), that

@@ -7,9 +7,9 @@ import { type Consent, type PendingRecord, readRecord, seal } from '../core/reco
 import { addressOf, namespaceNow } from '../engine/address.js';
 import { awaitLock, tryLockInTime } from '../engine/claim.js';
 import type { Client, OperationRun, Parts, Payload } from '../engine/client.js';
-import { changed } from '../engine/observe.js';
+import { announceChange } from '../engine/observe.js';
 import { readStored, updateStored } from '../engine/record-access.js';
-import { keyedOperationOf, look } from '../engine/registry.js';
+import { keyedOperationOf, refreshScreens } from '../engine/registry.js';
 import { type Resumed, resumeAll, resumeRecord } from '../engine/resuming.js';
 import { scanPending } from '../engine/scan.js';
 import type { Waiting } from '../engine/turns.js';
@@ -111,7 +111,7 @@ async function askForSync({ client, operationKey, id }: OperationRun): Promise<v
  * or a background task of a phone. Each keeps its key and has the same claims and limits as in a page; none goes on after its
  * `untilMs`. If another context drives one, this waits for that to end. While nobody is logged in, or offline, nothing is sent.
  *
- * How each one ended is told as for every call: by the client's `onOutcome`, by `subscribe`, and on the screens that show it.
+ * The app learns how each one ended as for every call: from the client's `onOutcome`, from `subscribe`, and on the screens that show it.
  *
  * @param options - `signal`: aborted when the time that the system gives is over
  * @throws TypeError on a wrong option, or if the client lacks `background()`
@@ -165,6 +165,6 @@ async function takeBack(client: Client, namespace: Namespace, record: Waiting, o
     return { next: inForce(found, over.until), value: undefined };
   });
   // Without its request the operation can't be resumed any more: screens must look again.
-  look(client.registry, true);
-  changed(client);
+  refreshScreens(client.registry, true);
+  announceChange(client);
 }

@@ -6,7 +6,7 @@ import { bare, type OnceRecord, readRecord, seal } from '../core/record.js';
 import { settledForgetAt } from '../core/retention.js';
 import { digestOfNamespace, isOperationOf, namespaceOf } from '../engine/address.js';
 import type { Client } from '../engine/client.js';
-import { changed, pendingOf, publish } from '../engine/observe.js';
+import { announceChange, pendingOf, publish } from '../engine/observe.js';
 import type { PendingOperation } from '../engine/observed.js';
 import { updateStored } from '../engine/record-access.js';
 import { PAGE, scanPage, scanPending, storesOf } from '../engine/scan.js';
@@ -31,8 +31,8 @@ export async function clear(once: Once, options: { unsettled?: 'keep' | 'forget'
   try {
     return { kept: await clearAll(client, namespace, options.unsettled === 'forget') };
   } finally {
-    // If the store fails in the middle, some records are cleared already: other tabs look, too.
-    changed(client);
+    // If the store fails in the middle, some records are cleared already, so other tabs must look in any case.
+    announceChange(client);
   }
 }
 

@@ -16,7 +16,7 @@ async function closeClient(client: Client): Promise<void> {
   const family = familyOf(client);
   for (const { closing } of family) closing.abort();
   const calls = () => [...client.registry.flights.values()].filter(({ owner }) => family.includes(owner as Client)).map(({ landed }) => landed);
-  // In a loop, because a listener that is told of an end may start something else, such as `settle`.
+  // Repeat this, because a listener that hears of an end may start something else, such as `settle`.
   for (let left = calls(); left.length; left = calls()) await Promise.all(left);
   await Promise.all(family.map(({ ownsStore, store }) => ownsStore && store.close()));
 }

@@ -7,7 +7,7 @@ import { CLOCK_BACK_MS, leaseOfMove } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, idsOf, namespaceOf } from '../engine/address.js';
 import { tryLockInTime } from '../engine/claim.js';
 import type { Client } from '../engine/client.js';
-import { changed, emit, guarded, pendingOf, publish } from '../engine/observe.js';
+import { announceChange, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
 import { PAGE, type Scanned, scanPage, scanPending, storesOf } from '../engine/scan.js';
 import { jsonOf } from '../http/bytes.js';
@@ -31,13 +31,13 @@ export async function move(once: Once, from: string): Promise<void> {
   if (from === to) return;
   const guest = from as Namespace;
   try {
-    // Of a name with two records, the one in memory comes first, because this page goes on with that one.
+    // If a name has two records, move the one in memory first, because this page goes on with that one.
     for (const scanned of [scanPending(client, guest, undefined, undefined, true), scanInUse(client, guest)])
       await inGroups(scanned, (found) => moveOne(client, guest, to, found));
     await moveDamaged(client, guest, to);
   } finally {
-    // If the store fails in the middle, some records are moved already: other tabs look, too.
-    changed(client);
+    // If the store fails in the middle, some records are moved already, so other tabs must look in any case.
+    announceChange(client);
   }
 }
 
@@ -152,8 +152,8 @@ function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | 
 }
 
 /**
- * Whether the record's key may count for one account only. It may, too, if neither this client nor one that was extended from it knows the
- * dialect that the key was sent in.
+ * Whether the record's key may count for one account only. It may if its dialect says so, or if neither this client nor one that was
+ * extended from it knows the dialect.
  */
 function isPerAccount(client: Client, record: OnceRecord): boolean {
   const clients = [client, ...(client.extensions?.living ?? [])];

@@ -5,7 +5,7 @@ import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { readRecord } from '../core/record.js';
 import { addressOf, idsOf, namespaceOf } from '../engine/address.js';
 import type { Client, OperationAddress } from '../engine/client.js';
-import { live, publish, stateOf, watch } from '../engine/observe.js';
+import { observedState, publish, stateOf, watch } from '../engine/observe.js';
 import type { OperationState } from '../engine/observed.js';
 import { readStored, storedIn, storeForOperation } from '../engine/record-access.js';
 import { callFetch, clientOf, type Once } from '../once.js';
@@ -57,7 +57,7 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   const flight = flights.get(operationKey);
   if (flight) await flight.landed;
   const shown = lives.get(operationKey)?.state;
-  // What was read may be outdated if something was in flight and told screens nothing, or if the state was changed meanwhile: read again.
+  // Read again if the record may be outdated: something was in flight and told screens nothing, or the state has changed since the read began.
   if (flight ? shown === before : shown && shown !== before) return showStored(client, address);
   // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins.
   const stays = state.phase === 'idle' && shown?.phase === 'settled' && shown.outcome.effect === 'none';
@@ -164,7 +164,7 @@ class ObservedOperation implements Operation {
     const { lives } = this.#client.registry;
     const { operationKey } = address;
     const known = lives.has(operationKey);
-    const found = live(this.#client.registry, operationKey);
+    const found = observedState(this.#client.registry, operationKey);
     if (!known || (anew && !found.listeners.size)) void look(this.#client, address);
     return found;
   }

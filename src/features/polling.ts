@@ -121,7 +121,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
     // An answer in another user's session says nothing about this user's work.
     const foreign = isSamePerson(job.client, job.namespace) ? undefined : drive.mustStop();
     if (foreign || answer.state !== 'running') return foreign ?? answer;
-    const cutOff = answer.result ? undefined : await drive.cutOff();
+    const cutOff = answer.result ? undefined : await drive.awaitNetwork();
     if (cutOff) return cutOff;
     const pause = atLeast(number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
     if (clock.now() + pause >= ends) return answer;

@@ -45,7 +45,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   if (typeof proof === 'object' && !isEffect(drive)) return settle(drive, replayed('reconcile'), proof);
   if (proof === 'none') {
     if (!(await settleRecord(job, record, rejected(), { sticky: reason === 'burnt' }))) return tell(drive, unknown('store'), result);
-    // The server may still execute the payload that it holds, if somebody sends that again. So a key that is not random is not replaced (decision 11).
+    // The server may still execute the payload that it holds, if a call sends that payload again. So do not replace a key that is not random (decision 11).
     const keyStays = !record.random && (reason === 'mismatch' || reason === 'bytes');
     // If the server refused, its refusal is the answer. Otherwise the call goes on under a new key, if it has something to send.
     // "Unavailable" is a reason to ask after a refusal that may hide an effect, and after a 5xx of a server that knows no keys.
@@ -58,7 +58,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   return tell(drive, replayed('reconcile'), proof === 'done' ? result : proof, 'ERR_ONCE_ALREADY_DONE');
 }
 
-/** Asks `reconcile` which payload had the effect that a 2xx reports. Gives the answer to the present payload, if it was that one. */
+/** Asks `reconcile` which payload had the effect that a 2xx reports. If it was the present payload, gives the answer to it. */
 async function whose(drive: Driver, result: Result | undefined): Promise<Result | undefined> {
   const proof = isEffect(drive) ? undefined : await prove(drive, 'mismatch', result);
   return typeof proof === 'object' ? proof : undefined;

@@ -169,7 +169,7 @@ async function read(
   };
 }
 
-/** The answer that an SDK's error tells of, as far as a replay marker needs it: stripe-node's errors have `statusCode` and `headers`. */
+/** The answer that an SDK's error reports, as far as a replay marker needs it: stripe-node's errors have `statusCode` and `headers`. */
 function answerIn(error: unknown): Answer | undefined {
   const { headers, statusCode } = ((typeof error === 'object' && error) || {}) as { readonly headers?: unknown; readonly statusCode?: unknown };
   if (typeof headers !== 'object' || headers === null) return undefined;

@@ -2,7 +2,7 @@
 import { typeOf } from '../core/name.js';
 import { namespaceNow } from '../engine/address.js';
 import * as observe from '../engine/observe.js';
-import { look } from '../engine/registry.js';
+import { refreshScreens } from '../engine/registry.js';
 import { clientOf, type Once } from '../once.js';
 
 /**
@@ -28,7 +28,7 @@ export function watch(once: Once, listener: () => void): () => void {
 export function refresh(once: Once): void {
   const client = clientOf(once, 'refresh');
   namespaceNow(client);
-  look(client.registry, true);
+  refreshScreens(client.registry, true);
 }
 
 /**

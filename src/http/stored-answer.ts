@@ -21,8 +21,8 @@ function toStore({ response, body, value }: Result): StoredAnswer | undefined {
 }
 
 /**
- * The value as JSON; `undefined` if JSON can't hold it. Then no value is stored, and a later call is told that the work is done: better
- * than `{}` for a Map.
+ * The value as JSON; `undefined` if JSON can't hold it. Then no value is stored, and a later call only learns that the work is done, which
+ * is better than getting `{}` for a Map.
  */
 function storedValue(value: unknown): StoredAnswer | undefined {
   try {

@@ -113,7 +113,7 @@ describe('an operation under way', () => {
     const own = { ...registry(), flights: new Map<OperationKey, InFlightOperation>(), outcomes: new WeakMap<object, Outcome>() };
     return { own, flight: new InFlightOperation(own, made('slot'), {}) };
   };
-  const caller = { joined: true, signal: undefined, request: undefined, told: undefined, left: LEFT };
+  const caller = { joined: true, signal: undefined, request: undefined, onOutcome: undefined, left: LEFT };
 
   test('that has landed tells who comes then, at once, with an answer like the first one', async () => {
     const { own, flight } = fly();
@@ -306,7 +306,7 @@ describe('an answer that goes on, and its readers', () => {
 
   test('who came too late for a copy of it is no reader', async () => {
     const flight = new InFlightOperation(registry(), 'late' as OperationKey, {});
-    const caller = { joined: false, request: undefined, told: undefined, left: LEFT };
+    const caller = { joined: false, request: undefined, onOutcome: undefined, left: LEFT };
     const controller = new AbortController();
     const response = new Response('data: 1');
     const first = flight.join({ ...caller, signal: controller.signal });

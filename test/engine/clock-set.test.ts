@@ -3,7 +3,7 @@
  * passed, and not in what the device's clock says.
  */
 import { describe, expect, vi } from 'vitest';
-import { evenForMs } from '../../src/engine/even-clock.js';
+import { steadyForMs } from '../../src/engine/even-clock.js';
 import { around, clear, createOnce, type OnceOptions, type Outcome, run, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 import { answers, charged, delayed, during, type Entry, lost } from '../support/server.js';
@@ -197,13 +197,13 @@ describe('a server', () => {
 
 test('a clock is even as long as nobody sets it, and a second of drift is no jump', async () => {
   const clock = virtualClock();
-  expect(evenForMs(clock)).toBe(0);
+  expect(steadyForMs(clock)).toBe(0);
   await clock.advance(MINUTE);
   clock.jump(999);
-  expect(evenForMs(clock)).toBe(MINUTE);
+  expect(steadyForMs(clock)).toBe(MINUTE);
   clock.jump(1);
-  expect(evenForMs(clock)).toBe(0);
+  expect(steadyForMs(clock)).toBe(0);
   await clock.advance(MINUTE);
   clock.jump(-1000);
-  expect(evenForMs(clock)).toBe(0);
+  expect(steadyForMs(clock)).toBe(0);
 });

@@ -7,7 +7,7 @@ import type { Label, OperationKey } from '../../src/core/ids.js';
 import type { OnceRecord } from '../../src/core/record.js';
 import type { Client, Registry } from '../../src/engine/client.js';
 import { openLog } from '../../src/engine/log.js';
-import { emit, guarded, live, named, pendingOf, publish, readAnew, rememberedOutcome, stateOf } from '../../src/engine/observe.js';
+import { emit, guarded, named, observedState, pendingOf, publish, readAnew, rememberedOutcome, stateOf } from '../../src/engine/observe.js';
 import type { Listener, OperationState } from '../../src/engine/observed.js';
 import { keyedOperationOf } from '../../src/engine/registry.js';
 import { requests } from '../../src/features/requests.js';
@@ -99,13 +99,13 @@ describe('states', () => {
 
   test('begin with loading, and are one object for one place', () => {
     const { client } = scene();
-    const state = live(client.registry, made('a'));
+    const state = observedState(client.registry, made('a'));
     expect(state.state).toEqual({ phase: 'loading' });
-    expect(live(client.registry, made('a'))).toBe(state);
+    expect(observedState(client.registry, made('a'))).toBe(state);
     const heard = vi.fn();
     state.listeners.add(heard);
     publish(client, made('a'), SENDING);
-    expect(live(client.registry, made('a')).state).toBe(SENDING);
+    expect(observedState(client.registry, made('a')).state).toBe(SENDING);
     expect(heard).toHaveBeenCalledOnce();
   });
 
@@ -119,7 +119,7 @@ describe('states', () => {
     const { client } = scene();
     publish(client, made('a'), state);
     readAnew(client, made('a'));
-    expect(live(client.registry, made('a')).state.phase).toBe(phase);
+    expect(observedState(client.registry, made('a')).state.phase).toBe(phase);
   });
 
   test('of what nobody asked about stay unmade', () => {
@@ -132,7 +132,7 @@ describe('states', () => {
     const { client, lives } = scene();
     publish(client, made('sending'), SENDING);
     publish(client, made('waiting'), WAITING);
-    live(client.registry, made('looked at')).listeners.add(() => {});
+    observedState(client.registry, made('looked at')).listeners.add(() => {});
     publish(client, made('unsettled'), UNSETTLED);
     for (let slot = 4; slot < 500; slot++) publish(client, made(`settled ${slot}`), SETTLED);
     expect(lives.size).toBe(500);
@@ -150,7 +150,7 @@ describe('states', () => {
 
   test('are bounded even where idle and loading ones are all there is', () => {
     const { client, lives } = scene();
-    for (let slot = 0; slot < 250; slot++) live(client.registry, made(`loading ${slot}`));
+    for (let slot = 0; slot < 250; slot++) observedState(client.registry, made(`loading ${slot}`));
     for (let slot = 0; slot < 260; slot++) publish(client, made(`idle ${slot}`), { phase: 'idle' });
     expect(lives.size).toBeLessThanOrEqual(500);
     for (let slot = 0; slot < 260; slot++) publish(client, made(`more ${slot}`), { phase: 'idle' });
