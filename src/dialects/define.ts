@@ -1,6 +1,6 @@
 /** Makes dialects from data. */
 import type { Answer, Dialect, Reading } from '../core/dialect.js';
-import { mayHideEffect } from '../core/verdict.js';
+import { mayHideEffect, TRANSIENT } from '../core/verdict.js';
 import type { AnswerRule, DialectDefinition } from './definition.js';
 import { checkDefinition } from './definition-check.js';
 import { bearsMarker, GENERIC, isMarked } from './generic.js';
@@ -29,6 +29,7 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
   const { name, place, pattern = GENERIC.keyPattern, shape, windowMs = GENERIC.windowMs, marker, answers = [] } = definition;
   checkNames(definition);
   checkDefinition(definition, pattern);
+  const declining = answers.flatMap(({ means, status }) => (means === 'refused' ? (status ?? []) : []));
   const replayed = (answer: Answer): boolean => (marker ? matches(marker, answer, false) : marker === undefined && isMarked(answer));
   return {
     name,
@@ -50,11 +51,19 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
       // A replayed 5xx was stored when the handler crashed, and stays the answer to this key: the common rules read it.
       if (marked && answer.status >= 500) return undefined;
       const rule = answers.find((one) => matches(one, answer, ambiguous));
-      return rule && readingOf(rule, answer, marked);
+      if (rule) return readingOf(rule, answer, marked);
+      // Asked for once more: what comes empty again was not cut.
+      return answer.status < 300 && declining.includes(answer.status) && !ambiguous && isEmptyJson(answer) ? TRANSIENT : undefined;
     },
     definition,
   };
 }
+
+/**
+ * Whether this is JSON without a byte and without a length. A gateway may have ended the message that its server broke off before the first
+ * byte: nginx does where the end of the connection ends the body, as it is by default, and PHP has sent the headers before it died.
+ */
+const isEmptyJson = ({ text, header }: Answer): boolean => text === '' && /json/i.test(header('content-type') ?? '') && header('content-length') === null;
 
 function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, marked: boolean): Reading | undefined {
   const open = mayHideEffect(answer.status);

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { square } from 'oncefetch/dialects';
+import { defineDialect, inHeader, square } from 'oncefetch/dialects';
 import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -161,6 +161,17 @@ describe('a document', { concurrent: true }, () => {
     const once = open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected-for-good' : undefined) });
     expect(outcomeOf(await ask(once, url))?.effect).toBe('none');
     expect(requests()).toBe(2);
+  });
+
+  test.each([
+    ['a decline', { status: 'declined' }, 'none'],
+    ['a payment', { status: 'paid' }, 'done'],
+    ['another one without a byte', undefined, 'done'],
+  ])('without a byte, of a server that declines in the body, is asked for again, and is then %s', async (_, second, effect) => {
+    const { url, requests } = await serve((to, request) => to.writeHead(200, whole).end(request > 1 ? JSON.stringify(second) : ''));
+    const answers = [{ status: 200, at: { status: 'declined' }, means: 'refused', sticky: true }] as const;
+    const once = open({ dialect: defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), answers }) });
+    expect([outcomeOf(await ask(once, url))?.effect, requests()]).toEqual([effect, 2]);
   });
 
   test('behind the link of a 202 that was cut is asked for again', async () => {
