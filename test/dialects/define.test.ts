@@ -4,6 +4,7 @@ import { decide, type Situation } from '../../src/core/decide.js';
 import { readAnswer } from '../../src/core/verdict.js';
 import {
   type AnswerRule,
+  adyen,
   aws,
   braintree,
   checkout,
@@ -164,4 +165,19 @@ test('paths go through lists and objects, and no hostile body is walked without 
   expect(read({ a: { c: { b: 'x' } } })).toBe('in-progress');
   expect(read({ a: null })).toBe('refused');
   expect(read({ a: Array.from({ length: 1_000_000 }, () => 1) })).toBe('refused');
+});
+
+describe('JSON without a byte', () => {
+  const json = { 'content-type': 'application/json' };
+  test.each<[string, number, Record<string, string>, string]>([
+    ['of a message that a gateway ended', 200, json, 'transient'],
+    ['whose compressed bytes never came', 200, { ...json, 'content-encoding': 'gzip', 'content-length': '90' }, 'transient'],
+    ['that says so', 200, { ...json, 'content-length': '0' }, 'fresh'],
+    ['that is no JSON', 200, {}, 'fresh'],
+    ['with a status that declines nothing', 201, json, 'fresh'],
+  ])('%s, %i, is the answer only if it comes again', (_, status, headers, kind) => {
+    expect(readAnswer(answerOf({ status, headers }), ASKED, adyen(), false).kind).toBe(kind);
+    expect(readAnswer(answerOf({ status, headers }), ASKED, adyen(), true).kind).toBe('fresh');
+    expect(readAnswer(answerOf({ status, headers }), ASKED, generic(), false).kind).toBe('fresh');
+  });
 });
