@@ -1,6 +1,6 @@
 /** Makes dialects from data. */
 import type { Answer, Dialect, Reading } from '../core/dialect.js';
-import { mayHideEffect, TRANSIENT } from '../core/verdict.js';
+import { isEmptyJson, mayHideEffect, TRANSIENT } from '../core/verdict.js';
 import type { AnswerRule, DialectDefinition } from './definition.js';
 import { checkDefinition } from './definition-check.js';
 import { bearsMarker, GENERIC, isMarked } from './generic.js';
@@ -58,13 +58,6 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
     definition,
   };
 }
-
-/**
- * Whether this is JSON without a byte, though nothing says that it has none. A gateway may have ended the message that its server broke off
- * before the first byte: nginx does where the end of the connection ends the body, as it is by default, and PHP has sent the headers before
- * it died. And Firefox takes compressed bytes over HTTP/1.1 that never came for an empty body, whatever their length.
- */
-const isEmptyJson = ({ text, header }: Answer): boolean => text === '' && /json/i.test(header('content-type') ?? '') && header('content-length') !== '0';
 
 function readingOf({ means, sticky, resource }: AnswerRule, answer: Answer, marked: boolean): Reading | undefined {
   const open = mayHideEffect(answer.status);

@@ -16,13 +16,16 @@ interface AgentOptions {
   readonly pipelining?: number;
 }
 
+/** Whether Node's own fetch speaks HTTP/2 unless told otherwise, as that of Node 26 does. */
+const speaksHttp2 = (): boolean => Number.parseInt(globalThis.process.versions['undici'] ?? '', 10) >= 8;
+
 /**
- * Whether an agent with these options sends a request again over HTTP/2. From version 8 on, which speaks HTTP/2 by default, undici does so
- * with a request without a body after REFUSED_STREAM or GOAWAY. Gateways say that, too, of what their server has executed: HAProxy, when
- * the server closes a connection without an answer. Undici 6 does so with several requests at once on a connection, when one of them ends.
+ * Whether an agent with these options sends a request again over HTTP/2. Undici 8 does so with a request without a body, after REFUSED_STREAM
+ * or GOAWAY. Gateways say that, too, of what their server has executed: HAProxy, when the server closes a connection without an answer.
+ * Undici 6 does so with several requests at once on a connection, when one of them ends.
  */
-const resendsOverHttp2 = ({ allowH2, pipelining = 1 }: AgentOptions, { body }: RequestInit): boolean =>
-  (allowH2 ?? Number.parseInt(globalThis.process.versions['undici'] ?? '', 10) > 7) && (!body || pipelining > 1);
+const resendsOverHttp2 = ({ allowH2 = speaksHttp2(), pipelining = 1 }: AgentOptions, { body }: RequestInit): boolean =>
+  allowH2 && (!body || pipelining > 1);
 
 /**
  * Whether this is undici's own `Agent`: not a subclass, without composed interceptors (a Proxy with another `dispatch`), without a
