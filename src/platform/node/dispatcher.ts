@@ -24,8 +24,7 @@ const speaksHttp2 = (): boolean => Number.parseInt(globalThis.process.versions['
  * or GOAWAY. Gateways say that, too, of what their server has executed: HAProxy, when the server closes a connection without an answer.
  * Undici 6 does so with several requests at once on a connection, when one of them ends.
  */
-const resendsOverHttp2 = ({ allowH2 = speaksHttp2(), pipelining = 1 }: AgentOptions, { body }: RequestInit): boolean =>
-  allowH2 && (!body || pipelining > 1);
+const resendsOverHttp2 = ({ allowH2 = speaksHttp2(), pipelining = 1 }: AgentOptions, { body }: RequestInit): boolean => allowH2 && (!body || pipelining > 1);
 
 /**
  * Whether this is undici's own `Agent`: not a subclass, without composed interceptors (a Proxy with another `dispatch`), without a
