@@ -52,8 +52,7 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
       if (marked && answer.status >= 500) return undefined;
       const rule = answers.find((one) => matches(one, answer, ambiguous));
       if (rule) return readingOf(rule, answer, marked);
-      // Asked for once more: what comes empty again was not cut.
-      return answer.status < 300 && declining.includes(answer.status) && !ambiguous && isEmptyJson(answer) ? TRANSIENT : undefined;
+      return answer.status < 300 && declining.includes(answer.status) && isEmptyJson(answer) ? TRANSIENT : undefined;
     },
     definition,
   };
