@@ -12,6 +12,8 @@ export interface Answer {
   readonly text: string;
   /** The body as JSON; `undefined` if it is not JSON. */
   readonly json: unknown;
+  /** The body was not read, or not by us. */
+  readonly unread?: boolean;
 }
 
 /** What the rules know of the request. */

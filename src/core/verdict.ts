@@ -144,6 +144,14 @@ function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Readin
 export const isHtml = ({ header, text }: Answer): boolean => /html/i.test(header('content-type') ?? '') || /^\s*<(!doctype html|html)\b/i.test(text);
 
 /**
+ * Whether this is JSON without a byte, though nothing says that it has none. A gateway may have ended the message that its server broke off
+ * before the first byte: nginx does where the end of the connection ends the body, as it is by default, and PHP has sent the headers before
+ * it died. And Firefox takes compressed bytes over HTTP/1.1 that never came for an empty body, whatever their length.
+ */
+export const isEmptyJson = ({ text, header, unread }: Answer): boolean =>
+  text === '' && !unread && /json/i.test(header('content-type') ?? '') && header('content-length') !== '0';
+
+/**
  * Whether this is not the server's answer to this request: after a redirect, an opaque answer (its status is 0), a login page where JSON was expected.
  * Or its status says nothing: gRPC-web and the streams of Connect and tRPC tell of errors in later parts of the body, which nobody reads here.
  *
@@ -196,7 +204,7 @@ const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed',
  */
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, hooked?: Reading): WorkState {
   const { status } = answer;
-  const ok = status > 199 && status < 300 && status !== 202 && !isHtml(answer);
+  const ok = status > 199 && status < 300 && status !== 202 && !isHtml(answer) && !isEmptyJson(answer);
   // Some services answer with a bare word, as JSON or as text. A bare "error" may be about the poll and not about the work. The empty `message`
   // makes it count like JSend's "error", which is about the poll.
   const state = documentState(isObject(answer.json) ? answer.json : { status: answer.text, message: '' });

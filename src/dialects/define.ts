@@ -1,6 +1,6 @@
 /** Makes dialects from data. */
 import type { Answer, Dialect, Reading } from '../core/dialect.js';
-import { mayHideEffect } from '../core/verdict.js';
+import { isEmptyJson, mayHideEffect, TRANSIENT } from '../core/verdict.js';
 import type { AnswerRule, DialectDefinition } from './definition.js';
 import { checkDefinition } from './definition-check.js';
 import { bearsMarker, GENERIC, isMarked } from './generic.js';
@@ -29,6 +29,7 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
   const { name, place, pattern = GENERIC.keyPattern, shape, windowMs = GENERIC.windowMs, marker, answers = [] } = definition;
   checkNames(definition);
   checkDefinition(definition, pattern);
+  const declining = answers.flatMap(({ means, status }) => (means === 'refused' ? (status ?? []) : []));
   const replayed = (answer: Answer): boolean => (marker ? matches(marker, answer, false) : marker === undefined && isMarked(answer));
   return {
     name,
@@ -50,7 +51,8 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
       // A replayed 5xx was stored when the handler crashed, and stays the answer to this key: the common rules read it.
       if (marked && answer.status >= 500) return undefined;
       const rule = answers.find((one) => matches(one, answer, ambiguous));
-      return rule && readingOf(rule, answer, marked);
+      if (rule) return readingOf(rule, answer, marked);
+      return answer.status < 300 && declining.includes(answer.status) && isEmptyJson(answer) ? TRANSIENT : undefined;
     },
     definition,
   };

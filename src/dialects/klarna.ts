@@ -10,6 +10,7 @@ import { inHeader } from './key-location.js';
  * @see https://docs.klarna.com/klarna-network-distribution/payments/one-time-payments/server-side-only-integration/authorize-the-payment
  * @see https://docs.klarna.com/acquirer/klarna/get-started/integration-resilience/escalation-and-retry-policy
  * @see https://docs.klarna.com/order-management/in-depth-knowledge/pending-orders
+ * @see https://github.com/tuutti/php-klarna-ordermanagement docs/Api/CapturesApi.md (153e705)
  */
 export const klarna = (): DefinedDialect =>
   defineDialect({
@@ -19,6 +20,8 @@ export const klarna = (): DefinedDialect =>
     marker: false,
     replays: true,
     answers: [
+      // A capture is answered without a body.
+      { status: 201, text: /^$/, means: 'fresh' },
       { status: [200, 201], at: { 'payment_transaction_response.result': 'DECLINED' }, means: 'refused', sticky: true },
       { status: [200, 201], at: { fraud_status: 'REJECTED' }, means: 'refused', sticky: true },
     ],

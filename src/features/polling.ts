@@ -71,8 +71,8 @@ function isMarked({ job }: Driver, accepted: Result | undefined): boolean {
 }
 
 /** Whether a 202 that is marked as a replay is the answer to an earlier payload, as a 200 would be (`decide`). */
-function isOfEarlier({ job: { client, settings } }: Driver): boolean {
-  const resent = settings.repeat !== 'if-changed' && client.transport.mayResend({});
+function isOfEarlier({ job: { client, settings, payload } }: Driver): boolean {
+  const resent = settings.repeat !== 'if-changed' && client.transport.mayResend({ body: payload?.prepared?.body ?? null });
   return !settings.dialect.answersMismatch && !resent;
 }
 

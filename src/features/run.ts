@@ -214,7 +214,7 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous) : hookReading(a.job, said, answer);
   const reading = said === undefined ? inContext(own, several, !a.ambiguous && !a.otherPayloads, client.registry.outcomes.get(response)?.effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
-  // The function most likely used the platform's own fetch.
-  const mayResend = client.transport.mayResend({});
+  // The function most likely used the platform's own fetch, and sent a body.
+  const mayResend = client.transport.mayResend({ body: '{}' });
   return { reading, refusal, mayResend, result: resultOf(answered), reached: true, retryAfterMs: retryAfterMs(answer.header, client.platform.clock.now()) };
 }

@@ -52,7 +52,7 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
 }
 
 /** The answer as the rules see it. */
-export function answerOf({ response, text }: Answered): Answer {
+export function answerOf({ response, text, body }: Answered): Answer {
   // Copy the headers once, because the rules read a dozen of them, and platforms validate the name at every `get`.
   const headers = new Map<string, string>();
   response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
@@ -64,6 +64,7 @@ export function answerOf({ response, text }: Answered): Answer {
     redirected: response.redirected === true,
     header: (name) => headers.get(name.toLowerCase()) ?? null,
     text,
+    unread: body === undefined,
     get json() {
       if (!parsed && /^\s*[[{"]/.test(text)) json = jsonOf(text);
       parsed = true;

@@ -225,7 +225,7 @@ describe('an answer behind a link', () => {
 
   test('that is a page for people says nothing', () => {
     expect(poll(200, { 'content-type': 'text/HTML' })).toBe('running');
-    expect(poll(200, { 'content-type': 'application/json' })).toBe('done');
+    expect(poll(200, { 'content-type': 'application/json', 'content-length': '0' })).toBe('done');
   });
 
   test("has the dialect's word first", () => {

@@ -4,6 +4,7 @@ import { decide, type Situation } from '../../src/core/decide.js';
 import { readAnswer } from '../../src/core/verdict.js';
 import {
   type AnswerRule,
+  adyen,
   aws,
   braintree,
   checkout,
@@ -14,6 +15,7 @@ import {
   ietf,
   inBody,
   inHeader,
+  klarna,
   paypal,
   razorpay,
   repeatableRequests,
@@ -164,4 +166,18 @@ test('paths go through lists and objects, and no hostile body is walked without 
   expect(read({ a: { c: { b: 'x' } } })).toBe('in-progress');
   expect(read({ a: null })).toBe('refused');
   expect(read({ a: Array.from({ length: 1_000_000 }, () => 1) })).toBe('refused');
+});
+
+describe('JSON without a byte', () => {
+  const json = { 'content-type': 'application/json' };
+  test.each<[string, number, Record<string, string>, string]>([
+    ['of a message that a gateway ended', 200, json, 'transient'],
+    ['whose compressed bytes never came', 200, { ...json, 'content-encoding': 'gzip', 'content-length': '90' }, 'transient'],
+    ['that says so', 200, { ...json, 'content-length': '0' }, 'fresh'],
+    ['that is no JSON', 200, {}, 'fresh'],
+    ['with a status that declines nothing', 201, json, 'fresh'],
+  ])('%s, %i, of a server that declines in the body', (_, status, headers, kind) => {
+    for (const ambiguous of [false, true]) expect(readAnswer(answerOf({ status, headers }), ASKED, adyen(), ambiguous).kind).toBe(kind);
+    for (const dialect of [generic(), klarna()]) expect(readAnswer(answerOf({ status: 201, headers }), ASKED, dialect, false).kind).toBe('fresh');
+  });
 });

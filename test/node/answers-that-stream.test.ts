@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { square } from 'oncefetch/dialects';
+import { defineDialect, inHeader, square } from 'oncefetch/dialects';
 import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
 import { afterAll, describe, expect, test } from 'vitest';
 
@@ -163,10 +163,20 @@ describe('a document', { concurrent: true }, () => {
     expect(requests()).toBe(2);
   });
 
-  test('behind the link of a 202 that was cut is asked for again', async () => {
+  test.each([
+    ['a decline', 'declined', 'none'],
+    ['a payment', 'paid', 'done'],
+  ])('without a byte, of a server that declines in the body, is asked for again until it is %s', async (_, status, effect) => {
+    const { url, requests } = await serve((to, request) => to.writeHead(200, whole).end(request > 2 ? JSON.stringify({ status }) : ''));
+    const answers = [{ status: 200, at: { status: 'declined' }, means: 'refused', sticky: true }] as const;
+    const once = open({ dialect: defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), answers }) });
+    expect([outcomeOf(await ask(once, url))?.effect, requests()]).toEqual([effect, 3]);
+  });
+
+  test.each(['{"status":"fai', ''])('behind the link of a 202 that was cut to %j is asked for again', async (cut) => {
     const { url, requests } = await serve((to, request) => {
       if (request === 1) to.writeHead(202, { location: '/status', 'retry-after': '0' }).end();
-      else to.writeHead(200, whole).end(request === 2 ? '{"status":"fai' : '{"status":"failed"}');
+      else to.writeHead(200, whole).end(request === 2 ? cut : '{"status":"failed"}');
     });
     const response = await open().fetch(url, { method: 'POST', body: '{}', once: { operation: ['ask', 1], accepted: 'poll' } });
     expect([outcomeOf(response)?.effect, requests()]).toEqual(['none', 3]);

@@ -18,7 +18,7 @@ import {
   setGlobalDispatcher,
   fetch as undiciFetch,
 } from 'undici';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { browserPlatform } from '../../src/platform/browser/index.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { reactNativePlatform } from '../../src/platform/react-native/index.js';
@@ -132,14 +132,16 @@ describe('whether a platform may send again', () => {
     expect(mayResend()).toBe(false);
     expect(mayResend({ dispatcher: new Agent() } as RequestInit)).toBe(true);
     expect(nodePlatform().transport(fetch).mayResend({})).toBe(true);
-    for (const [options, resends] of [
-      [{ allowH2: true }, false],
-      [{ pipelining: 10 }, false],
+    for (const [options, body, resends] of [
+      [{ allowH2: true }, '{}', false],
+      // Undici 8 sends one without a body again, where a gateway says that its server has not executed it.
+      [{ allowH2: true }, null, true],
+      [{ pipelining: 10 }, null, false],
       // Undici 6 sends each of several requests again that are on one connection of HTTP/2.
-      [{ allowH2: true, pipelining: 10 }, true],
+      [{ allowH2: true, pipelining: 10 }, '{}', true],
     ] as const) {
       setGlobalDispatcher(new Agent(options));
-      expect(mayResend(), JSON.stringify(options)).toBe(resends);
+      expect(mayResend({ body }), JSON.stringify(options)).toBe(resends);
     }
     setGlobalDispatcher(new EnvHttpProxyAgent({ httpProxy: 'http://127.0.0.1:9' }));
     expect(mayResend()).toBe(true);
@@ -149,6 +151,19 @@ describe('whether a platform may send again', () => {
     }
     realm[DISPATCHER] = new (class Agent2 extends Agent {})();
     expect(mayResend()).toBe(true);
+  });
+
+  // Node 26 has undici 8.
+  test.each([
+    ['7.29.1', undefined, null, false],
+    ['8.10.2', undefined, '{}', false],
+    ['8.10.2', undefined, null, true],
+    ['8.10.2', { allowH2: false }, null, false],
+  ])("Node's own fetch of undici %s, with an agent of %j and the body %j: %s", (undici, options, body, resends) => {
+    if (options) setGlobalDispatcher(new Agent(options));
+    vi.stubGlobal('process', { ...process, versions: { ...process.versions, undici } });
+    onTestFinished(() => void vi.unstubAllGlobals());
+    expect(mayResend({ body })).toBe(resends);
   });
 
   test('browsers and React Native may', () => {

@@ -10,21 +10,34 @@ const NODES_OWN = 'internal/deps/undici/undici';
 const hidden = (of: object, description: string): unknown =>
   (of as Record<symbol, unknown>)[Object.getOwnPropertySymbols(of).find((symbol) => symbol.description === description) as symbol];
 
+interface AgentOptions {
+  readonly interceptors?: unknown;
+  readonly allowH2?: boolean;
+  readonly pipelining?: number;
+}
+
+/** Whether Node's own fetch speaks HTTP/2 unless told otherwise, as that of Node 26 does. */
+const speaksHttp2 = (): boolean => Number.parseInt(globalThis.process.versions['undici'] ?? '', 10) >= 8;
+
+/**
+ * Whether an agent with these options sends a request again over HTTP/2. Undici 8 does so with a request without a body, after REFUSED_STREAM
+ * or GOAWAY. Gateways say that, too, of what their server has executed: HAProxy, when the server closes a connection without an answer.
+ * Undici 6 does so with several requests at once on a connection, when one of them ends.
+ */
+const resendsOverHttp2 = ({ allowH2 = speaksHttp2(), pipelining = 1 }: AgentOptions, { body }: RequestInit): boolean => allowH2 && (!body || pipelining > 1);
+
 /**
  * Whether this is undici's own `Agent`: not a subclass, without composed interceptors (a Proxy with another `dispatch`), without a
- * factory of the app. Agents that retry, agents for proxies, and anything unknown are not. Nor is one that sends several requests at once
- * over HTTP/2: when one of them ends, undici 6 sends the others again.
+ * factory of the app. Agents that retry, agents for proxies, and anything unknown are not.
  */
-function isPlainAgent(dispatcher: object): boolean {
+function isPlainAgent(dispatcher: object, options: AgentOptions | undefined): boolean {
   const agent = Object.getPrototypeOf(dispatcher) as object;
   const base = Object.getPrototypeOf(agent) as { dispatch?: unknown };
-  const options = hidden(dispatcher, 'options') as { interceptors?: unknown; allowH2?: boolean; pipelining?: number } | undefined;
   return (
     agent.constructor.name === 'Agent' &&
     (dispatcher as { dispatch?: unknown }).dispatch === base.dispatch &&
     (hidden(dispatcher, 'factory') as { name?: string } | undefined)?.name === 'defaultFactory' &&
-    options?.interceptors === undefined &&
-    !(options?.allowH2 && (options.pipelining ?? 1) > 1)
+    options?.interceptors === undefined
   );
 }
 
@@ -36,7 +49,8 @@ export function sendsOnce(init: RequestInit): boolean {
     const [legacy, latest] = DISPATCHERS.map((symbol) => (globalThis as Record<symbol, unknown>)[symbol] as object | undefined);
     // Undici 8 puts its dispatcher under both symbols, wrapped for the fetch of earlier versions.
     const used = legacy?.constructor.name === 'Dispatcher1Wrapper' ? latest : legacy;
-    return used === undefined || isPlainAgent(used);
+    const options = used && (hidden(used, 'options') as AgentOptions | undefined);
+    return !resendsOverHttp2(options ?? {}, init) && (used === undefined || isPlainAgent(used, options));
   } catch {
     // What is under the symbol is not undici's.
     return false;
