@@ -167,8 +167,8 @@ export interface OperationOptions {
    */
   headers?: ((a: Leaving) => NonNullable<RequestInit['headers']> | Promise<NonNullable<RequestInit['headers']>>) | undefined;
   /**
-   * Called once with the outcome of the operation, even if the call itself was aborted. Not called if the call rejects with ERR_ONCE_BUSY
-   * because this page or process drives the operation already.
+   * Called once with the outcome of the operation, even if the call itself was aborted, or has joined another one and ran out of time. Not
+   * called if the call rejects with ERR_ONCE_BUSY and has joined none, because this page or process drives the operation already.
    */
   onOutcome?: ((outcome: Outcome) => void) | undefined;
 }
