@@ -240,7 +240,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   origins?: readonly string[] | ((url: string) => boolean) | undefined;
   /** Names calls that can't have the option `once` because an HTTP client makes them. Return `false` for a plain fetch, `undefined` for no name. */
   operation?: ((request: { method: string; url: string; json: unknown }) => OperationName | false | undefined) | undefined;
-  /** Tells whether the device is online. @default what the platform tells */
+  /** Tells whether the device is online, in place of what the platform tells. */
   connectivity?: Connectivity | undefined;
   /** Makes the keys. It must be cryptographically random. @default crypto.randomUUID */
   randomUUID?: (() => string) | undefined;
