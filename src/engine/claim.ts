@@ -1,5 +1,4 @@
 /** The claim of a name and the first look at its record. */
-
 import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unsent } from '../core/outcome.js';
@@ -19,7 +18,8 @@ import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
-
+/** How often the generation may turn out to be another one, because other contexts begin operations of the name at the same time. */
+const REKEYS_MAX = 3;
 /** The release where there is no lock, or the lock manager refuses it. */
 const FREE = (): void => {};
 
@@ -126,7 +126,7 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
       key = await parts.hooks.key(job, keyGeneration);
     }
     const begun = await claim(job, { key: keyGeneration === NO_KEY_YET ? NO_KEY : keyOf(job, key), keyGeneration, keyKind });
-    if (begun.do !== 'rekey' || round > 3) return begun;
+    if (begun.do !== 'rekey' || round > REKEYS_MAX) return begun;
     keyGeneration = begun.generation;
   }
 }
