@@ -167,8 +167,8 @@ export interface OperationOptions {
    */
   headers?: ((a: Leaving) => NonNullable<RequestInit['headers']> | Promise<NonNullable<RequestInit['headers']>>) | undefined;
   /**
-   * Called once with the outcome of the operation, even if the call itself was aborted. Not called if the call rejects with ERR_ONCE_BUSY
-   * because this page or process drives the operation already.
+   * Called once with the outcome of the operation, even if the call itself was aborted, or has joined another one and ran out of time. Not
+   * called if the call rejects with ERR_ONCE_BUSY and has joined none, because this page or process drives the operation already.
    */
   onOutcome?: ((outcome: Outcome) => void) | undefined;
 }
@@ -240,7 +240,7 @@ export interface OnceOptions extends Omit<OperationOptions, 'operation' | 'meta'
   origins?: readonly string[] | ((url: string) => boolean) | undefined;
   /** Names calls that can't have the option `once` because an HTTP client makes them. Return `false` for a plain fetch, `undefined` for no name. */
   operation?: ((request: { method: string; url: string; json: unknown }) => OperationName | false | undefined) | undefined;
-  /** Tells whether the device is online. @default what the platform tells */
+  /** Tells whether the device is online, in place of what the platform tells. */
   connectivity?: Connectivity | undefined;
   /** Makes the keys. It must be cryptographically random. @default crypto.randomUUID */
   randomUUID?: (() => string) | undefined;

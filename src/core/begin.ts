@@ -26,75 +26,75 @@ export function endedBefore(record: OnceRecord | undefined): string | undefined 
  * Decides what a call does with the stored record. Must be called within one atomic update. `storeNow`, the store's own time, is used
  * for leases and for the age of a key, because machines have different clocks.
  */
-export function begin(stored: unknown, c: Claimant, now: number, storeNow: number): Begun {
-  if (stored === undefined) return c.resumeOnly ? { do: 'nothing' } : insert(undefined, c, now, storeNow);
+export function begin(stored: unknown, call: Claimant, now: number, storeNow: number): Begun {
+  if (stored === undefined) return call.resumeOnly ? { do: 'nothing' } : insert(undefined, call, now, storeNow);
   const record = readRecord(stored);
   if (!record) return { do: 'corrupt' };
-  const same = isSame(record, c);
+  const same = isSame(record, call);
   const { lease } = record;
   // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
-  const driven = leaseHolds(lease, storeNow) && lease.owner !== c.owner && (c.leaseMs !== undefined || lease.owner !== MOVED);
-  if (record.state === 'pending') return driven ? { do: 'busy', record, ms: lease.until - storeNow } : foundPending(record, same, c, now, storeNow);
-  const endedSince = c.waited && c.waited.ended !== lifeOf(record);
-  if (c.resumeOnly) {
+  const driven = leaseHolds(lease, storeNow) && lease.owner !== call.owner && (call.leaseMs !== undefined || lease.owner !== MOVED);
+  if (record.state === 'pending') return driven ? { do: 'busy', record, ms: lease.until - storeNow } : foundPending(record, same, call, now, storeNow);
+  const endedSince = call.waited && call.waited.ended !== lifeOf(record);
+  if (call.resumeOnly) {
     // If nothing of the listed operation was ever sent, its record may be gone. Then the record here is of an earlier or a later operation.
-    const answersResume = c.found ? record.key === c.found.key && record.revision >= c.found.revision : endedSince || record.state === 'settled';
+    const answersResume = call.found ? record.key === call.found.key && record.revision >= call.found.revision : endedSince || record.state === 'settled';
     return { do: answersResume ? 'remembered' : 'nothing', record };
   }
-  const answers = same || (record.state === 'settled' && record.payloads.includes(c.fingerprint));
-  // A key that was used up, perhaps by an operation whose record is lost, is the end of nobody: whoever used it is about to go on with the next one.
+  const answers = same || (record.state === 'settled' && record.payloads.includes(call.fingerprint));
+  // A key that was used up, perhaps by an operation whose record is lost, ends nothing: the call that used it up goes on with the next key.
   if (endedSince && answers && !(record.sticky && record.ending?.effect === 'unknown')) return { do: 'remembered', record };
   // A record whose time is over answers no call, even if no sweep has removed it yet. Both clocks must say so, in case one is fast.
-  if (isOver(record, Math.min(now, storeNow))) return insert(record, c, now, storeNow);
+  if (isOver(record, Math.min(now, storeNow))) return insert(record, call, now, storeNow);
   // A random key is never used for a second operation.
-  if (c.keyKind === 'random' && record.key === c.key) return { do: 'remembered', record };
+  if (call.keyKind === 'random' && record.key === call.key) return { do: 'remembered', record };
   if (record.state === 'retired') {
-    if (staysInUse(record, c, storeNow)) return reuse(record, c, now, storeNow);
-    const begun = insert(record, c, now, storeNow);
+    if (staysInUse(record, call, storeNow)) return reuse(record, call, now, storeNow);
+    const begun = insert(record, call, now, storeNow);
     // If the key of the next generation is the same one, the app's strategy can make no other: the key is used up for good.
-    return begun.do === 'drive' && record.sticky && record.key === c.key ? { do: 'key-burnt', record } : begun;
+    return begun.do === 'drive' && record.sticky && record.key === call.key ? { do: 'key-burnt', record } : begun;
   }
-  if (c.repeat === 'always' || (c.repeat === 'if-changed' && !answers)) return insert(record, c, now, storeNow);
+  if (call.repeat === 'always' || (call.repeat === 'if-changed' && !answers)) return insert(record, call, now, storeNow);
   return { do: answers ? 'remembered' : 'already-settled', record };
 }
 
-function foundPending(record: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Begun {
-  if (c.keyKind === 'literal' && c.key !== record.key) return { do: 'mismatch', record };
-  if (!record.ambiguous && record.random && !c.resumeOnly) {
+function foundPending(record: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Begun {
+  if (call.keyKind === 'literal' && call.key !== record.key) return { do: 'mismatch', record };
+  if (!record.ambiguous && record.random && !call.resumeOnly) {
     // Nothing of the pending operation was sent, so its predecessor still counts. If the predecessor's key stays in use, go on with that key.
     const previous = readRecord(record.previous);
-    if (previous && staysInUse(previous, c, storeNow)) return reuse(previous, c, now, storeNow, record.revision);
-    if (previous?.key === record.key || !same) return insert(record, c, now, storeNow);
+    if (previous && staysInUse(previous, call, storeNow)) return reuse(previous, call, now, storeNow, record.revision);
+    if (previous?.key === record.key || !same) return insert(record, call, now, storeNow);
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
   // The later clock counts: if this machine's clock is slow, but the store's own is not, no clock went back.
-  if (wasSent && (pastWindow(record, c, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { do: 'key-expired', record };
-  if (record.ambiguous && !c.resumeOnly && isElsewhere(record, c)) return { do: 'elsewhere', record };
-  if (!same && !c.resumeOnly && c.whenChanged === 'refuse') return { do: 'mismatch', record };
-  return adopt(record, same, c, now, storeNow);
+  if (wasSent && (pastWindow(record, call, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { do: 'key-expired', record };
+  if (record.ambiguous && !call.resumeOnly && isElsewhere(record, call)) return { do: 'elsewhere', record };
+  if (!same && !call.resumeOnly && call.whenChanged === 'refuse') return { do: 'mismatch', record };
+  return adopt(record, same, call, now, storeNow);
 }
 
 /** Whether the record's present payload is that of this call. */
-const isSame = ({ payloads }: OnceRecord, c: Claimant): boolean => payloads.at(-1) === c.fingerprint;
+const isSame = ({ payloads }: OnceRecord, call: Claimant): boolean => payloads.at(-1) === call.fingerprint;
 
 /**
  * Whether this call goes to another place than the key has been sent to. A server that has never seen the key would execute the request.
  * A dialect says only of its own server that keys count for the whole origin: other servers may be behind the same origin.
  */
-export function isElsewhere(record: OnceRecord, c: Pick<Claimant, 'origin' | 'endpoint' | 'scope' | 'dialect'>): boolean {
-  const narrow = c.scope !== 'origin' || record.dialect !== c.dialect;
-  return record.origin !== c.origin || (narrow && (record.endpoint ?? c.endpoint) !== c.endpoint);
+export function isElsewhere(record: OnceRecord, call: Pick<Claimant, 'origin' | 'endpoint' | 'scope' | 'dialect'>): boolean {
+  const narrow = call.scope !== 'origin' || record.dialect !== call.dialect;
+  return record.origin !== call.origin || (narrow && (record.endpoint ?? call.endpoint) !== call.endpoint);
 }
 
 /** Whether this call sends the key of a refused operation once more. */
-function staysInUse(record: OnceRecord, c: Claimant, storeNow: number): boolean | undefined {
+function staysInUse(record: OnceRecord, call: Claimant, storeNow: number): boolean | undefined {
   return (
     record.keyInUse &&
-    c.keyKind === 'random' &&
-    record.carrier === c.carrier &&
-    !isElsewhere(record, c) &&
-    (isSame(record, c) || c.whenChanged === 'same-key') &&
-    !pastWindow(record, c, storeNow)
+    call.keyKind === 'random' &&
+    record.carrier === call.carrier &&
+    !isElsewhere(record, call) &&
+    (isSame(record, call) || call.whenChanged === 'same-key') &&
+    !pastWindow(record, call, storeNow)
   );
 }
 
@@ -116,43 +116,43 @@ const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readon
 /** Where the key of this call goes. */
 const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier, dialect, origin, endpoint: endpoint || undefined });
 
-function insert(before: OnceRecord | undefined, c: Claimant, now: number, storeNow: number): Begun {
-  const kept = before && keepsKey(before, c);
+function insert(before: OnceRecord | undefined, call: Claimant, now: number, storeNow: number): Begun {
+  const kept = before && keepsKey(before, call);
   const generation = before ? before.generation + (kept ? 0 : 1) : 0;
   // An earlier operation took effect under the key that is used again here. The server may repeat its answer to that operation's payload.
-  const earlierEffect = before?.state === 'settled' && before.key === c.key && (kept || !pastWindow(before, c, storeNow)) ? before : undefined;
+  const earlierEffect = before?.state === 'settled' && before.key === call.key && (kept || !pastWindow(before, call, storeNow)) ? before : undefined;
   const sent = earlierEffect?.payloads ?? [];
-  if (c.keyKind === 'derived' && c.keyGeneration !== generation) return { do: 'rekey', generation };
+  if (call.keyKind === 'derived' && call.keyGeneration !== generation) return { do: 'rekey', generation };
   // The strategy gave the same key for another effect. The server would repeat the answer to the first one.
-  if (earlierEffect && !kept && c.keyKind === 'derived') return { do: 'key-burnt', record: earlierEffect };
+  if (earlierEffect && !kept && call.keyKind === 'derived') return { do: 'key-burnt', record: earlierEffect };
   const record = seal({
     v: RECORD_VERSION,
-    id: c.id,
-    ns: c.ns,
-    label: c.label,
+    id: call.id,
+    ns: call.ns,
+    label: call.label,
     state: 'pending',
-    forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
-    key: c.key,
-    ...placeOf(c),
-    madeAgain: (c.keyKind === 'derived' && c.atomic && (!before || before.madeAgain)) || undefined,
-    random: c.keyKind === 'random',
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow), call.keepMs),
+    key: call.key,
+    ...placeOf(call),
+    madeAgain: (call.keyKind === 'derived' && call.atomic && (!before || before.madeAgain)) || undefined,
+    random: call.keyKind === 'random',
     generation,
     revision: (before?.revision ?? 0) + 1,
     // A context that finds this record can't know whether its writer sent the first attempt and then died. So the record is stored as ambiguous.
-    ambiguous: !c.clean,
-    scheme: c.scheme,
-    payloads: withPresent(sent, c),
-    raw: c.raw,
+    ambiguous: !call.clean,
+    scheme: call.scheme,
+    payloads: withPresent(sent, call),
+    raw: call.raw,
     createdAt: now,
-    firstSentAt: c.clean ? undefined : storeNow,
-    windowEndsAt: c.clean ? undefined : storeNow + c.keyWindowMs,
+    firstSentAt: call.clean ? undefined : storeNow,
+    windowEndsAt: call.clean ? undefined : storeNow + call.keyWindowMs,
     touchedAt: storeNow,
-    lease: leaseOf(c, storeNow),
-    meta: c.meta,
-    request: c.request,
+    lease: leaseOf(call, storeNow),
+    meta: call.meta,
+    request: call.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
   });
-  return { do: 'drive', record, inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(c.fingerprint) };
+  return { do: 'drive', record, inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(call.fingerprint) };
 }
 
 const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecord['lease'] =>
@@ -162,8 +162,8 @@ const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecor
  * Begins a new operation under the key of a refused one, because nothing proves that the application used the key up. `revision`: that
  * of the record that is replaced. The predecessor keeps its own revision, by which waiting calls recognise it.
  */
-function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, revision = before.revision): Begun {
-  const begun = insert(before, { ...c, key: before.key }, now, storeNow) as Extract<Begun, { do: 'drive' }>;
+function reuse(before: OnceRecord, call: Claimant, now: number, storeNow: number, revision = before.revision): Begun {
+  const begun = insert(before, { ...call, key: before.key }, now, storeNow) as Extract<Begun, { do: 'drive' }>;
   const { firstSentAt, windowEndsAt } = before;
   const kept = { revision: revision + 1, firstSentAt, windowEndsAt };
   const record = seal({ ...begun.record, ...kept, refusal: reopened(before), refusedBefore: true });
@@ -177,38 +177,38 @@ function reuse(before: OnceRecord, c: Claimant, now: number, storeNow: number, r
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
 /** Goes on with a pending record under its own key. */
-function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, storeNow: number): Begun {
-  const otherBytes = same && !c.resumeOnly && before.raw !== c.raw;
+function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Begun {
+  const otherBytes = same && !call.resumeOnly && before.raw !== call.raw;
   // If every attempt so far was refused, this call sends its own bytes.
-  const keepsRequest = (same || c.resumeOnly) && !(otherBytes && before.refusedOnly);
+  const keepsRequest = (same || call.resumeOnly) && !(otherBytes && before.refusedOnly);
   // If the record has a link, this call polls the work behind it, and does not send its payload.
   const keepsPayloads = keepsRequest || before.link;
   const sent = before.payloads;
-  const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : c.clean ? undefined : storeNow);
-  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + c.keyWindowMs);
+  const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : call.clean ? undefined : storeNow);
+  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + call.keyWindowMs);
   const found: PendingRecord = {
     ...before,
     revision: before.revision + 1,
-    ambiguous: before.ambiguous || !c.clean,
+    ambiguous: before.ambiguous || !call.clean,
     // Until this drive has an answer, its attempts may have had an effect.
     refusedOnly: undefined,
     refusal: reopened(before),
     // The key of a clean record was never sent, so it goes where this call's server looks for it.
-    ...(before.ambiguous || c.resumeOnly ? {} : placeOf(c)),
+    ...(before.ambiguous || call.resumeOnly ? {} : placeOf(call)),
     firstSentAt,
     windowEndsAt,
     touchedAt: storeNow,
     dueAt: undefined,
-    forgetAt: unsettledForgetAt(Math.max(now, storeNow), c.keepMs),
+    forgetAt: unsettledForgetAt(Math.max(now, storeNow), call.keepMs),
     // The lease of an earlier driver, which has run out, is not taken over; that of a move stays.
-    lease: leaseOf(c, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
+    lease: leaseOf(call, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
   };
   const record = seal({
     ...found,
-    ...(keepsPayloads ? {} : { scheme: c.scheme, payloads: withPresent(sent, c), raw: c.raw }),
-    meta: c.meta ?? before.meta,
+    ...(keepsPayloads ? {} : { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
+    meta: call.meta ?? before.meta,
     // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.
-    request: keepsRequest ? (before.request ?? (otherBytes ? undefined : c.request)) : c.request,
+    request: keepsRequest ? (before.request ?? (otherBytes ? undefined : call.request)) : call.request,
     earlier:
       keepsRequest || !before.request
         ? before.earlier
@@ -218,8 +218,8 @@ function adopt(before: PendingRecord, same: boolean, c: Claimant, now: number, s
     do: 'drive',
     record,
     resumed: before.ambiguous,
-    changed: !(same || c.resumeOnly) || record.payloads.length > 1,
-    sentBefore: before.ambiguous && (keepsRequest || sent.includes(c.fingerprint)),
+    changed: !(same || call.resumeOnly) || record.payloads.length > 1,
+    sentBefore: before.ambiguous && (keepsRequest || sent.includes(call.fingerprint)),
     otherBytes,
     refusedOnly: before.refusedOnly,
     found,

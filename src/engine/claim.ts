@@ -1,5 +1,4 @@
 /** The claim of a name and the first look at its record. */
-
 import { type Begun, begin, type Claimant, endedBefore } from '../core/begin.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { unsent } from '../core/outcome.js';
@@ -19,7 +18,8 @@ import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
 const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
-
+/** How often the generation may turn out to be another one, because other contexts begin operations of the name at the same time. */
+const REKEYS_MAX = 3;
 /** The release where there is no lock, or the lock manager refuses it. */
 const FREE = (): void => {};
 
@@ -126,7 +126,7 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
       key = await parts.hooks.key(job, keyGeneration);
     }
     const begun = await claim(job, { key: keyGeneration === NO_KEY_YET ? NO_KEY : keyOf(job, key), keyGeneration, keyKind });
-    if (begun.do !== 'rekey' || round > 3) return begun;
+    if (begun.do !== 'rekey' || round > REKEYS_MAX) return begun;
     keyGeneration = begun.generation;
   }
 }
@@ -145,15 +145,19 @@ export function keyOf({ settings: { dialect } }: Pick<OperationRun, 'settings'>,
   return key as IdempotencyKey;
 }
 
-/** Makes one durable update, which decides what this call does with the record that it finds. */
-async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGeneration' | 'keyKind'>): Promise<Begun> {
+/** The key to use if the operation needs a new one. */
+type MadeKey = Pick<Claimant, 'key' | 'keyGeneration' | 'keyKind'>;
+
+/** What this call brings to its first look at the record. */
+function claimantOf(job: OperationRun, key: MadeKey): Claimant {
   const { client, settings, payload, resumeOnly } = job;
   const { dialect, limits } = settings;
   const { owner, platform } = client;
+  // In a browser, neither `meta` nor a request is stored without a namespace.
   const writable = settings.namespace !== undefined || platform.server;
-  const c: Claimant = {
+  return {
     ...job,
-    ...made,
+    ...key,
     scheme: SCHEME,
     origin: payload?.origin ?? '',
     endpoint: payload?.endpoint ?? '',
@@ -172,6 +176,13 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
     meta: writable ? settings.meta : undefined,
     request: writable && settings.keep.request ? payload && client.parts.requests?.toStore(payload, settings.keep.headers) : undefined,
   };
+}
+
+/** Makes one durable update, which decides what this call does with the record that it finds. */
+async function claim(job: OperationRun, key: MadeKey): Promise<Begun> {
+  const { client } = job;
+  const { platform } = client;
+  const claimant = claimantOf(job, key);
   const begins = client.parts.begins?.(job) ?? begin;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
@@ -181,9 +192,9 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
     // or moved: do not insert. On a server the user is not asked, because the store may run this in the async context of another call.
     const tooLate =
       stored === undefined &&
-      (job.name.length || settings.key !== undefined) &&
+      (job.name.length || job.settings.key !== undefined) &&
       (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
-    begun = tooLate ? { do: 'nothing' } : begins(stored, c, now, storeNow);
+    begun = tooLate ? { do: 'nothing' } : begins(stored, claimant, now, storeNow);
     return { value: begun, ...(begun.do === 'drive' && { next: begun.record }) };
   };
   try {
@@ -191,8 +202,8 @@ async function claim(job: OperationRun, made: Pick<Claimant, 'key' | 'keyGenerat
   } catch (cause) {
     const { degraded } = client.registry;
     // If the store is full, there may be room without the request.
-    const withoutRequest = await client.parts.requests?.without(job, cause, made.key);
-    if (withoutRequest) return claim(withoutRequest, made);
+    const withoutRequest = await client.parts.requests?.without(job, cause, key.key);
+    if (withoutRequest) return claim(withoutRequest, key);
     if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
       throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, () => updateStored(job, change));

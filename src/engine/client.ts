@@ -176,7 +176,7 @@ export interface Payload {
   /** Whether the server knows keys, so that sending again is safe. Absent: it does. */
   keyed?(job: OperationRun, carrier: string): boolean;
   /** Never rejects. */
-  send(a: AttemptRequest): Promise<AttemptResult>;
+  send(attempt: AttemptRequest): Promise<AttemptResult>;
   /** How its results are stored, if not by the client's feature. */
   readonly answers?: StoredAnswers<OperationRun> | undefined;
 }

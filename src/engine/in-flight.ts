@@ -171,9 +171,9 @@ export class InFlightOperation {
       if (first) this.#tell(first, landing, true);
       if (landing.result?.lasting === false && !this.stop.readers) this.stop.abort();
       // Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome.
-      for (const { caller, reason, noted: said } of this.#gone) {
+      for (const { caller, reason, noted } of this.#gone) {
         const own = this.#outcomeFor(caller, landing);
-        if (said && outcomes.get(reason as object) === said) this.#note(reason, own);
+        if (noted && outcomes.get(reason as object) === noted) this.#note(reason, own);
       }
     }
     this.#landed();

@@ -26,6 +26,9 @@ import { CallerLeft, inTime, isAbandoned, limit, THAW_MS, unlessLate } from './w
 
 /** The most keys that one call tries. */
 const ROUNDS_MAX = 3;
+/** How many operations keep their payloads in this realm's memory, and how many payloads each of them keeps. */
+const OPERATIONS_MAX = 32;
+const PAYLOADS_MAX = 8;
 
 /** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `wrapped`: the part `call` makes this call. */
 export async function operate(given: Call, wrapped = false): Promise<unknown> {
@@ -179,8 +182,8 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   if (begun.do !== 'drive' || !payload || !settings)
     return finish(drive, { decision: stop(begun.do !== 'drive' ? begun.do : payload ? 'no-answer' : 'record', true) });
   const kept = payloads.get(keyed) ?? new Map<string, Payload>();
-  if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, 8);
-  keepRecent(payloads, keyed, kept, 32);
+  if (payload !== linked && !start.otherBytes) keepRecent(kept, present, payload, PAYLOADS_MAX);
+  keepRecent(payloads, keyed, kept, OPERATIONS_MAX);
   announceChange(client);
   const finished = await holdingLease(drive, async () => {
     const stopped = await drive.run(payload);

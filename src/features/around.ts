@@ -44,8 +44,8 @@ export function around(hook: Around): Feature {
 const hooksOf = ({ parts }: Client): Around[] => Object.getOwnPropertySymbols(parts).map((name) => (parts as Record<symbol, Around>)[name] as Around);
 
 /** Sends once, like the transport alone, but through the hooks. */
-async function sendAround(client: Client, request: ReplayableRequest, sending: Sending, a: AttemptRequest): Promise<TransportResult> {
-  const passage = new Passage(client, request, sending, a);
+async function sendAround(client: Client, request: ReplayableRequest, sending: Sending, attempt: AttemptRequest): Promise<TransportResult> {
+  const passage = new Passage(client, request, sending, attempt);
   // The hooks take the transport's place here. `sending.leaves` is asked later, when the innermost hook calls `send`.
   const left = await callTransport({ ...client, transport: passage }, request, { ...sending, leaves: () => true });
   return passage.over(left);

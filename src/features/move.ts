@@ -166,12 +166,12 @@ function isPerAccount(client: Client, record: OnceRecord): boolean {
  * inserted there before it is removed here, so a crash in between leaves both, with the same key.
  */
 async function moveRecord(client: Client, to: Namespace, { record, operationKey, store }: Found, driven: boolean): Promise<void> {
-  const { key, label, id: old } = record;
-  const own = isUnnamed(label) ? await idOfUnnamed(client, to, record) : undefined;
-  const address = addressOf(client, label, to, { key, id: own });
+  const { key, label, id: oldId } = record;
+  const unnamedId = isUnnamed(label) ? await idOfUnnamed(client, to, record) : undefined;
+  const address = addressOf(client, label, to, { key, id: unnamedId });
   const { id, ns } = await idsOf(client, address);
   const { degraded } = client.registry;
-  const newKey = address.operationKey;
+  const newOperationKey = address.operationKey;
   const inMemory = store !== client.store;
   const update = <T>(
     of: RecordId,
@@ -181,31 +181,31 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
     // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`).
     const scoped = before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS } : {};
-    const was = before.previous;
+    const ended = before.previous;
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
-    const previous = was && readRecord(was) ? seal({ ...was, id, ns }) : was;
+    const previous = ended && readRecord(ended) ? seal({ ...ended, id, ns }) : ended;
     return seal({ ...before, ...scoped, id, ns, previous, generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
   };
   // First take the record from its drivers. If one of them settled it after the copy is made, the copy would stay unsettled.
-  const taken = await update(old, (there, _, now) => {
-    if (!there || !isOpen(there) || there.key !== key) return { value: undefined };
+  const taken = await update(oldId, (current, _, now) => {
+    if (!current || !isOpen(current) || current.key !== key) return { value: undefined };
     // The lease keeps the app from settling while an attempt may be under way.
-    const lease = leaseOfMove(there, driven, client.settings.limits, now);
-    const next = id !== old ? seal({ ...there, revision: there.revision + 1 }) : moved({ ...there, lease });
+    const lease = leaseOfMove(current, driven, client.settings.limits, now);
+    const next = id !== oldId ? seal({ ...current, revision: current.revision + 1 }) : moved({ ...current, lease });
     return { next, value: { ...next, lease } };
   });
   if (!taken) return;
-  if (id !== old) {
+  if (id !== oldId) {
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
-    const other = inMemory ? client.store : degraded.get(newKey);
+    const other = inMemory ? client.store : degraded.get(newOperationKey);
     let isDone = false;
     const free =
       givesWay(other && (await timed(client, other.read(id))), taken) &&
-      (await update(id, (there, stored) => {
-        isDone = there?.state === 'settled';
+      (await update(id, (target, stored) => {
+        isDone = target?.state === 'settled';
         // An earlier, interrupted move has inserted it already, and it may have gone on since.
-        if (there?.key === key && !(isClean(there) && taken.ambiguous)) return { value: true, ...withPayloadsOf(there, taken) };
-        return givesWay(stored, taken) ? { next: moved(taken, there?.generation), value: true } : { value: false };
+        if (target?.key === key && !(isClean(target) && taken.ambiguous)) return { value: true, ...withPayloadsOf(target, taken) };
+        return givesWay(stored, taken) ? { next: moved(taken, target?.generation), value: true } : { value: false };
       }));
     if (!free) {
       // If the user's own operation is done, nobody will press again, so a key in use that is left behind does no harm.
@@ -213,12 +213,12 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
       return;
     }
     if (other && !inMemory) await updateStored({ client, store: other, id }, () => ({ next: null, value: undefined }));
-    await update(old, (there) => (there?.key === key && there.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
+    await update(oldId, (left) => (left?.key === key && left.revision === taken.revision ? { next: null, value: undefined } : { value: undefined }));
   }
   // Set the entry rather than rename it: a call of the guest may have removed it by now, because memory no longer has the guest's record.
-  degraded.delete(inMemory ? operationKey : newKey);
-  if (inMemory) degraded.set(newKey, store);
+  degraded.delete(inMemory ? operationKey : newOperationKey);
+  if (inMemory) degraded.set(newOperationKey, store);
   publish(client, operationKey, { phase: 'idle' });
-  if (taken.state === 'pending' && !client.registry.flights.has(newKey))
-    publish(client, newKey, { phase: 'unsettled', pending: pendingOf(client, newKey, taken) });
+  if (taken.state === 'pending' && !client.registry.flights.has(newOperationKey))
+    publish(client, newOperationKey, { phase: 'unsettled', pending: pendingOf(client, newOperationKey, taken) });
 }

@@ -131,36 +131,41 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
   }
 }
 
-async function askOnce(prepared: ReplayableRequest, a: AttemptRequest, link: string): Promise<Polled> {
-  const { client, settings, stop } = a.job;
+async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, link: string): Promise<Polled> {
+  const { client, settings, stop } = attempt.job;
   const { clock } = client.platform;
   const headers = new Headers(prepared.headers);
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
   const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   // If the `headers` hook fails, the link is not polled this time, just as no attempt would leave.
-  const more = await askHeaders(asking, a).catch(() => 'failed' as const);
+  const more = await askHeaders(asking, attempt).catch(() => 'failed' as const);
   if (more === 'failed') return { state: 'running' };
   const sent = await callTransport(client, merged(asking, more), {
-    ms: a.ms - (clock.now() - begun),
+    ms: attempt.ms - (clock.now() - begun),
     stop,
     bodyBytes: settings.limits.bodyBytes,
-    leaves: () => a.leaves(),
+    leaves: () => attempt.leaves(),
   });
   if (sent.end !== 'answer') return { state: 'running' };
   const answer = answerOf(sent.answered);
   return {
-    state: read(sent.answered.response, answer, a),
+    state: read(sent.answered.response, answer, attempt),
     result: resultOf(sent.answered),
     retryAfterMs: retryAfterMs(answer.header, clock.now()),
   };
 }
 
 /** What the answer to a poll says about the work. If the app's dialect throws, the work counts as running. */
-function read(response: Response, answer: Answer, a: AttemptRequest): WorkState {
-  const { client, settings } = a.job;
+function read(response: Response, answer: Answer, attempt: AttemptRequest): WorkState {
+  const { client, settings } = attempt.job;
   try {
-    return readPoll(answer, { method: 'GET', key: a.key, refusesHtml: true, otherPayloads: false }, settings.dialect, askVerdict(response, answer, a, true));
+    return readPoll(
+      answer,
+      { method: 'GET', key: attempt.key, refusesHtml: true, otherPayloads: false },
+      settings.dialect,
+      askVerdict(response, answer, attempt, true),
+    );
   } catch (error) {
     client.platform.report(error);
     return 'running';

@@ -84,25 +84,25 @@ function effectPayload(effect: (attempt: Attempt) => unknown, verdict: ((end: Ru
    * call, because a later attempt may skip what an earlier one has done.
    */
   const labels = new Set<string>();
-  return { origin: '', endpoint: '', answers: storedAnswers, send: (a) => callEffect(effect, verdict, a, labels) };
+  return { origin: '', endpoint: '', answers: storedAnswers, send: (attempt) => callEffect(effect, verdict, attempt, labels) };
 }
 
 async function callEffect(
   effect: (attempt: Attempt) => unknown,
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
-  a: AttemptRequest,
+  attempt: AttemptRequest,
   labels: Set<string>,
 ): Promise<AttemptResult> {
-  if (!a.leaves()) return { reading: NOT_SENT };
-  const { client, namespace } = a.job;
+  if (!attempt.leaves()) return { reading: NOT_SENT };
+  const { client, namespace } = attempt.job;
   const { parts, platform } = client;
   const { clock } = platform;
   const controller = new AbortController();
-  const { over, off } = limit(clock, a.ms, [a.job.stop]);
+  const { over, off } = limit(clock, attempt.ms, [attempt.job.stop]);
   const late = over.then((): undefined => {
     controller.abort();
   });
-  const { key, number, resumed, ambiguous } = a;
+  const { key, number, resumed, ambiguous } = attempt;
   const session = sessionOf(client);
   const child = (label: string): string => {
     // Only a string: values that look alike in JSON would give two calls the same key, and the second would not take effect.
@@ -110,7 +110,7 @@ async function callEffect(
     // Count the label even if its key is refused below: if the function meant to make this call after another one, that was not its only call.
     labels.add(label);
     // On a server the user is not asked, because the function may be in the async context of another call here.
-    if (!platform.server && !(isSamePerson(client, namespace) && sessionOf(client) === session)) throw failure(a.job, unknown('identity'));
+    if (!platform.server && !(isSamePerson(client, namespace) && sessionOf(client) === session)) throw failure(attempt.job, unknown('identity'));
     return childKey(key, label);
   };
   const argument: Attempt = {
@@ -125,11 +125,11 @@ async function callEffect(
     child,
   };
   const call = () => effect(argument);
-  const act = () => (platform.nesting ? platform.nesting.run(a.job.operationKey, call) : call());
+  const act = () => (platform.nesting ? platform.nesting.run(attempt.job.operationKey, call) : call());
   const result = (async (): Promise<AttemptResult> => {
     let ended: RunEnd<unknown>;
     try {
-      ended = { value: await (parts.effect ? parts.effect(a, act) : act()) };
+      ended = { value: await (parts.effect ? parts.effect(attempt, act) : act()) };
     } catch (error) {
       ended = { error };
     }
@@ -137,7 +137,7 @@ async function callEffect(
     if (controller.signal.aborted) return { reading: NO_ANSWER };
     // The function has run, so a failure while its end is read is no answer, not "nothing sent". With several child keys, the first
     // call may have taken effect, whatever the answer to the last one.
-    return read(end, verdict, a).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
+    return read(end, verdict, attempt).catch((cause: unknown) => ({ reading: NO_ANSWER, cause }));
   })();
   const sent = await Promise.race([result, late]);
   off();
@@ -147,19 +147,23 @@ async function callEffect(
 async function read(
   end: RunEnd<unknown> & { readonly keys: number },
   verdict: ((end: RunEnd<never>) => Verdict | undefined) | undefined,
-  a: AttemptRequest,
+  attempt: AttemptRequest,
 ): Promise<AttemptResult> {
   let said: Verdict | undefined;
   try {
     said = verdict?.(end as RunEnd<never>);
     // A promise is no verdict. If it rejects, that is reported.
-    void Promise.resolve(said as unknown).catch((error) => a.job.client.platform.report(error));
+    void Promise.resolve(said as unknown).catch((error) => attempt.job.client.platform.report(error));
   } catch (error) {
-    a.job.client.platform.report(error);
+    attempt.job.client.platform.report(error);
     return { reading: NOT_A_VERDICT, cause: error, reached: true };
   }
-  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, a, end.keys > 1);
-  const reading = hookReading(a.job, said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said, 'error' in end ? answerIn(end.error) : undefined);
+  if ('value' in end && isResponse(end.value)) return readResponse(end.value, said, attempt, end.keys > 1);
+  const reading = hookReading(
+    attempt.job,
+    said === undefined ? ('value' in end ? 'fresh' : 'ambiguous') : said,
+    'error' in end ? answerIn(end.error) : undefined,
+  );
   if ('value' in end) return { reading, result: valueResult(end.value), reached: true };
   return {
     reading,
@@ -198,8 +202,8 @@ function inContext(own: Reading, several: boolean, fresh: boolean, effect: Outco
  * Reads a Response as if `fetch` had got it: a 503 does not mean "done" only because a function returned it. `several`: see
  * {@link inContext}.
  */
-async function readResponse(response: Response, said: Verdict | undefined, a: AttemptRequest, several: boolean): Promise<AttemptResult> {
-  const { client, settings } = a.job;
+async function readResponse(response: Response, said: Verdict | undefined, attempt: AttemptRequest, several: boolean): Promise<AttemptResult> {
+  const { client, settings } = attempt.job;
   let answered: Answered = { response, text: '' };
   try {
     // If the function has read the body itself, the status still counts.
@@ -210,9 +214,10 @@ async function readResponse(response: Response, said: Verdict | undefined, a: At
   const answer = answerOf(answered);
   // Nothing is known of the function's request: it may have asked for a page in HTML.
   const { accepted, dialect } = settings;
-  const asked = { method: 'POST', key: a.key, refusesHtml: false, accepted, otherPayloads: a.otherPayloads };
-  const own = said === undefined ? readAnswer(answer, asked, dialect, a.ambiguous) : hookReading(a.job, said, answer);
-  const reading = said === undefined ? inContext(own, several, !a.ambiguous && !a.otherPayloads, client.registry.outcomes.get(response)?.effect) : own;
+  const asked = { method: 'POST', key: attempt.key, refusesHtml: false, accepted, otherPayloads: attempt.otherPayloads };
+  const own = said === undefined ? readAnswer(answer, asked, dialect, attempt.ambiguous) : hookReading(attempt.job, said, answer);
+  const reading =
+    said === undefined ? inContext(own, several, !attempt.ambiguous && !attempt.otherPayloads, client.registry.outcomes.get(response)?.effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch, and sent a body.
   const mayResend = client.transport.mayResend({ body: '{}' });

@@ -11,8 +11,8 @@ export const merged = (prepared: ReplayableRequest, more: HeadersInit | undefine
 };
 
 /** Calls the `headers` hook with the request as it goes out. Waits no longer than the attempt's time, an abort, or `close()`. */
-export async function askHeaders({ method, url, headers, body }: ReplayableRequest, a: AttemptRequest): Promise<HeadersInit | undefined> {
-  const { job, number: attempt, resumed, ms } = a;
+export async function askHeaders({ method, url, headers, body }: ReplayableRequest, request: AttemptRequest): Promise<HeadersInit | undefined> {
+  const { job, number: attempt, resumed, ms } = request;
   const question = { attempt, resumed, method, url, headers: new Headers(headers), body };
   const answer = await askUser(job, ms, 'the headers hook', () => job.settings.headers?.(question));
   if (!answer) throw new Error('another user has logged in, or clear() was called');
@@ -20,5 +20,5 @@ export async function askHeaders({ method, url, headers, body }: ReplayableReque
 }
 
 /** The request with the hook's headers, and with its key, which the hook can't replace. */
-export const withHeaders = async (prepared: ReplayableRequest, a: AttemptRequest): Promise<ReplayableRequest | undefined> =>
-  withKey(merged(prepared, await askHeaders(prepared, a)), a);
+export const withHeaders = async (prepared: ReplayableRequest, attempt: AttemptRequest): Promise<ReplayableRequest | undefined> =>
+  withKey(merged(prepared, await askHeaders(prepared, attempt)), attempt);

@@ -24,7 +24,7 @@ export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   endpoint: endpointOf(prepared),
   prepared,
   withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
-  send: (a) => send(prepared, a),
+  send: (attempt) => send(prepared, attempt),
   // Both carriers count. If this release of the app says that the server knows no keys, do not repeat what an earlier release sent with a key.
   keyed: ({ client, settings }, carrier) => carrier !== '' && settings.dialect.carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
 });
@@ -45,34 +45,37 @@ export async function withKey(prepared: ReplayableRequest, { carrier, key, first
   return put && ({ ...wire, ...put } as ReplayableRequest);
 }
 
-async function send(prepared: ReplayableRequest, a: AttemptRequest): Promise<AttemptResult> {
+async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promise<AttemptResult> {
   let hasLeft = false;
   const leaves = (): boolean => {
-    hasLeft = a.leaves();
+    hasLeft = attempt.leaves();
     return hasLeft;
   };
   try {
-    const { client, settings, stop } = a.job;
+    const { client, settings, stop } = attempt.job;
     const { clock } = client.platform;
     const startedAt = clock.now();
-    const adding = withKey(prepared, a);
+    const adding = withKey(prepared, attempt);
     // To put a key into the body, the body must be read first. Limit the time: a file may be on a slow disk.
-    const keyedRequest = await (isInHeader(a.carrier) ? adding : inTime(a.job, a.ms, adding, () => new Error('the body could not be read in time')));
-    const request = keyedRequest && settings.headers ? await client.parts.hooks?.headers(keyedRequest, a) : keyedRequest;
+    const keyedRequest = await (isInHeader(attempt.carrier)
+      ? adding
+      : inTime(attempt.job, attempt.ms, adding, () => new Error('the body could not be read in time')));
+    const request = keyedRequest && settings.headers ? await client.parts.hooks?.headers(keyedRequest, attempt) : keyedRequest;
     // The request has no place for the record's key.
     if (!request) return { reading: NOT_A_VERDICT };
-    if (sleptSince(client, startedAt) && a.stillMine && !(await a.stillMine())) return { reading: NOT_SENT };
-    const sending = { ms: a.ms - (clock.now() - startedAt), stop, bodyBytes: settings.limits.bodyBytes, leaves };
-    const sent = await (client.parts.around ?? callTransport)(client, request, sending, a);
+    if (sleptSince(client, startedAt) && attempt.stillMine && !(await attempt.stillMine())) return { reading: NOT_SENT };
+    const sending = { ms: attempt.ms - (clock.now() - startedAt), stop, bodyBytes: settings.limits.bodyBytes, leaves };
+    const sent = await (client.parts.around ?? callTransport)(client, request, sending, attempt);
     if (sent.end === 'not-sent') return { reading: NOT_SENT, cause: sent.cause };
-    if (sent.end === 'no-answer' && sent.status === undefined) emit(client, a.job, a.key, { type: 'silence', origin: prepared.origin, number: a.number });
+    if (sent.end === 'no-answer' && sent.status === undefined)
+      emit(client, attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
     if (sent.end === 'no-answer') return { reading: NO_ANSWER, cause: sent.cause, reached: sent.status !== undefined };
     const answer = answerOf(sent.answered);
     // If the device slept, another context may have gone on with the record, and the 202 may report that context's work. Then the 202 counts as no
     // answer, and this driver stops before its next attempt. With `accepted: 'settle'`, any 202 means done.
-    if (answer.status === 202 && settings.accepted !== 'settle' && sleptSince(client, startedAt) && a.stillMine && !(await a.stillMine()))
+    if (answer.status === 202 && settings.accepted !== 'settle' && sleptSince(client, startedAt) && attempt.stillMine && !(await attempt.stillMine()))
       return { reading: NO_ANSWER, reached: true };
-    const reading = read(prepared, sent.answered.response, answer, a);
+    const reading = read(prepared, sent.answered.response, answer, attempt);
     const askedMs = retryAfterMs(answer.header, clock.now());
     const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
     return {
@@ -135,26 +138,26 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
 const abortWith = (controller: AbortController, stop: Stop): void => stop.addEventListener('abort', () => controller.abort(stop.reason));
 
 /** Reads an answer: the app's `verdict` hook first, then the dialect and the common rules. */
-function read(prepared: ReplayableRequest, response: Response, answer: Answer, a: AttemptRequest): Reading {
-  const { client, settings } = a.job;
+function read(prepared: ReplayableRequest, response: Response, answer: Answer, attempt: AttemptRequest): Reading {
+  const { client, settings } = attempt.job;
   const { accepted, dialect } = settings;
-  const { ambiguous } = a;
+  const { ambiguous } = attempt;
   if (/^\s*ignored\s*$/i.test(answer.header('idempotency-status') ?? answer.header('x-idempotency-status') ?? '')) {
     const where = endpointOf(prepared);
     keepRecent(client.registry.ignored, where, true, PLACES_MAX);
-    emit(client, a.job, a.key, { type: 'diagnostic', code: 'key-ignored', where });
+    emit(client, attempt.job, attempt.key, { type: 'diagnostic', code: 'key-ignored', where });
   }
-  emit(client, a.job, a.key, { type: 'answered', origin: prepared.origin, answer, ambiguous, dialect });
-  const hooked = settings.verdict && client.parts.hooks?.verdict(response, answer, a, false);
+  emit(client, attempt.job, attempt.key, { type: 'answered', origin: prepared.origin, answer, ambiguous, dialect });
+  const hooked = settings.verdict && client.parts.hooks?.verdict(response, answer, attempt, false);
   if (hooked) return hooked;
   const { method, headers, json } = prepared;
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
   const asked = {
     method,
-    key: a.key,
+    key: attempt.key,
     refusesHtml: refusesHtml(sentJson, headers.get('accept')),
     accepted,
-    otherPayloads: a.otherPayloads,
+    otherPayloads: attempt.otherPayloads,
   };
   return readAnswer(answer, asked, dialect, ambiguous);
 }

@@ -75,6 +75,18 @@ describe('callers of one answer', () => {
     expect(operationOf(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
+  test('who joined and ran out of time are busy, and their `onOutcome` hears the end all the same', async ({ world, tab, once }) => {
+    world.server.plays(delayed(5 * SECOND, answers(201)));
+    const told: Outcome[] = [];
+    const first = pay(once);
+    await rest();
+    const second = watched(pay(once, { limits: { totalMs: SECOND }, onOutcome: (outcome) => void told.push(outcome) }));
+    expect(await world.end(tab, second)).toMatchObject({ code: 'ERR_ONCE_BUSY', outcome: { effect: 'unknown' } });
+    expect(told).toEqual([]);
+    await world.end(tab, first);
+    expect(told).toMatchObject([{ effect: 'done', joined: true }]);
+  });
+
   test('leave no listener on their signals', async ({ world, tab, once }) => {
     const signals = [new AbortController().signal, new AbortController().signal];
     world.server.plays(delayed(SECOND, answers(201)));
