@@ -28,8 +28,8 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 /** Makes the class of the element. In a function, because outside of pages there is no HTMLElement. */
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const spent = new SpentKeys();
-  const { client, fingerprints } = clientForForms(once, spent);
-  const shared = { client, fingerprints, options, spent, gestures: gestures() };
+  const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
+  const { client } = shared;
   return class extends HTMLElement {
     static get observedAttributes(): readonly string[] {
       return ['operation', 'known', 'state'];

@@ -1,5 +1,6 @@
 /** The key that the server renders into a form, and the next key, which an answer may bring. */
 import { type Evidence, extend, hooks, type Once, type OnceOptions } from 'oncefetch';
+import type { Shared } from './options.js';
 
 /** The name of the hidden field with the key, and of the member of an answer's JSON with the next one. */
 export const KEY_FIELD = 'idempotency-key';
@@ -77,12 +78,12 @@ export function nextKey(answer: unknown): string | undefined {
  * The client for forms. A rendered key may have been sent before, without script, so a refusal proves nothing by itself
  * (docs/decisions/0007-only-random-keys-are-clean.md). But a refusal that brings the next key is final for the key before it.
  */
-export function clientForForms(once: Once, { sent }: SpentKeys): { readonly client: Once; readonly fingerprints: boolean } {
-  const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'verdict' | 'fingerprint'> };
+export function clientForForms(once: Once, { sent }: SpentKeys): Pick<Shared, 'client' | 'fingerprints' | 'repeat'> {
+  const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'verdict' | 'fingerprint' | 'repeat'> };
   const verdict = (evidence: Evidence) => {
     const { status, json } = evidence;
     const next = status >= 400 && status < 500 ? nextKey(json) : undefined;
     return settings.verdict?.(evidence) ?? (next !== undefined && !sent.has(next) ? 'rejected-for-good' : undefined);
   };
-  return { client: extend(once, { use: [hooks()], verdict }), fingerprints: settings.fingerprint !== undefined };
+  return { client: extend(once, { use: [hooks()], verdict }), fingerprints: settings.fingerprint !== undefined, repeat: settings.repeat };
 }

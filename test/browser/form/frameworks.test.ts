@@ -8,7 +8,7 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, describe, expect, vi } from 'vitest';
 import type * as Lib from '../realm/lib.js';
-import { client, define, host, reported, show, withForms } from '../support/form.js';
+import { client, define, host, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { type Shop, test } from '../support/shop.js';
 
 withForms();
@@ -104,6 +104,31 @@ describe('the form comes after its element', () => {
     await filled(shop, () => vi.waitFor(() => expect(reported).toHaveLength(1)));
     expect(reported).toEqual(['TypeError: once-form: the element must contain a form']);
   });
+});
+
+test('the name comes after the element, in the same moment, as Alpine and Angular bind it: nothing is missing', async ({ shop }) => {
+  const element = document.createElement(define(client(shop)));
+  element.innerHTML = `<form method="post" action="${shop.url}"><button>Pay</button></form>`;
+  host.append(element);
+  element.setAttribute('operation', 'pay 1');
+  await new Promise((resolve) => setTimeout(resolve));
+  element.querySelector('button')?.click();
+  await expect.poll(() => element.getAttribute('state')).toBe('done');
+  expect(reported).toEqual([]);
+  await shop.oneEffect();
+});
+
+test('a framework changes what stands in the busy button, as Lit and Svelte do, by its neighbours: that shows when the button is idle', async () => {
+  const page = show({ fields: '<button data-once-busy="Paying…"><!---->2<!----> bags</button>' });
+  const button = page.element.querySelector('button') as HTMLButtonElement;
+  const [start] = button.childNodes as unknown as [Comment];
+  await pressAndHold(page);
+  expect(button.textContent).toBe('Paying…');
+  (start.nextSibling as Text).data = '3';
+  start.after('about ');
+  await page.shop.release();
+  await page.says('Done.');
+  expect(button.innerHTML).toBe('<!---->about 3<!----> bags');
 });
 
 test('the server still sends the rest of the page, as where React streams it: what is pressed meanwhile is sent once', async ({ shop }) => {
