@@ -1,6 +1,5 @@
 /** The key that the server renders into a form, and the next key, which an answer may bring. */
 import { type Evidence, extend, hooks, type Once, type OnceOptions } from 'oncefetch';
-import type { Shared } from './options.js';
 
 /** The name of the hidden field with the key, and of the member of an answer's JSON with the next one. */
 export const KEY_FIELD = 'idempotency-key';
@@ -78,7 +77,10 @@ export function nextKey(answer: unknown): string | undefined {
  * The client for forms. A rendered key may have been sent before, without script, so a refusal proves nothing by itself
  * (docs/decisions/0007-only-random-keys-are-clean.md). But a refusal that brings the next key is final for the key before it.
  */
-export function clientForForms(once: Once, { sent }: SpentKeys): Pick<Shared, 'client' | 'fingerprints' | 'repeat'> {
+export function clientForForms(
+  once: Once,
+  { sent }: SpentKeys,
+): { readonly client: Once; readonly fingerprints: boolean; readonly repeat: OnceOptions['repeat'] } {
   const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'verdict' | 'fingerprint' | 'repeat'> };
   const verdict = (evidence: Evidence) => {
     const { status, json } = evidence;
