@@ -6,7 +6,7 @@ import { registry } from './registry.js';
 /** How many levels of nested objects are searched. */
 const DEPTH_MAX = 4;
 /** Where HTTP clients put our error or our Response in their own errors and responses. */
-const CARRIERS = ['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'] as const;
+const CARRIERS = ['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context', 'error'] as const;
 
 /** @deprecated A promise has no outcome: await the call first. */
 export function outcomeOf<T extends PromiseLike<unknown>>(of: 0 extends T & 1 ? never : T): undefined;

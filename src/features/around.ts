@@ -6,7 +6,7 @@ import { named } from '../engine/observe.js';
 import { sleptSince } from '../engine/wait.js';
 import { merged } from '../http/headers-hook.js';
 import { callTransport, withKey } from '../http/http-payload.js';
-import type { ReplayableRequest } from '../http/request.js';
+import { type ReplayableRequest, spreadable } from '../http/request.js';
 import type { Sending, TransportResult } from '../http/sending.js';
 import type { Feature, Leaving } from '../option-types.js';
 
@@ -141,7 +141,7 @@ class Passage {
     // A second `send`, or one after the attempt has ended, would be an attempt that nobody counts.
     if (!mine || this.#sent || this.#over || init.signal?.aborted || !this.#sending.leaves()) throw new Error('once: this attempt has left, or is over');
     const { transport } = client;
-    const sent = { ...init, headers, body: body ?? null } as RequestInit;
+    const sent = { ...init, headers: spreadable(headers), body: body ?? null } as RequestInit;
     this.#sent = sent;
     try {
       this.#given = await transport.send(url, sent);

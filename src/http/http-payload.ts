@@ -10,7 +10,7 @@ import { emit } from '../engine/observe.js';
 import { keepRecent } from '../engine/registry.js';
 import { after, inTime, sleptSince, THAW_MS } from '../engine/wait.js';
 import { answerOf, BODY_MS, readBody, resultOf } from './answer.js';
-import { type ReplayableRequest, wireOf } from './request.js';
+import { type ReplayableRequest, spreadable, wireOf } from './request.js';
 import type { Sending, TransportResult } from './sending.js';
 
 /** The endpoint without its query, because a server that ignores keys for one query ignores them for all. */
@@ -99,7 +99,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
   const { method, headers, body = null } = prepared;
   // A cache may hold the answer to an earlier key, or to an earlier poll. A Worker with an older compatibility date refuses this option.
   const uncached = method === 'GET' && !client.platform.isolated && { cache: 'no-store' };
-  const init = { ...prepared.rest, ...uncached, method, headers, body, signal: controller.signal } as RequestInit;
+  const init = { ...prepared.rest, ...uncached, method, headers: spreadable(headers), body, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
   const { clock } = client.platform;
   const end = clock.now() + sending.ms;

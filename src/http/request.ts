@@ -144,6 +144,13 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
   return { ...from, body: bytes, form };
 }
 
+/**
+ * The headers as an object. Apps and libraries wrap fetch with `{ ...init, headers: { ...init.headers, 'X-CSRF-Token': token } }`: nothing of a
+ * Headers would be left, and the request would go out without its key. Names are spelled as apps spell them, so that theirs replace ours.
+ */
+export const spreadable = (headers: Headers): Record<string, string> =>
+  Object.fromEntries([...headers].map(([name, value]) => [name.replace(/\b./g, (letter) => letter.toUpperCase()), value]));
+
 /** A copy of the request for a key to be put into. Its body is text unless the key goes into a header. */
 export async function wireOf<T extends ReplayableRequest>(prepared: T, carrier: string): Promise<T> {
   const { body, headers } = prepared;

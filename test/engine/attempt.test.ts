@@ -60,7 +60,7 @@ describe('what is sent', () => {
       { rest: { credentials: 'include' } },
     );
     await left();
-    expect(sent).toEqual([URL_, true, { credentials: 'include', method: 'POST', headers: new Headers({ a: 'b' }), body: '{}' }]);
+    expect(sent).toEqual([URL_, true, { credentials: 'include', method: 'POST', headers: { A: 'b' }, body: '{}' }]);
   });
 
   test('without a body has none', async () => {

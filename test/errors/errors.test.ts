@@ -189,7 +189,7 @@ describe('outcomeOf', () => {
   const error = new OnceError('ERR_ONCE_UNKNOWN', OUTCOME);
   const wrap = (depth: number, name: string): unknown => (depth === 0 ? error : { [name]: wrap(depth - 1, name) });
 
-  test.each(['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context'])(
+  test.each(['request', 'response', 'cause', 'detail', 'networkError', 'originalError', 'meta', 'context', 'error'])(
     'walks %s, four levels deep and no deeper',
     (name) => {
       for (const depth of [0, 1, 2, 3, 4]) expect(outcomeOf(wrap(depth, name))).toBe(OUTCOME);

@@ -61,7 +61,7 @@ export class Wire implements Owner {
         this.#asks(context, url, resolve as (answer: unknown) => void, reject);
         return;
       }
-      const headers = init.headers as Headers;
+      const headers = new Headers(init.headers);
       const { op, payload, text } = this.#world.requestOf(init.body);
       const key = this.#world.books.keyOf(op, headers.get('idempotency-key') ?? '');
       const send: Send = {

@@ -52,7 +52,7 @@ export class Network {
       'send',
       (resolve, reject) => {
         if (init.method === 'GET') return this.#ask(context, url, init.signal, { resolve: resolve as (answer: unknown) => void, reject });
-        const headers = init.headers as Headers;
+        const headers = new Headers(init.headers);
         const { requests } = this.#world;
         const { op, payload, text, stamp } = requests.content(init.body);
         const endpoint = requests.at(url, init.method as string);

@@ -5,11 +5,13 @@ import { readSubmission } from './submission.js';
 
 const words = (list: string | null): readonly string[] => (list ?? '').split(/\s+/).filter(Boolean);
 
-/** `pay c-42` as a name. A part may be empty because a template has no value for it; without it, all carts would have one name. */
+/** What a template writes for a value that it does not have: nothing, or a word of JavaScript's. */
+const NO_PART = /(^|\s)(undefined|null|NaN|\[object)?(\s|$)/;
+
+/** `pay c-42` as a name. Without the value that a template does not have, all carts would have one name. */
 export function nameFrom(attribute: string, said: string | null): OperationName {
-  const parts = (said ?? '').split(/\s/) as [string, ...string[]];
-  if (parts.includes('')) throw wrong(attribute, 'name the operation, its parts separated by single spaces', said ?? undefined);
-  return parts;
+  if (NO_PART.test(said ?? '')) throw wrong(`the attribute ${attribute}`, 'name the operation, its parts separated by single spaces', said);
+  return (said as string).split(/\s/) as [string, ...string[]];
 }
 
 /** The operation of a button that has its own. */
@@ -27,11 +29,11 @@ export function formIn(element: Element): HTMLFormElement {
   return form;
 }
 
-/** Calls `begin` once the form is in the element: a parser, and a framework such as Angular, put the element into the page first. */
+/** Calls `begin` once the element has its form and its name: a parser, and frameworks such as Angular and Alpine, put it into the page first. */
 export function withForm(element: Element, begin: () => void): void {
   const now = (): unknown => element.isConnected && begin();
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', now, { once: true });
-  else if (element.querySelector('form')) begin();
+  else if (element.querySelector('form') && element.hasAttribute('operation')) begin();
   else queueMicrotask(now);
 }
 

@@ -34,16 +34,18 @@ export interface Asked {
 }
 
 /** Collects what the form sends, as it is now. */
-export function collect({ element, submission, name, keyed }: Asked, { fingerprints, options: { call }, spent }: Shared): Sent {
+export function collect({ element, submission, name, keyed }: Asked, { fingerprints, options: { call }, spent, repeat, repeated }: Shared): Sent {
   const fields = fieldsOf(submission);
   // Read the key now: when it is needed, the page may show another operation's key in the same field.
   const key = keyed ? renderedKey(submission.form)?.value : undefined;
   const once = {
+    repeat,
     ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignoredIn(element)) }),
     ...call?.(element, fields),
     // A function, because an unsettled operation may have begun under another key, and because another tab may use this one up meanwhile.
     ...(key !== undefined && { key: () => spent.keyToSend(key) }),
   };
+  if (once.repeat !== 'never') repeated.add(name.join(' '));
   return { name, url: submission.url, init: { method: 'POST', headers: { accept: 'application/json' }, body: bodyOf(submission, fields), once } };
 }
 

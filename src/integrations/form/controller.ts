@@ -197,7 +197,7 @@ export class FormController {
   /** Shows the state of the operation while no call of this page is under way. */
   #rest(state: OperationState): void {
     const ended = state.phase === 'settled' ? momentOf(state.outcome) : '';
-    if (this.known.isDone(this.#element, this.#user, state, this.moment)) {
+    if (this.known.isDone(this.#element, this.#user, state, this.moment, this.#shared.repeated)) {
       // The server has rendered that it is done, so settle what was unsettled here.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#markOnly('done');

@@ -5,7 +5,7 @@ import { FormController } from './controller.js';
 import { gestures } from './gesture.js';
 import { clientForForms, SpentKeys } from './key.js';
 import { checkOptions, type FormOptions, type OnceFormElement } from './options.js';
-import type { FormMoment } from './words.js';
+import { type FormMoment, UNSETTLED } from './words.js';
 
 const TAG = 'once-form';
 
@@ -28,8 +28,8 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 /** Makes the class of the element. In a function, because outside of pages there is no HTMLElement. */
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const spent = new SpentKeys();
-  const { client, fingerprints } = clientForForms(once, spent);
-  const shared = { client, fingerprints, options, spent, gestures: gestures() };
+  const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
+  const { client } = shared;
   return class extends HTMLElement {
     static get observedAttributes(): readonly string[] {
       return ['operation', 'known', 'state'];
@@ -40,6 +40,8 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
     constructor() {
       super();
       this.addEventListener('submit', (event) => this.#form.submitted(event));
+      // Vue and Preact, when they hydrate what a server has rendered, take away what stands there besides.
+      new MutationObserver(() => UNSETTLED.has(this.state) && this.#form.again()).observe(this, { childList: true, subtree: true });
       for (const type of ['input', 'change']) this.addEventListener(type, ({ target }) => this.#form.edited(target));
     }
 

@@ -77,12 +77,15 @@ export function nextKey(answer: unknown): string | undefined {
  * The client for forms. A rendered key may have been sent before, without script, so a refusal proves nothing by itself
  * (docs/decisions/0007-only-random-keys-are-clean.md). But a refusal that brings the next key is final for the key before it.
  */
-export function clientForForms(once: Once, { sent }: SpentKeys): { readonly client: Once; readonly fingerprints: boolean } {
-  const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'verdict' | 'fingerprint'> };
+export function clientForForms(
+  once: Once,
+  { sent }: SpentKeys,
+): { readonly client: Once; readonly fingerprints: boolean; readonly repeat: OnceOptions['repeat'] } {
+  const { settings } = once['~oncefetch']() as { readonly settings: Pick<OnceOptions, 'verdict' | 'fingerprint' | 'repeat'> };
   const verdict = (evidence: Evidence) => {
     const { status, json } = evidence;
     const next = status >= 400 && status < 500 ? nextKey(json) : undefined;
     return settings.verdict?.(evidence) ?? (next !== undefined && !sent.has(next) ? 'rejected-for-good' : undefined);
   };
-  return { client: extend(once, { use: [hooks()], verdict }), fingerprints: settings.fingerprint !== undefined };
+  return { client: extend(once, { use: [hooks()], verdict }), fingerprints: settings.fingerprint !== undefined, repeat: settings.repeat };
 }

@@ -12,6 +12,7 @@ function isOldPage(): boolean {
 export class Known {
   #for: string | undefined;
   #at: number | undefined;
+  #first = true;
   #pressed = false;
 
   /**
@@ -20,7 +21,8 @@ export class Known {
    */
   rendered(element: OnceFormElement, user: string | undefined, inPage: boolean): void {
     this.#for = user;
-    this.#at = this.#at === undefined && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage())) ? 0 : Date.now();
+    this.#first = this.#at === undefined;
+    this.#at = this.#first && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage())) ? 0 : Date.now();
     this.#pressed = false;
   }
 
@@ -31,13 +33,16 @@ export class Known {
 
   /**
    * Whether "done" holds for this user's present operation, and not only for one before it (with `repeat`, a name may have several). If
-   * the page did not know its user when it was rendered, the first user that it gets to know is meant.
+   * the page did not know its user when it was rendered, the first user that it gets to know is meant. `repeated`: the names that were pressed
+   * since the document was loaded and may be done again. A framework may have fetched an element in advance, or kept its data, before that press.
    */
-  isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | ''): boolean {
+  isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | '', repeated: ReadonlySet<string>): boolean {
     this.#for ??= user;
     const open = state.phase === 'unsettled';
     // The clock may have been set back since the page was rendered: what was pressed here is later, whatever its time.
-    const later = this.#pressed ? open || state.phase === 'settled' || LAST_WORDS.has(moment) : open && state.pending.createdAt > (this.#at ?? 0);
+    const later = this.#pressed
+      ? open || state.phase === 'settled' || LAST_WORDS.has(moment)
+      : open && (state.pending.createdAt > (this.#at ?? 0) || (this.#first && repeated.has(state.pending.name.join(' '))));
     return element.getAttribute('known') === 'done' && this.#for === user && !later;
   }
 }

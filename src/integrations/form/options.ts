@@ -26,6 +26,10 @@ export interface OnceFormElement extends HTMLElement {
 export interface Shared {
   readonly client: Once;
   readonly fingerprints: boolean;
+  /** The client's own `repeat`. */
+  readonly repeat: OperationOptions['repeat'];
+  /** The operations, as in the attribute, that were pressed since the document was loaded, and may be done again. */
+  readonly repeated: Set<string>;
   readonly options: FormOptions;
   readonly spent: SpentKeys;
   readonly gestures: Gestures;

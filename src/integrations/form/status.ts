@@ -59,7 +59,7 @@ export class Status {
     if (!check) return;
     const focused = (check.getRootNode() as Document | ShadowRoot).activeElement === check;
     check.hidden = words === undefined;
-    if (words !== undefined && !check.childElementCount) check.textContent = words;
+    if (words !== undefined && !check.childElementCount && check.textContent !== words) check.textContent = words;
     // If the hidden button had the focus, move that to the line, so that it does not fall back to the top of the page.
     if (focused && words === undefined) this.focus();
   }
@@ -105,22 +105,19 @@ function madeCheck(host: HTMLElement): HTMLButtonElement {
 export function busyButton(button: Submitter | undefined): () => void {
   if (!button) return () => {};
   const words = button instanceof HTMLButtonElement ? button.dataset['onceBusy'] : undefined;
-  const children = [...button.childNodes];
+  // The content waits in a template: a framework that changes it meanwhile finds its nodes side by side, and a copy of the button has it, too.
+  const template = document.createElement('template');
   button.setAttribute('aria-busy', 'true');
   button.setAttribute(SAID, '');
-  if (words !== undefined) button.replaceChildren(words, templateOf(children));
+  if (words !== undefined) {
+    template.content.append(...button.childNodes);
+    button.append(words, template);
+  }
   return () => {
     button.removeAttribute('aria-busy');
     button.removeAttribute(SAID);
-    if (words !== undefined && button.textContent === words) button.replaceChildren(...children);
+    if (words !== undefined && button.textContent === words) button.replaceChildren(template.content);
   };
-}
-
-/** The button's content in a template, from which a copy of the button can restore it. */
-function templateOf(children: readonly Node[]): HTMLTemplateElement {
-  const template = document.createElement('template');
-  template.content.append(...children.map((child) => child.cloneNode(true)));
-  return template;
 }
 
 /** If the element is a copy, removes what was shown in the original: busy buttons and errors, which are not true of the copy. */

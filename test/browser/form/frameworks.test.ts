@@ -8,7 +8,7 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, describe, expect, vi } from 'vitest';
 import type * as Lib from '../realm/lib.js';
-import { client, define, host, reported, show, withForms } from '../support/form.js';
+import { client, define, host, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { type Shop, test } from '../support/shop.js';
 
 withForms();
@@ -104,6 +104,48 @@ describe('the form comes after its element', () => {
     await filled(shop, () => vi.waitFor(() => expect(reported).toHaveLength(1)));
     expect(reported).toEqual(['TypeError: once-form: the element must contain a form']);
   });
+});
+
+test('the name comes after the element, in the same moment, as Alpine and Angular bind it: nothing is missing', async ({ shop }) => {
+  const element = document.createElement(define(client(shop)));
+  element.innerHTML = `<form method="post" action="${shop.url}"><button>Pay</button></form>`;
+  host.append(element);
+  element.setAttribute('operation', 'pay 1');
+  await new Promise((resolve) => setTimeout(resolve));
+  element.querySelector('button')?.click();
+  await expect.poll(() => element.getAttribute('state')).toBe('done');
+  expect(reported).toEqual([]);
+  await shop.oneEffect();
+});
+
+test('a framework changes what stands in the busy button, as Lit and Svelte do, by its neighbours: that shows when the button is idle', async () => {
+  const page = show({ fields: '<button data-once-busy="Paying…"><!---->2<!----> bags</button>' });
+  const button = page.element.querySelector('button') as HTMLButtonElement;
+  const [start] = button.childNodes as unknown as [Comment];
+  await pressAndHold(page);
+  expect(button.textContent).toBe('Paying…');
+  (start.nextSibling as Text).data = '3';
+  start.after('about ');
+  await page.shop.release();
+  await page.says('Done.');
+  expect(button.innerHTML).toBe('<!---->about 3<!----> bags');
+});
+
+test.each([
+  ['Preact: the text', '<p role="status"></p>', (element: Element) => element.querySelector('[role=status]')?.replaceChildren()],
+  ['Vue: all that is not its own', '', (element: Element) => element.replaceChildren(element.querySelector('form') as Element)],
+])('a framework takes away what an unsettled form says, as where it hydrates (%s): it is said again, and asked by the button', async (_, status, hydrate) => {
+  const page = show({ client: { limits: { attempts: 1 } }, fields: `${status}<button>Pay</button>` });
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  hydrate(page.element);
+  await page.says(/^Not sure yet/);
+  const check = page.element.querySelector('[data-once-check]') as HTMLElement;
+  expect([check.hidden, page.element.querySelectorAll('[role=status]').length]).toEqual([false, 1]);
+  check.click();
+  await page.says('Done.');
+  await page.shop.oneEffect();
 });
 
 test('the server still sends the rest of the page, as where React streams it: what is pressed meanwhile is sent once', async ({ shop }) => {

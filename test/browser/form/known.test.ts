@@ -142,3 +142,25 @@ test('in a copy of the page that a framework had kept: what was pressed since it
   copy.setAttribute('known', 'done');
   await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
 });
+
+test.each([
+  ['call', { options: { call: () => ({ repeat: 'always' as const }) } }, 1],
+  ['client', { client: { repeat: 'always' } }, 1],
+  ['nobody: it is done for ever', {}, 0],
+] as const)(
+  'in an element that a framework had fetched before: what was pressed in this document stays open, if it may be done again (%s says so)',
+  async (_, asked, open) => {
+    const page = show({ ...asked, client: { ...('client' in asked && asked.client), limits: { attempts: 1 } } });
+    await page.shop.meets('lose-response');
+    page.press();
+    await page.says(/^Not sure yet/);
+    // As Turbo does with a page that it has fetched when the mouse was over its link, and Next with one that it has kept.
+    host.innerHTML = `<${page.element.localName} ${DONE}><form method="post" action="${page.shop.url}"></form></${page.element.localName}>`;
+    const fetched = host.firstElementChild as OnceFormElement;
+    await expect.poll(() => fetched.state).toBe(open ? 'unknown' : 'done');
+    await vi.waitFor(async () => expect(await pending(page.once)).toHaveLength(open));
+    // Said anew, it is of now.
+    fetched.setAttribute('known', 'done');
+    await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
+  },
+);

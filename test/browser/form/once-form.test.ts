@@ -193,7 +193,7 @@ describe('what is left to the browser', () => {
       'an operation without a name',
       'method="post"',
       '<button data-once-operation="">Save</button>',
-      ['TypeError: once-form: data-once-operation must name the operation, its parts separated by single spaces, got ""'],
+      ['TypeError: once-form: the attribute data-once-operation must name the operation, its parts separated by single spaces, got ""'],
     ],
     ['the action of a framework', 'method="post"', '<button formaction="javascript:void 0">Pay</button>', []],
   ])('%s', async (_, form, fields, says) => {
@@ -573,14 +573,20 @@ describe('a file that has changed on the disk since it was chosen', () => {
 
 describe('bad input is said at once, and names what is wrong', () => {
   test.each([
-    ['no operation', '', 'method="post"', 'operation must name the operation, its parts separated by single spaces'],
-    ['an empty one', 'operation=" "', 'method="post"', 'operation must name the operation, its parts separated by single spaces, got " "'],
+    ['no operation', '', 'method="post"', 'the attribute operation must name the operation, its parts separated by single spaces, got null'],
+    ['an empty one', 'operation=" "', 'method="post"', 'the attribute operation must name the operation, its parts separated by single spaces, got " "'],
     [
       'one whose template had no value',
       'operation="pay "',
       'method="post"',
-      'operation must name the operation, its parts separated by single spaces, got "pay "',
+      'the attribute operation must name the operation, its parts separated by single spaces, got "pay "',
     ],
+    ...['undefined', 'null', 'NaN', '[object Object]'].map((word) => [
+      `one whose template had ${word}`,
+      `operation="pay ${word}"`,
+      'method="post"',
+      `the attribute operation must name the operation, its parts separated by single spaces, got "pay ${word}"`,
+    ]),
     ['a form that gets', 'operation="a"', '', 'method must be post, got ""'],
     ['another window', 'operation="a"', 'method="post" target="_blank"', 'target must be absent: the answer comes to this page, got "_blank"'],
     ['a script for a page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
