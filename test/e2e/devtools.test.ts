@@ -65,21 +65,3 @@ test('a keyboard alone: opens it, resumes what a reload left behind, and closes 
   expect(await opener(page).evaluate((button) => button.matches(':focus'))).toBe(true);
   expect(playground.charges('oncefetch')).toHaveLength(1);
 });
-
-test('a second tab of the customer shows what the first one does', async () => {
-  const tab = await open();
-  const other = await tab.page.context().newPage();
-  await other.goto(tab.page.url());
-  await opener(other).click();
-  await playground.breakNetwork('hang-after-commit', 1);
-  await tab.once.button('Pay €42.00').click();
-  await panel(other)
-    .getByRole('option', { name: /in another tab/ })
-    .waitFor();
-  await panel(other).getByRole('option', { name: /done/ }).waitFor();
-  // Step by step, with the reasons: the panel of the first tab, closed as it is, tells them.
-  const steps = panel(other).getByRole('listitem').filter({ hasText: 'another tab' });
-  await steps.filter({ hasText: 'Read as no answer' }).waitFor();
-  await steps.filter({ hasText: 'Read as replayed' }).waitFor();
-  await fitsAnybody(new Tab(other), 'steps of another tab');
-});

@@ -36,18 +36,6 @@ async function unsure(): Promise<void> {
 }
 
 describe('a declined card', () => {
-  test('is not charged; the corrected one is charged once, under another key', async () => {
-    await tab.choose('Nothing');
-    await tab.card('declined');
-    await tab.once.pay();
-    await tab.once.says(DECLINED);
-    expect(await playground.exactlyOnce()).toEqual([]);
-    await tab.card('accepted');
-    await tab.once.pay();
-    await paidOnce();
-    expect(playground.shop.query("SELECT key FROM idempotency_keys WHERE lane = 'oncefetch'")).toHaveLength(2);
-  });
-
   test('whose refusal gets lost again and again, then corrected: one charge', async () => {
     await tab.choose('503 after charging', 'every request');
     await tab.card('declined');
@@ -83,16 +71,6 @@ describe('an unknown outcome', () => {
     await paidOnce();
     await tab.plain.pay();
     await tab.plain.verdict('Charged 2 times, €84.00 in all. The customer was told “paid”.');
-  });
-
-  test('then an edited cart: paid as it was before, and the screen names that amount', async () => {
-    await unsure();
-    await tab.choose('Nothing');
-    await tab.quantity(3);
-    await tab.button('Pay in both lanes').click();
-    await paidOnce(4200);
-    // The plain lane's first attempt was never made, so this is its one charge.
-    await tab.plain.says(/^Paid €63\.00/);
   });
 
   test('then an edited cart after a reload: paid as it was before, and the screen names that amount', async () => {

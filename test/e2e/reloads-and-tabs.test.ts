@@ -39,23 +39,6 @@ describe('a reload', () => {
     await tab.plain.verdict(/^Charged [23] times, .* told “paid”\.$/);
   });
 
-  test('over and over, each in the middle of the next attempt: one charge', async ({ tab }) => {
-    await tab.choose('503 after charging', 'every request');
-    await tab.once.pay();
-    for (let reloads = 0; reloads < 3; reloads++) {
-      await tab.once.root
-        .getByText(/Attempt \d+/)
-        .last()
-        .waitFor();
-      await tab.reload();
-      await tab.banner.waitFor();
-      await tab.once.button('Check').click();
-    }
-    await tab.choose('Nothing');
-    await tab.once.insist();
-    await paidOnce(tab);
-  });
-
   test('after the end remembers it: paid, and a press of Pay is not possible', async ({ tab }) => {
     await tab.choose('Nothing');
     await tab.once.pay();

@@ -162,13 +162,6 @@ describe("repeat: 'if-changed', and a server that names what it made in place of
   const TAKEN = answers(409, { type: 'idempotency_key_already_used_error', resource_id: 'account_1' });
   const options = { dialect: increase(), repeat: 'if-changed', ...ONE } as const;
 
-  test('an earlier payload is done: the change is made under a new key', async ({ world }) => {
-    const { tab, once } = world.open(options);
-    await world.end(tab, pay(once), charged(lost()));
-    expect(await world.end(tab, pay(once, { body: EDITED }), TAKEN, answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
-    expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual([CART, EDITED, EDITED].map((body) => JSON.stringify(body)));
-  });
-
   test('where an answer to the change was lost, too, it may be that one: it is told done, and not made twice', async ({ world }) => {
     const { tab, once } = world.open(options);
     await world.end(tab, pay(once), lost());

@@ -36,8 +36,9 @@ describe('"done already" after another payload, where no copy goes unseen', () =
       const once = tab.once({ repeat, dialect: gocardless() });
       const first = await world.end(tab, pay(once, ONE), charged(lost()));
       const { outcome } = await world.end(tab, pay(once, { body: { amount: 20 } }), answers(409, ELSEWHERE), answers(201));
-      expect(outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+      expect(outcome).toMatchObject({ type: 'fresh', effect: 'done', certain: true });
       expect(outcome?.key).not.toBe(first.outcome?.key);
+      expect(await Promise.all(world.server.arrivals.slice(1).map(textOf))).toEqual(['{"amount":20}', '{"amount":20}']);
     },
   );
 

@@ -85,13 +85,6 @@ describe('a key strategy that fails when it is asked for the next key, after the
     if (how === 'fails') expect(end.code).toBe('ERR_ONCE_KEY_BURNT');
     expect(told).toMatchObject([{ effect: 'none' }]);
   });
-
-  test('at the first key it is the mistake that it is', async () => {
-    const world = newWorld();
-    const { tab, once } = world.open();
-    const mistake = new Error('no key today');
-    expect(await world.end(tab, pay(once, { key: () => Promise.reject(mistake) }))).toMatchObject({ error: mistake, outcome: undefined });
-  });
 });
 
 describe('a caller who left while it waited for the claim', () => {

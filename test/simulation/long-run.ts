@@ -13,13 +13,13 @@ export interface LongRunOptions {
   /** Called with each world that broke something; the run goes on. */
   readonly failed: (report: Report, scenario: Scenario) => Promise<void>;
   /** Ends the run early. */
-  readonly enough?: (() => boolean) | undefined;
+  readonly enough?: ((totals: Totals) => boolean) | undefined;
 }
 
 /** Fresh worlds of every scenario in turn. */
 export async function longRun({ operations, base, failed, enough, scenarios: of = drawn }: LongRunOptions): Promise<Totals> {
   const totals = new Totals();
-  for (let n = 0; totals.sums.operations < operations && !enough?.(); n++) {
+  for (let n = 0; totals.sums.operations < operations && !enough?.(totals); n++) {
     const scenario = of[n % of.length] as Scenario;
     const report = await run(scenario, (base + Math.floor(n / of.length)) >>> 0);
     totals.add(report);

@@ -13,8 +13,35 @@ import { killedAt } from './scenarios/killed-at.js';
 import seeds from './seeds.json' with { type: 'json' };
 import { shrink } from './shrink.js';
 
-/** `npm run test:long` plays many more. */
-const FRESH_OPERATIONS = 10_000;
+/**
+ * Five of six breaks in `test/explore/breaks.json` show within 4,000 operations, whatever the seed, and the others not reliably within
+ * 10,000: those are for the exploration and for `npm run simulate`.
+ */
+const FRESH_OPERATIONS = 5000;
+/** A storm in which a fault never strikes proves nothing about it: it goes on until each has, for twice as long at most. */
+const STRIKE = [
+  'requestLost',
+  'responseLost',
+  'delayed',
+  'duplicated',
+  'reordered',
+  'truncated',
+  'connectionRefused',
+  'commitFails',
+  'failAfterCommit',
+  'lookFails',
+  'storeHangs',
+  'torn',
+  'killed',
+  'frozen',
+  'clockJump',
+  'evicted',
+  'full',
+  'powerLoss',
+  'offline',
+  'logOut',
+  'logIn',
+] as const;
 const MINUTES = 60_000;
 /** The machine may be busy with other tests. */
 const slow = { timeout: 5 * MINUTES };
@@ -72,38 +99,14 @@ describe('fresh seeds', { timeout: 3 * slow.timeout }, () => {
   test(`from ${base}, ${FRESH_OPERATIONS} operations`, async () => {
     const failures: string[] = [];
     const totals: Totals = await longRun({
-      operations: FRESH_OPERATIONS,
+      operations: 2 * FRESH_OPERATIONS,
       base,
       failed: async (report, scenario) => void failures.push(await failure(report, scenario)),
       // One failure in full says more than ten.
-      enough: () => failures.length > 0,
+      enough: ({ sums, struck }) => failures.length > 0 || (sums.operations >= FRESH_OPERATIONS && STRIKE.every((fault) => struck.has(fault))),
     });
     expect(failures.join('\n\n')).toBe('');
     expect(totals.sums.operations).toBeGreaterThanOrEqual(FRESH_OPERATIONS);
-    // A storm in which a fault never strikes proves nothing about it.
-    for (const fault of [
-      'requestLost',
-      'responseLost',
-      'delayed',
-      'duplicated',
-      'reordered',
-      'truncated',
-      'connectionRefused',
-      'commitFails',
-      'failAfterCommit',
-      'lookFails',
-      'storeHangs',
-      'torn',
-      'killed',
-      'frozen',
-      'clockJump',
-      'evicted',
-      'full',
-      'powerLoss',
-      'offline',
-      'logOut',
-      'logIn',
-    ])
-      expect(totals.struck.get(fault), fault).toBeGreaterThan(0);
+    for (const fault of STRIKE) expect(totals.struck.get(fault), fault).toBeGreaterThan(0);
   });
 });

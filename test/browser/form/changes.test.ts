@@ -183,7 +183,7 @@ test('the app says itself what became of it: the form says no more that it is be
   page.element.addEventListener('once-outcome', (event) => event.preventDefault());
   page.press();
   await page.says('');
-  expect([page.outcomes.length, page.element.state]).toEqual([1, 'done']);
+  expect([page.outcomes, page.element.state]).toMatchObject([[{ moment: 'done', answer: { charge: 1 } }], 'done']);
 });
 
 test('whoever hears the outcome gives the element another name: nothing is said of the new operation', async () => {

@@ -51,6 +51,7 @@ async function bundle(fences: readonly Fence[]): Promise<ReadonlyMap<string, str
     plugins: [built],
     bundle: true,
     splitting: true,
+    minify: true,
     format: 'esm',
     platform: 'browser',
     target: 'es2022',

@@ -1,6 +1,5 @@
 /** The checkout on the screen, used by its roles and words. */
 import type { Locator, Page } from 'playwright';
-import { expect } from 'vitest';
 
 export class CheckoutPage {
   readonly page: Page;
@@ -34,21 +33,6 @@ export class CheckoutPage {
   /** Waits until the customer is told this. */
   async says(words: RegExp | string): Promise<void> {
     await this.status.filter({ hasText: words }).waitFor();
-  }
-
-  /** Presses Check as often as it takes: a server that starts again may need longer than one check. */
-  async checkUntil(words: RegExp): Promise<void> {
-    const told = this.status.filter({ hasText: words });
-    const check = this.button('Check my payment');
-    await expect
-      .poll(
-        async () => {
-          if (await check.isEnabled({ timeout: 100 }).catch(() => false)) await check.click({ timeout: 1000 }).catch(() => {});
-          return told.count();
-        },
-        { timeout: 60_000, interval: 500 },
-      )
-      .toBe(1);
   }
 
   async reload(): Promise<void> {

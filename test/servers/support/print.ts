@@ -25,7 +25,7 @@ async function main(args: string[]): Promise<number> {
   for (const name of asked) if (!(name in schemes)) throw new Error(`there is no scheme ${name}: ${Object.keys(schemes).join(', ')}`);
   const names = asked.length > 0 ? asked : Object.keys(schemes);
   const run = values.without === undefined ? { calm: values.calm ?? false } : runWithout(names[0] ?? '', values.without);
-  const services = await startServices();
+  const services = await startServices(names.map((name) => schemes[name]?.server.on));
   const reports: Report[] = [];
   try {
     console.log(row(['scheme', ...COLUMNS]));

@@ -1,13 +1,13 @@
-/** The database servers that the schemes share: started once, where they are to be had. */
+/** The database servers that the schemes share: those that are asked for are started once, where they are to be had. */
 import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Services } from './run.js';
 
 let postgres: PostgresServer | undefined;
 let redis: RedisServer | undefined;
 
-export async function startServices(): Promise<Services> {
-  if (!withoutPostgres) postgres = await startPostgres();
-  if (!withoutRedis) redis = await startRedis();
+export async function startServices(asked: readonly (string | undefined)[] = ['postgres', 'redis']): Promise<Services> {
+  if (asked.includes('postgres') && !withoutPostgres) postgres = await startPostgres();
+  if (asked.includes('redis') && !withoutRedis) redis = await startRedis();
   return { ...(postgres && { postgres: postgres.connection }), ...(redis && { redis: redis.port }) };
 }
 
