@@ -30,10 +30,10 @@ const ROUNDS_MAX = 3;
 const OPERATIONS_MAX = 32;
 const PAYLOADS_MAX = 8;
 
-/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `wrapped`: the part `call` makes this call. */
+/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `wrapped`: the part `call` wraps this call already. */
 export async function operate(given: Call, wrapped = false): Promise<unknown> {
-  // Check the signal before the claim. If this threw after it, the operation would go on without its caller.
   const { settings, address, signal, request } = given;
+  // Check the signal before the claim: if a wrong signal threw afterwards, the operation would go on without its caller.
   if (signal != null) {
     if (!signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(signal)));
     given.client.platform.shares?.(signal);
