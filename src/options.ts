@@ -90,9 +90,9 @@ export function clientSettings(options: OnceOptions): Settings {
   if ('namespace' in options && !(namespace && /^(string|function)$/.test(typeof namespace)))
     throw new TypeError(wrong('namespace', 'namespace', typeOf(namespace)));
   const { budget, ...backoff } = merge<Backoff & { budget: number | false }>(defaults.retry, retry);
-  const own = merge(defaults.call, rest) as Settings;
+  const settings = merge(defaults.call, rest) as Settings;
   return {
-    ...own,
+    ...settings,
     dialect,
     required: durability === 'required',
     namespace: typeof namespace === 'string' ? () => namespace : namespace,

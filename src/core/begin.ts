@@ -117,14 +117,14 @@ const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readon
 const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier, dialect, origin, endpoint: endpoint || undefined });
 
 function insert(before: OnceRecord | undefined, call: Claimant, now: number, storeNow: number): Begun {
-  const kept = before && keepsKey(before, call);
-  const generation = before ? before.generation + (kept ? 0 : 1) : 0;
+  const keepsItsKey = before && keepsKey(before, call);
+  const generation = before ? before.generation + (keepsItsKey ? 0 : 1) : 0;
   // An earlier operation took effect under the key that is used again here. The server may repeat its answer to that operation's payload.
-  const earlierEffect = before?.state === 'settled' && before.key === call.key && (kept || !pastWindow(before, call, storeNow)) ? before : undefined;
+  const earlierEffect = before?.state === 'settled' && before.key === call.key && (keepsItsKey || !pastWindow(before, call, storeNow)) ? before : undefined;
   const sent = earlierEffect?.payloads ?? [];
   if (call.keyKind === 'derived' && call.keyGeneration !== generation) return { do: 'rekey', generation };
   // The strategy gave the same key for another effect. The server would repeat the answer to the first one.
-  if (earlierEffect && !kept && call.keyKind === 'derived') return { do: 'key-burnt', record: earlierEffect };
+  if (earlierEffect && !keepsItsKey && call.keyKind === 'derived') return { do: 'key-burnt', record: earlierEffect };
   const record = seal({
     v: RECORD_VERSION,
     id: call.id,
@@ -165,8 +165,7 @@ const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecor
 function reuse(before: OnceRecord, call: Claimant, now: number, storeNow: number, revision = before.revision): Begun {
   const begun = insert(before, { ...call, key: before.key }, now, storeNow) as Extract<Begun, { do: 'drive' }>;
   const { firstSentAt, windowEndsAt } = before;
-  const kept = { revision: revision + 1, firstSentAt, windowEndsAt };
-  const record = seal({ ...begun.record, ...kept, refusal: reopened(before), refusedBefore: true });
+  const record = seal({ ...begun.record, revision: revision + 1, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true });
   return { ...begun, record, reused: true };
 }
 
@@ -186,7 +185,7 @@ function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number
   const sent = before.payloads;
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : call.clean ? undefined : storeNow);
   const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + call.keyWindowMs);
-  const found: PendingRecord = {
+  const adopted: PendingRecord = {
     ...before,
     revision: before.revision + 1,
     ambiguous: before.ambiguous || !call.clean,
@@ -204,7 +203,7 @@ function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number
     lease: leaseOf(call, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
   };
   const record = seal({
-    ...found,
+    ...adopted,
     ...(keepsPayloads ? {} : { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
     meta: call.meta ?? before.meta,
     // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.
@@ -222,7 +221,7 @@ function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number
     sentBefore: before.ambiguous && (keepsRequest || sent.includes(call.fingerprint)),
     otherBytes,
     refusedOnly: before.refusedOnly,
-    found,
+    found: adopted,
   };
 }
 

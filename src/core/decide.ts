@@ -146,9 +146,9 @@ function refused(reading: Reading, s: Situation): Decision {
  * no copy of an earlier attempt can be under way any more, that attempt had none.
  */
 function refusedAfterAmbiguity(reading: Reading, s: Situation): Decision {
-  const again = refusedAgain(reading, s.now, s.refusedForMs);
+  const proof = refusedAgain(reading, s.now, s.refusedForMs);
   // Not `sticky`, because nothing shows that the server keeps the refusal. So a derived key stays, and a loss of the storage leads back to it.
-  return again === 'proven' ? settle(rejected()) : stop(s.ambiguous ? 'refused-after-ambiguity' : 'unavailable', true, again);
+  return proof === 'proven' ? settle(rejected()) : stop(s.ambiguous ? 'refused-after-ambiguity' : 'unavailable', true, proof);
 }
 
 /** Whether a refusal proves that no earlier attempt took effect. If not, from when on it would, if it came again (wall clock, ms). */

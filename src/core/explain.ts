@@ -14,7 +14,7 @@ export type { Explanation };
  * if (outcome) console.info(explain(outcome).summary);
  */
 export function explain(outcome: Outcome): Explanation {
-  const known = (outcome as { readonly type?: unknown } | undefined)?.type;
-  if (typeof known !== 'string' || !Object.hasOwn(GUIDES, known)) throw new TypeError(`once: explain takes an outcome, got ${typeOf(outcome)}`);
+  const type = (outcome as { readonly type?: unknown } | undefined)?.type;
+  if (typeof type !== 'string' || !Object.hasOwn(GUIDES, type)) throw new TypeError(`once: explain takes an outcome, got ${typeOf(outcome)}`);
   return explained(outcome);
 }

@@ -33,10 +33,10 @@ const attemptMsOf = ({ attemptMs, totalMs }: { readonly attemptMs: number; reado
  * ran out.
  */
 export function leaseOfMove(record: OnceRecord, driven: boolean, limits: Parameters<typeof attemptMsOf>[0], now: number): OnceRecord['lease'] {
-  const over = record.lease?.until ?? now;
+  const leaseEnd = record.lease?.until ?? now;
   const lives = driven || leaseHolds(record.lease, now);
   if (record.state !== 'pending' || !(lives || mayArrive(record, limits, now))) return undefined;
-  return { owner: MOVED, until: (lives ? now : over) + Math.min(attemptMsOf(limits), LEASE_MS_MAX - 1) };
+  return { owner: MOVED, until: (lives ? now : leaseEnd) + Math.min(attemptMsOf(limits), LEASE_MS_MAX - 1) };
 }
 
 /**
@@ -55,8 +55,8 @@ const LAST_MS = 8.64e15;
  * kept as long as its predecessor would have been: if no record told the generation, the predecessor's key could be made again.
  */
 export const retiredForgetAt = ({ random, windowEndsAt, previous }: OnceRecord, now: number, totalMs: number, keyInUse = false): number => {
-  const own = random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.max(now + UNSETTLED_MS, windowEndsAt ?? 0);
-  return Math.min(LAST_MS, Math.max(own, readRecord(previous)?.forgetAt ?? 0));
+  const ownEnd = random && !keyInUse ? now + Math.max(totalMs, WAITERS_MS) : Math.max(now + UNSETTLED_MS, windowEndsAt ?? 0);
+  return Math.min(LAST_MS, Math.max(ownEnd, readRecord(previous)?.forgetAt ?? 0));
 };
 
 /** When a settled record may be forgotten: not before the calls that wait for it have found it. */

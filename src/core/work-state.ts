@@ -49,8 +49,8 @@ export function workState(json: unknown): WorkState | undefined {
 export function documentState(json: unknown, depth = 0): DocumentState | undefined {
   if (typeof json !== 'object' || json === null || depth > DEPTH_MAX) return undefined;
   const { done, name, kind, error, message, id, status, state, provisioningState } = json as Members;
-  const said = [status, state, provisioningState].find((one) => typeof one === 'string') as string | undefined;
-  const clean = said?.replace(/[".…!]/g, '').trim();
+  const stateText = [status, state, provisioningState].find((one) => typeof one === 'string') as string | undefined;
+  const clean = stateText?.replace(/[".…!]/g, '').trim();
   const word = clean?.replace(/[\s-]/g, '_').toLowerCase() ?? '';
   const judged = word.replace(HARMLESS, '');
   const goesOn = RUNNING.test(word) || TO_COME.test(judged);
@@ -64,7 +64,7 @@ export function documentState(json: unknown, depth = 0): DocumentState | undefin
   // JSend: the request for the status failed, which says nothing about the job.
   if (word === 'fail' || (word === 'error' && typeof message === 'string' && id === undefined && error === undefined)) return 'running';
   if (FAILED.test(word)) return 'failed';
-  if (goesOn || (said === provisioningState && said !== undefined && !DONE.test(word))) return 'running';
+  if (goesOn || (stateText === provisioningState && stateText !== undefined && !DONE.test(word))) return 'running';
   if (WENT_WRONG.test(judged)) return 'doubtful';
   if (DONE.test(word)) {
     if (!tellsOfError(json)) return 'done';

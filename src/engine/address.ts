@@ -10,10 +10,10 @@ import { refreshScreens } from './registry.js';
 function ask({ settings: { namespace }, session, registry }: Client): unknown {
   let given: unknown;
   try {
-    const said = namespace?.() as unknown;
+    const answer = namespace?.() as unknown;
     // If the option gave a new id at each call, no call would find an earlier payment, and screens would look again for ever.
-    if (typeof said === 'string' && said !== session.seen && said !== namespace?.()) throw new TypeError(wrong('namespace', 'steady'));
-    given = said;
+    if (typeof answer === 'string' && answer !== session.seen && answer !== namespace?.()) throw new TypeError(wrong('namespace', 'steady'));
+    given = answer;
     return given;
   } finally {
     // Anything but a string counts as nobody. A hook that is async by mistake gives a new promise at each call: screens would look again for ever.

@@ -15,8 +15,8 @@ export function outOfBudget({ client, settings, payload, name }: OperationRun, k
   const failed = kind === 'transient' || kind === 'no-answer';
   // A function given to `run` has no known origin. Its budget is shared by operations whose names begin with the same part.
   const origin = payload?.origin || String(name[0]);
-  const left = Math.min(budget, Math.max(0, (budgets.get(origin) ?? budget) + (failed ? -1 : REFUND)));
-  keepRecent(budgets, origin, left, ORIGINS_MAX);
+  const balance = Math.min(budget, Math.max(0, (budgets.get(origin) ?? budget) + (failed ? -1 : REFUND)));
+  keepRecent(budgets, origin, balance, ORIGINS_MAX);
   // The first retry of a named operation, and resumed operations, are never held back.
-  return left <= budget / 2 && failed && !resumed && !(name.length && tries < 2);
+  return balance <= budget / 2 && failed && !resumed && !(name.length && tries < 2);
 }

@@ -122,8 +122,8 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
     return tell(drive, unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
-    const asked = await ask(drive, decision.ending.reason, result, cause);
-    if (asked) return asked;
+    const reconciled = await ask(drive, decision.ending.reason, result, cause);
+    if (reconciled) return reconciled;
   }
   // If another user has logged in by now, that is the reason to give.
   const ending = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
@@ -140,15 +140,15 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
 async function storeStop(drive: Driver, reason: UnknownReason, at: number | undefined, spent: boolean | undefined): Promise<void> {
   const { job, record, start } = drive;
   // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own.
-  const found = start.sentBefore || drive.facts.attempts ? undefined : start.found;
+  const withoutPresent = start.sentBefore || drive.facts.attempts ? undefined : start.found;
   const refusals = drive.refusals.toStore(reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
   const retryAt = reason === 'refused-after-ambiguity' || reason === 'mismatch' ? undefined : at;
   // Give back only our own lease. Any other was there before and belongs to another driver, which may wake up.
   const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
-  if (!found && retryAt === undefined && !spent && lease === record.lease && !refusals) return;
+  if (!withoutPresent && retryAt === undefined && !spent && lease === record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
-  const next = seal({ ...(found ?? record), ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
+  const next = seal({ ...(withoutPresent ?? record), ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 
@@ -185,15 +185,15 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     const [fingerprint, payload] = earlier;
     // Skip the present payload, and those that the record does not list: they were refused, and their callers were told.
     if (fingerprint === job.fingerprint || !record.payloads.includes(fingerprint)) continue;
-    const end = await drive.probe(payload);
-    if (end?.reading.kind === 'replayed' || end?.reading.kind === 'fresh')
-      return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
-    const polled = end?.reading.kind === 'accepted' && (await job.client.parts.poll?.(drive, end.result, earlier));
+    const probed = await drive.probe(payload);
+    if (probed?.reading.kind === 'replayed' || probed?.reading.kind === 'fresh')
+      return settle(drive, replayed('server'), probed.result, { earlier: true, payloads: [fingerprint] });
+    const polled = probed?.reading.kind === 'accepted' && (await job.client.parts.poll?.(drive, probed.result, earlier));
     if (polled) return polled;
     const now = job.client.platform.clock.now();
-    const again = end && refusedAgain(end.reading, now, drive.refusals.note(end));
-    if (again === 'proven') return anew(drive, end?.result);
-    retryAt ??= again;
+    const proof = probed && refusedAgain(probed.reading, now, drive.refusals.note(probed));
+    if (proof === 'proven') return anew(drive, probed?.result);
+    retryAt ??= proof;
   }
   return halt(drive, stop(start.otherBytes ? 'bytes' : 'mismatch', true, retryAt), { result });
 }

@@ -30,10 +30,10 @@ const ROUNDS_MAX = 3;
 const OPERATIONS_MAX = 32;
 const PAYLOADS_MAX = 8;
 
-/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `wrapped`: the part `call` makes this call. */
+/** Makes the call. Resolves with the answer, or with the value of a function given to `run`. `wrapped`: the part `call` wraps this call already. */
 export async function operate(given: Call, wrapped = false): Promise<unknown> {
-  // Check the signal before the claim. If this threw after it, the operation would go on without its caller.
   const { settings, address, signal, request } = given;
+  // Check the signal before the claim: if a wrong signal threw afterwards, the operation would go on without its caller.
   if (signal != null) {
     if (!signal.addEventListener) throw new TypeError(wrong('signal', 'signal', typeOf(signal)));
     given.client.platform.shares?.(signal);
@@ -57,10 +57,10 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     const flight = flights.get(address.operationKey);
     if (!flight) {
       // Nothing is awaited between the look above and this claim: two clicks in one tick are one operation.
-      const own = new InFlightOperation(client.registry, address.operationKey, client, deadline);
-      const answer = own.join({ ...caller, joined: false });
+      const claimed = new InFlightOperation(client.registry, address.operationKey, client, deadline);
+      const answer = claimed.join({ ...caller, joined: false });
       reading ??= given.read();
-      void fly({ ...operation, stop: own.stop }, own, reading, heldLock, endBefore);
+      void fly({ ...operation, stop: claimed.stop }, claimed, reading, heldLock, endBefore);
       return answer;
     }
     // Release the lock that this call holds: the operation in flight needs it.
@@ -112,8 +112,8 @@ async function fly(
     const [request, ids, held] = await inTime(operation, settings.limits.totalMs, preparing, () => busyError(operation));
     flight.fingerprinted(request.fingerprint);
     const { key, ...prepared } = request;
-    const own = key === undefined ? settings : { ...settings, key };
-    const job: OperationRun = { ...operation, settings: own, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
+    const ownSettings = key === undefined ? settings : { ...settings, key };
+    const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
     const { release, ...lockState } = await takeLock(job, held);
     const waited = (await endBefore) ?? lockState.waited;
     const ended = isAbandoned(job) ? leftBefore(job, lockState.unlocked, waited !== undefined) : execute({ ...job, ...lockState, waited });
@@ -124,11 +124,11 @@ async function fly(
     const isElsewhere = async () => !(await unlessLate(client.platform.clock, THAW_MS, lock));
     if (error instanceof CallerLeft) return conclude(operation, flight, await leftBefore(operation, await isElsewhere()));
     readAnew(client, operation.operationKey);
-    const known = error instanceof UnreplayableBody ? await bodyError(operation, error, await isElsewhere()) : error;
+    const cause = error instanceof UnreplayableBody ? await bodyError(operation, error, await isElsewhere()) : error;
     flight.land(
-      isOnceError(known)
-        ? { outcome: known.outcome, fail: (own) => (own === known.outcome ? known : new OnceError(known.code, own, { cause: known })) }
-        : { fail: () => known },
+      isOnceError(cause)
+        ? { outcome: cause.outcome, fail: (own) => (own === cause.outcome ? cause : new OnceError(cause.code, own, { cause })) }
+        : { fail: () => cause },
     );
     announceChange(client);
   }
@@ -174,9 +174,9 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   const start: Start =
     begun.do === 'drive' ? { ...begun, otherBytes: begun.otherBytes && !earlier } : { record, resumed: true, changed: false, sentBefore: true, asks: true };
   // A resumed call learns only here what its request is, and so which dialect it needs.
-  const found = job.resumeOnly && payload?.prepared;
+  const resumedRequest = job.resumeOnly && payload?.prepared;
   const { hooks } = client.parts;
-  const settings = found && hooks ? guarded(client, () => hooks.dialect(job.settings, found)) : job.settings;
+  const settings = resumedRequest && hooks ? guarded(client, () => hooks.dialect(job.settings, resumedRequest)) : job.settings;
   const drive = new AttemptLoop({ ...job, payload, settings: settings ?? job.settings }, start);
   // Nothing can be sent, so only `reconcile` can say more: the key must not go out again, there is no payload, or the app's `dialect` function threw.
   if (begun.do !== 'drive' || !payload || !settings)

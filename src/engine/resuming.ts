@@ -96,8 +96,8 @@ export async function resumeRecord(
     // Of a `run`, the value may be anything, also an object with members like those of a Response.
     return outcome && { name, outcome, response: isResponse(value) ? value : undefined };
   } catch (error) {
-    const known = outcome ?? (isOnceError(error) ? error.outcome : undefined);
+    const ending = outcome ?? (isOnceError(error) ? error.outcome : undefined);
     // Without an outcome this was an abort or a bug, and the operation is still pending.
-    return known && { name, outcome: known, response: isOnceError(error) ? error.response : undefined };
+    return ending && { name, outcome: ending, response: isOnceError(error) ? error.response : undefined };
   }
 }

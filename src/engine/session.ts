@@ -17,6 +17,6 @@ export async function askUser<T>(
   const { client, namespace } = job;
   if (!isSamePerson(client, namespace)) return undefined;
   const session = sessionOf(client);
-  const said = await inTime(job, ms, Promise.resolve(ask()), () => new Error(`${hook} did not answer in time`));
-  return sessionOf(client) === session || !isSamePerson(client, namespace) ? { said } : undefined;
+  const answer = await inTime(job, ms, Promise.resolve(ask()), () => new Error(`${hook} did not answer in time`));
+  return sessionOf(client) === session || !isSamePerson(client, namespace) ? { said: answer } : undefined;
 }

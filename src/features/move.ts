@@ -96,9 +96,9 @@ async function moveDamaged(client: Client, from: Namespace, to: Namespace): Prom
       (id === old ? !readRecord(there) : replaces(there)) ? { next: { ...damaged, id, ns }, value: true } : { value: false };
     // The user's own record of that name in memory would hide it.
     const hiding = client.registry.degraded.get(address.operationKey);
-    const free = replaces(hiding && (await timed(client, hiding.read(id)))) && (await updateStored({ client, store, id }, put, 'strict'));
-    if (free && hiding) await updateStored({ client, store: hiding, id }, () => ({ next: null, value: undefined }));
-    if (!free) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
+    const replaced = replaces(hiding && (await timed(client, hiding.read(id)))) && (await updateStored({ client, store, id }, put, 'strict'));
+    if (replaced && hiding) await updateStored({ client, store: hiding, id }, () => ({ next: null, value: undefined }));
+    if (!replaced) emit(client, { name: decodeName(label), label }, key, { type: 'diagnostic', code: 'move-conflict' });
     else if (id !== old) await updateStored({ client, store, id: old }, (there) => ({ value: undefined, ...(!readRecord(there) && { next: null }) }));
   }
 }
@@ -116,8 +116,8 @@ function weightOf({ state, ambiguous, keyInUse, previous }: OnceRecord): number 
 
 /** Whether the user's own record of that name is replaced: by the same operation, or by one that more likely had an effect. A damaged record stays. */
 function givesWay(stored: unknown, incoming: OnceRecord): boolean {
-  const there = readRecord(stored);
-  return stored === undefined || (there !== undefined && (there.key === incoming.key || weightOf(there) < weightOf(incoming)));
+  const target = readRecord(stored);
+  return stored === undefined || (target !== undefined && (target.key === incoming.key || weightOf(target) < weightOf(incoming)));
 }
 
 /** Whether nothing of the operation was sent. */
@@ -125,9 +125,9 @@ const isClean = ({ state, ambiguous }: OnceRecord): boolean => state === 'pendin
 
 /** If the app gave both operations the same key, an answer under it may be the answer to either payload. */
 function withPayloadsOf(there: OnceRecord, { state, payloads }: OnceRecord): { next?: OnceRecord } {
-  const more = payloads.filter((one) => !there.payloads.includes(one));
-  if (there.state !== 'pending' || state !== 'pending' || !more.length) return {};
-  return { next: seal({ ...there, payloads: [...more, ...there.payloads] }) };
+  const added = payloads.filter((one) => !there.payloads.includes(one));
+  if (there.state !== 'pending' || state !== 'pending' || !added.length) return {};
+  return { next: seal({ ...there, payloads: [...added, ...there.payloads] }) };
 }
 
 /** Moves one record. Holds its lock until then, so that no call begins to drive it meanwhile. */
@@ -157,8 +157,8 @@ function dialectOf(client: Client, { origin, endpoint }: OnceRecord): Dialect | 
  */
 function isPerAccount(client: Client, record: OnceRecord): boolean {
   const clients = [client, ...(client.extensions?.living ?? [])];
-  const own = clients.map((one) => dialectOf(one, record)).find((one) => one?.name === record.dialect);
-  return !own || own.perAccount === true;
+  const dialect = clients.map((one) => dialectOf(one, record)).find((one) => one?.name === record.dialect);
+  return !dialect || dialect.perAccount === true;
 }
 
 /**

@@ -139,9 +139,9 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   const begun = clock.now();
   const asking = { ...prepared, url: link, method: 'GET', body: undefined, headers };
   // If the `headers` hook fails, the link is not polled this time, just as no attempt would leave.
-  const more = await askHeaders(asking, attempt).catch(() => 'failed' as const);
-  if (more === 'failed') return { state: 'running' };
-  const sent = await callTransport(client, merged(asking, more), {
+  const hookHeaders = await askHeaders(asking, attempt).catch(() => 'failed' as const);
+  if (hookHeaders === 'failed') return { state: 'running' };
+  const sent = await callTransport(client, merged(asking, hookHeaders), {
     ms: attempt.ms - (clock.now() - begun),
     stop,
     bodyBytes: settings.limits.bodyBytes,

@@ -69,8 +69,8 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   let aborted = false;
   /** Waits before the next attempt; `false` if there must be none. */
   const waited = async ({ answer }: Failed, tries: number): Promise<boolean> => {
-    const asked = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
-    const ms = asked === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(tries, asked);
+    const askedMs = answer && retryAfterMs((name) => answer.headers.get(name), clock.now());
+    const ms = askedMs === undefined ? backoffMs(settings.backoff, tries, randomness.random()) : atLeast(tries, askedMs);
     if (clock.now() + ms >= deadline || signal?.aborted || overtaken() || !(answer || call.sendable())) return false;
     await wait(clock, ms, stops);
     aborted = signal?.aborted === true;

@@ -101,10 +101,10 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
   const { namespace, startedAt } = call;
   const read = await readUnnamed(call, draft);
   const label = labelOfContent(read.fingerprint);
-  const given = read.key ?? settings.key;
+  const ownKey = read.key ?? settings.key;
   const { shape = (uuid: string) => uuid } = settings.dialect;
   const question = { namespace, operation: undefined, fingerprint: read.fingerprint, generation: 0, now: platform.clock.now() };
-  const literal = typeof given === 'function' ? await whilePlaceless(call, draft.signal, askStrategy(call, given, question)) : given;
+  const literal = typeof ownKey === 'function' ? await whilePlaceless(call, draft.signal, askStrategy(call, ownKey, question)) : ownKey;
   // On a server, equal calls are different operations, so none that was left unsettled is adopted.
   const orphan = platform.server || literal !== undefined ? undefined : await orphanInTime(call, draft.signal, label);
   const address =
