@@ -63,6 +63,7 @@ export class Refusals {
     const now = this.#clocks();
     this.last = known ?? { digest: refusal, at: Math.max(...now.times) };
     const { passed, times } = this.#left ?? now;
+    // 0 stands for a new refusal, so a known one is at least 1 ms old.
     return known ? Math.max(1, Math.min(passed, Math.min(...times) - known.at)) : 0;
   }
 

@@ -39,6 +39,7 @@ async function ask(drive: Driver, reason: UnknownReason | 'done-elsewhere', resu
   const wasSent = drive.start.sentBefore || drive.facts.attempts > 0;
   const present = job.resumeOnly ? record.payloads.at(-1) : job.fingerprint;
   const others = record.payloads.filter((one) => one !== present);
+  // The effect is an earlier payload's if the server said so (`mismatch`), or if the present payload was never sent or is not listed.
   const isEarlier = others.length > 0 && (reason === 'mismatch' || !wasSent || others.length === record.payloads.length);
   if (proof !== 'none' && isEarlier && job.settings.repeat !== 'never')
     return settle(drive, replayed('reconcile'), undefined, { earlier: true, payloads: others });
