@@ -81,7 +81,8 @@ export class FormController {
   }
 
   /** Shows again what another script has taken away, unless it was said to another user. */
-  again(): void {
+  again(onlyIfLost = false): void {
+    if (onlyIfLost && !this.#status?.isLost) return;
     if (this.#user === this.#whoIsHere()) this.#status?.again();
     this.#mark(this.moment);
   }
