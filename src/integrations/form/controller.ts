@@ -81,8 +81,7 @@ export class FormController {
   }
 
   /** Shows again what another script has taken away, unless it was said to another user. */
-  again(onlyIfLost = false): void {
-    if (onlyIfLost && !this.#status?.isLost) return;
+  again(): void {
     if (this.#user === this.#whoIsHere()) this.#status?.again();
     this.#mark(this.moment);
   }

@@ -41,7 +41,7 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
       super();
       this.addEventListener('submit', (event) => this.#form.submitted(event));
       // Vue and Preact, when they hydrate what a server has rendered, take away what stands there besides.
-      new MutationObserver(() => UNSETTLED.has(this.state) && this.#form.again(true)).observe(this, { childList: true, subtree: true });
+      new MutationObserver(() => UNSETTLED.has(this.state) && this.#form.again()).observe(this, { childList: true, subtree: true });
       for (const type of ['input', 'change']) this.addEventListener(type, ({ target }) => this.#form.edited(target));
     }
 

@@ -59,15 +59,9 @@ export class Status {
     if (!check) return;
     const focused = (check.getRootNode() as Document | ShadowRoot).activeElement === check;
     check.hidden = words === undefined;
-    if (words !== undefined && !check.childElementCount) check.textContent = words;
+    if (words !== undefined && !check.childElementCount && check.textContent !== words) check.textContent = words;
     // If the hidden button had the focus, move that to the line, so that it does not fall back to the top of the page.
     if (focused && words === undefined) this.focus();
-  }
-
-  /** Whether another script has taken away what is to be shown. What it has changed, such as a translation, stays. */
-  get isLost(): boolean {
-    const [words, check] = this.#last;
-    return (words !== '' && !(this.#line?.isConnected && this.#line.textContent)) || (check !== undefined && !this.#check?.isConnected);
   }
 
   /** Shows both again, but leaves a text that somebody else has put there. */
