@@ -5,7 +5,7 @@ import { FormController } from './controller.js';
 import { gestures } from './gesture.js';
 import { clientForForms, SpentKeys } from './key.js';
 import { checkOptions, type FormOptions, type OnceFormElement } from './options.js';
-import { type FormMoment, UNSETTLED } from './words.js';
+import type { FormMoment } from './words.js';
 
 const TAG = 'once-form';
 
@@ -40,8 +40,6 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
     constructor() {
       super();
       this.addEventListener('submit', (event) => this.#form.submitted(event));
-      // Vue and Preact, when they hydrate what a server has rendered, take away what stands there besides.
-      new MutationObserver(() => UNSETTLED.has(this.state) && this.#form.again()).observe(this, { childList: true, subtree: true });
       for (const type of ['input', 'change']) this.addEventListener(type, ({ target }) => this.#form.edited(target));
     }
 

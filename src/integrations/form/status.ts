@@ -59,7 +59,7 @@ export class Status {
     if (!check) return;
     const focused = (check.getRootNode() as Document | ShadowRoot).activeElement === check;
     check.hidden = words === undefined;
-    if (words !== undefined && !check.childElementCount && check.textContent !== words) check.textContent = words;
+    if (words !== undefined && !check.childElementCount) check.textContent = words;
     // If the hidden button had the focus, move that to the line, so that it does not fall back to the top of the page.
     if (focused && words === undefined) this.focus();
   }

@@ -11,9 +11,6 @@ export type FormMoment = 'sending' | 'waiting' | 'done' | 'already' | 'refused' 
 /** States while a call is under way. */
 export const BUSY: ReadonlySet<string> = new Set<FormMoment>(['sending', 'waiting']);
 
-/** States in which nothing is said for the last time: what was said must stand there. */
-export const UNSETTLED: ReadonlySet<string> = new Set<FormMoment | ''>(['sending', 'waiting', 'unknown']);
-
 /** States of what is done. */
 export const ENDED: ReadonlySet<string> = new Set<FormMoment>(['done', 'already']);
 

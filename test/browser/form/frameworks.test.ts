@@ -131,23 +131,6 @@ test('a framework changes what stands in the busy button, as Lit and Svelte do, 
   expect(button.innerHTML).toBe('<!---->about 3<!----> bags');
 });
 
-test.each([
-  ['Preact: the text', '<p role="status"></p>', (element: Element) => element.querySelector('[role=status]')?.replaceChildren()],
-  ['Vue: all that is not its own', '', (element: Element) => element.replaceChildren(element.querySelector('form') as Element)],
-])('a framework takes away what an unsettled form says, as where it hydrates (%s): it is said again, and asked by the button', async (_, status, hydrate) => {
-  const page = show({ client: { limits: { attempts: 1 } }, fields: `${status}<button>Pay</button>` });
-  await page.shop.meets('lose-response');
-  page.press();
-  await page.says(/^Not sure yet/);
-  hydrate(page.element);
-  await page.says(/^Not sure yet/);
-  const check = page.element.querySelector('[data-once-check]') as HTMLElement;
-  expect([check.hidden, page.element.querySelectorAll('[role=status]').length]).toEqual([false, 1]);
-  check.click();
-  await page.says('Done.');
-  await page.shop.oneEffect();
-});
-
 test('the server still sends the rest of the page, as where React streams it: what is pressed meanwhile is sent once', async ({ shop }) => {
   const frame = document.createElement('iframe');
   host.append(frame);
