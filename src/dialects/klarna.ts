@@ -10,7 +10,7 @@ import { inHeader } from './key-location.js';
  * @see https://docs.klarna.com/klarna-network-distribution/payments/one-time-payments/server-side-only-integration/authorize-the-payment
  * @see https://docs.klarna.com/acquirer/klarna/get-started/integration-resilience/escalation-and-retry-policy
  * @see https://docs.klarna.com/order-management/in-depth-knowledge/pending-orders
- * @see https://github.com/tuutti/php-klarna-ordermanagement docs/Api/CapturesApi.md (153e705)
+ * @see https://github.com/tuutti/php-klarna-ordermanagement (a capture)
  */
 export const klarna = (): DefinedDialect =>
   defineDialect({
