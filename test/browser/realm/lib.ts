@@ -2,6 +2,7 @@
 import { answers, createOnce as create, hooks, type Once, type OnceOptions, requests, unnamed } from '../../../src/entries/index.js';
 
 export { devtools } from '../../../src/entries/devtools.js';
+export { defineDialect, inHeader } from '../../../src/entries/dialects.js';
 export { defineOnceForm } from '../../../src/entries/form.js';
 export * from '../../../src/entries/index.js';
 
