@@ -114,6 +114,12 @@ export class InFlightOperation {
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
 
+  /** It has ended, and found out itself that it is done: it was not a remembered end that it told. */
+  get isDone(): boolean {
+    const outcome = this.#landing?.outcome;
+    return outcome?.effect === 'done' && !/store|memory/.test((outcome as { readonly from?: string }).from ?? '');
+  }
+
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
   constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, deadline = 0) {
     this.owner = owner;

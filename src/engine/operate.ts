@@ -80,6 +80,8 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     const isEqual = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
+    // The store may have shown that end already when this call looked.
+    if (endBefore && !meansAnother && flight.isDone) endBefore = Promise.resolve({});
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(operation);
     if (client.closing.aborted) throw failure(operation, unknown('aborted'));

@@ -105,6 +105,19 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
+  test('that looks at the store only when it is done already, is no further effect either', async ({ world }) => {
+    const { tab, once } = await lostOne(world, 'the same tab');
+    world.server.plays(delayed(SECOND, replays()));
+    const asking = watched(resumeOne(once, NAME));
+    await rest();
+    const { read } = tab.store;
+    Object.assign(tab.store, { read: (id: string) => asking.then(() => read(id)) });
+    const pressed = watched(pay(once));
+    await world.end(tab, asking);
+    expect((await world.end(tab, pressed)).outcome).toMatchObject({ type: 'replayed' });
+    expect(new Set(world.server.keys).size).toBe(1);
+  });
+
   test('that waits for another tab, which ends it, is no further effect either', async ({ world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
     world.server.plays(delayed(SECOND, answers(201)));
