@@ -114,7 +114,7 @@ export class InFlightOperation {
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
 
-  /** It has ended, and found out itself that it is done: it was not a remembered end that it told. */
+  /** Whether it has ended, and told that the operation is done by the server's or the app's word, not by a remembered end. */
   get isDone(): boolean {
     const outcome = this.#landing?.outcome;
     return outcome?.effect === 'done' && !/store|memory/.test((outcome as { readonly from?: string }).from ?? '');

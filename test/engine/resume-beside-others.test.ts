@@ -3,7 +3,7 @@
  * another operation's. Method: `resume` begins at every moment of the press; presses that are cancelled; runs.
  */
 import { describe, expect } from 'vitest';
-import { clear, type Once, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
+import { clear, type Once, type OnceOptions, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
 import { CART, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
@@ -77,10 +77,11 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
   const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
   /** A payment whose answer was lost, and where it is pressed again. */
-  async function lostOne(world: World, where: string) {
+  async function lostOne(world: World, where: string, more: OnceOptions = {}) {
     const { tab, once } = world.open(OPTIONS);
     await world.end(tab, pay(once, ONE), charged(lost()));
-    return { tab, once, other: where === 'the same tab' ? { tab, once } : world.open(OPTIONS) };
+    const page = { tab, once: tab.once({ ...OPTIONS, ...more }) };
+    return { ...page, other: where === 'the same tab' ? page : world.open(OPTIONS) };
   }
 
   test.for(['the same tab', 'another tab'])('in %s is no further effect, nor while `settle` says that it is done', async (where, { world }) => {
@@ -105,17 +106,23 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('that looks at the store only when it is done already, is no further effect either', async ({ world }) => {
-    const { tab, once } = await lostOne(world, 'the same tab');
-    world.server.plays(delayed(SECOND, replays()));
+  test.for([
+    ['the server', replays(), CART, 'replayed', 1],
+    ['`reconcile`', answers(402), CART, 'replayed', 1],
+    ['the server, of another payload', replays(), { ...CART, amount: 20 }, 'fresh', 2],
+  ] as const)('that looks at the store only when it is done already, by the word of %s', async ([_, end, body, type, keys], { world }) => {
+    const { tab, once } = await lostOne(world, 'the same tab', { ...ONE, reconcile: async () => 'done' });
+    world.server.plays(delayed(SECOND, end), ...(keys > 1 ? [answers(201)] : []));
     const asking = watched(resumeOne(once, NAME));
     await rest();
     const { read } = tab.store;
-    Object.assign(tab.store, { read: (id: string) => asking.then(() => read(id)) });
-    const pressed = watched(pay(once));
+    // The first look is that of the press.
+    const late = (id: string) => (Object.assign(tab.store, { read }), asking.then(() => read(id)));
+    Object.assign(tab.store, { read: late });
+    const pressed = watched(pay(once, { body }));
     await world.end(tab, asking);
-    expect((await world.end(tab, pressed)).outcome).toMatchObject({ type: 'replayed' });
-    expect(new Set(world.server.keys).size).toBe(1);
+    expect((await world.end(tab, pressed)).outcome).toMatchObject({ effect: 'done', type });
+    expect(new Set(world.server.keys).size).toBe(keys);
   });
 
   test('that waits for another tab, which ends it, is no further effect either', async ({ world }) => {
