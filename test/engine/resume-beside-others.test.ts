@@ -116,8 +116,12 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     const asking = watched(resumeOne(once, NAME));
     await rest();
     const { read } = tab.store;
-    // The first look is that of the press.
-    const late = (id: string) => (Object.assign(tab.store, { read }), asking.then(() => read(id)));
+    const late = async (id: string) => {
+      // The first look is that of the press.
+      Object.assign(tab.store, { read });
+      await asking;
+      return read(id);
+    };
     Object.assign(tab.store, { read: late });
     const pressed = watched(pay(once, { body }));
     await world.end(tab, asking);
