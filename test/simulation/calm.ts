@@ -94,15 +94,14 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
       await world.time.run(world.time.now + DRIVE_MS);
       const pending = new Set(await list(world, fresh(world, app, slot, user, false), user));
       open = open.filter((op) => (op.unnamed ? pending.has(op) : !ended(op) && (pending.has(op) || !isForgotten(op))));
+      // What is equal to a torn one waits with it, until the server has forgotten its key. To press it again would only take the time of the others.
+      for (const op of open.filter(isTorn)) world.books.apart('record-torn', op);
+      open = open.filter((op) => !isTorn(op));
       if (open.every((op) => (op.unnamed ? UNNAMED_ROUNDS : op.payloads.length) <= round)) break;
     }
     if (!reconciles) world.stats.onlyReconcile += open.length;
   }
-  // What is equal to a torn one waits with it, until the server has forgotten its key.
-  const torn = ({ unnamed, keys }: OpFacts): boolean => unnamed && [...keys.values()].some(({ damaged }) => damaged);
-  for (const op of open.filter(torn)) world.books.apart('record-torn', op);
-  for (const op of ops)
-    op.unsettled = open.includes(op) && !torn(op) ? (op.calls.at(-1)?.told?.outcome?.type ?? op.calls.at(-1)?.told?.code ?? 'not told') : undefined;
+  for (const op of ops) op.unsettled = open.includes(op) ? (op.calls.at(-1)?.told?.outcome?.type ?? op.calls.at(-1)?.told?.code ?? 'not told') : undefined;
 }
 
 /** Longer than any call. */
@@ -114,6 +113,8 @@ const PAYLOADS_MAX = 60;
 
 /** A sweep found it due, for the second time, while it was driven. */
 const isForgotten = ({ apart, epoch }: OpFacts): boolean => apart.has(`left-for-a-month ${epoch}`);
+
+const isTorn = ({ unnamed, keys }: OpFacts): boolean => unnamed && [...keys.values()].some(({ damaged }) => damaged);
 
 function ended(op: OpFacts): boolean {
   const effect = op.calls.at(-1)?.told?.outcome?.effect;

@@ -229,8 +229,8 @@ export class Books implements Ledger {
       key.revived = true;
       key.none = undefined;
     }
-    key.end = undefined;
-    key.swept = false;
+    // A write into the guest's copy opens nothing that has ended in the user's own.
+    if (user === key.user) Object.assign(key, { end: undefined, swept: false });
     if (does(byHand, 'clear') && before && isCleared(before, after)) key.clearedAt = this.now();
   }
 
@@ -250,8 +250,8 @@ export class Books implements Ledger {
     }
   }
 
-  #end(key: KeyFacts, { before, after, why, context, byHand }: Commit): void {
-    if (!before) return;
+  #end(key: KeyFacts, { user, before, after, why, context, byHand }: Commit): void {
+    if (!before || (key.end && user !== key.user)) return;
     // Another key in its place does not end it once more.
     if (before.state === 'pending' || !after || after.key === before.key) Object.assign(key, { endedAt: this.now(), endedIn: context });
     if (does(byHand, 'settle', 'lie')) key.byHand = true;
