@@ -144,11 +144,11 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   const refusals = drive.refusals.toStore(reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
   const retryAt = reason === 'refused-after-ambiguity' || reason === 'mismatch' ? undefined : at;
-  // Give back only our own lease. Any other was there before and belongs to another driver, which may wake up.
-  const lease = record.lease?.owner === job.client.owner ? undefined : record.lease;
-  if (!withoutPresent && retryAt === undefined && !spent && lease === record.lease && !refusals) return;
+  if (!withoutPresent && retryAt === undefined && !spent && !record.lease && !refusals) return;
   const now = job.client.platform.clock.now();
-  const next = seal({ ...(withoutPresent ?? record), ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
+  // Give the lease back. While a move's lease holds, `commit` stores nothing.
+  const end = { lease: undefined, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs };
+  const next = seal({ ...(withoutPresent ?? record), ...refusals, ...end });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 

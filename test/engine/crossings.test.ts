@@ -124,6 +124,18 @@ describe('another context ends it with an earlier payload while this one waits f
       expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
     },
   );
+
+  test('with repeat if-changed, or with one that nobody can name: the present one is sent, and not taken for done', async ({ world }) => {
+    const { tab, once } = world.open({ repeat: 'if-changed' });
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    const ends = (record: OnceRecord): OnceRecord =>
+      sealed({ ...record, state: 'settled', ending: replayed('server'), payloads: [], revision: record.revision + 1 });
+    world.server.plays(
+      during(() => world.damage(ends), lost()),
+      answers(201),
+    );
+    expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
+  });
 });
 
 test('another context ends it with an earlier payload while this one asks after its work: it is told that, and not as its own', async ({ world }) => {

@@ -150,3 +150,15 @@ test("the guest's attempt that is under way in this page, without locks and leas
   await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'done' });
 });
+
+test("a user's press that stops while the guest's attempt is under way does not let anybody settle it as none", async ({ world }) => {
+  const [one, two] = [world.tab(), world.tab()];
+  world.server.plays(delayed(20 * SECOND, answers(201)), answers(503, undefined, { 'retry-after': '600' }));
+  const call = pay(one.once({ namespace: 'guest' }), ONE);
+  await rest();
+  const ann = two.once({ namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  expect((await world.end(two, pay(ann))).outcome).toMatchObject({ effect: 'unknown', reason: 'unavailable' });
+  await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  expect((await world.end(one, call)).outcome).toMatchObject({ effect: 'done' });
+});
