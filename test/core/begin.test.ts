@@ -171,3 +171,32 @@ test('a new operation is nothing but new', () => {
     sentBefore: false,
   });
 });
+
+describe('a record that another call takes over', () => {
+  test.each<[string, LooseRecord]>([
+    ['pending and sent', {}],
+    ['pending and never sent', { ambiguous: false }],
+    ['retired', { state: 'retired' }],
+  ])('gets the next revision: %s', (_, record) => {
+    expect(drive(record).record.revision).toBe(8);
+  });
+
+  test('does not come back if its payload was never sent and another payload replaces it', () => {
+    expect(drive({ ambiguous: false, payloads: ['two'] }).record).toMatchObject({ key: 'key-b', previous: undefined });
+  });
+
+  test('keeps the requests of the last three payloads before the present one', () => {
+    const request = { method: 'POST', url: 'https://shop.example/', headers: [], body: '{}' };
+    const earlier = ['a', 'b', 'c'].map((fingerprint) => ({ fingerprint, request }));
+    expect(drive({ payloads: ['a', 'b', 'c', 'd'], request, earlier }, { fingerprint: 'e' }).record.earlier?.map((one) => one.fingerprint)).toEqual([
+      'b',
+      'c',
+      'd',
+    ]);
+  });
+
+  test('is kept for 30 days by the later one of the two clocks', () => {
+    const begun = begin(stored({}), caller, NOW - HOUR, NOW);
+    expect(begun).toMatchObject({ do: 'drive', record: { forgetAt: unsettledForgetAt(NOW, 0) } });
+  });
+});

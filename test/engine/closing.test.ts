@@ -117,3 +117,19 @@ test.each([
   expect((await world.end(tab, call)).outcome).toMatchObject({ effect, reason: 'aborted' });
   expect(world.server.arrivals).toEqual([]);
 });
+
+test('a call that waits for the call of another client ends at once when its own client is closed', async () => {
+  const world = newWorld();
+  const tab = world.tab();
+  const [one, two] = [tab.once(), tab.once()];
+  world.server.plays(delayed(20 * SECOND, charged(answers(201))));
+  const driving = pay(one);
+  await rest();
+  const waiting = pay(two, { body: { cart: 'c1', amount: 20 } });
+  await rest();
+  const begun = world.clock.now();
+  await world.run(close(two));
+  await expect(world.run(waiting)).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'aborted' } });
+  expect(world.clock.now()).toBe(begun);
+  expect((await world.end(tab, driving)).outcome).toMatchObject({ effect: 'done' });
+});

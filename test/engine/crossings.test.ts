@@ -411,3 +411,13 @@ describe('polling, under a key that stays in use after a refusal: a 202 that is 
     expect((await world.end(tab, pay(once, { body: CARD_B }))).outcome).toMatchObject({ type: 'replayed', from: 'server' });
   });
 });
+
+test('another context ends the very payload of a call that waits for its next attempt: the call gets the stored answer', async ({ world }) => {
+  const { tab, once } = world.open();
+  const answer = { status: 201, statusText: '', headers: [], body: '{"id":"ch_1"}' };
+  const ends = (record: OnceRecord): OnceRecord => sealed({ ...record, state: 'settled', ending: fresh(true, false), answer, revision: record.revision + 1 });
+  world.server.plays(during(() => world.damage(ends), charged(lost())));
+  const end = await world.end(tab, pay(once));
+  expect(end).toMatchObject({ status: 201, outcome: { type: 'replayed', from: 'store', effect: 'done' } });
+  expect(await end.response?.json()).toEqual({ id: 'ch_1' });
+});

@@ -401,3 +401,12 @@ test.each([
   await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
   expect(asked).toEqual([cache]);
 });
+
+test('a refusal of an earlier payload says nothing behind its Location, whatever is there', async () => {
+  const { world, tab, once } = polling({}, charged(lost()));
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  const mismatch = answers(422, { title: 'Idempotency-Key is already used' });
+  const end = await world.end(tab, pay(once, { body: { cart: 'c1', amount: 20 } }), mismatch, answers(400, { code: 'bad_card' }, { location: '/jobs/1' }));
+  expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
+  expect(world.server.arrivals.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
+});
