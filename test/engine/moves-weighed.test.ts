@@ -162,3 +162,18 @@ test("a user's press that stops while the guest's attempt is under way does not 
   await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   expect((await world.end(one, call)).outcome).toMatchObject({ effect: 'done' });
 });
+
+test("a process without locks sends nothing under the user's name while the guest's attempt may be under way", async ({ world }) => {
+  const of = { server: true, locks: false };
+  const [one, two] = [world.tab(of), world.tab(of)];
+  world.server.plays(delayed(20 * SECOND, answers(201)));
+  world.server.otherwise = answers(503, undefined, { 'retry-after': '600' });
+  const call = pay(one.once({ namespace: 'guest' }), ONE);
+  await rest();
+  const ann = two.once({ namespace: 'ann' });
+  await world.run(move(ann, 'guest'));
+  expect(await world.end(two, pay(ann, { limits: { totalMs: 10 * SECOND } }))).toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  expect((await world.end(one, call)).outcome).toMatchObject({ effect: 'done' });
+  expect(world.server.arrivals).toHaveLength(1);
+});
