@@ -121,6 +121,12 @@ describe('the table', () => {
     ['a server that knows no keys: in progress', of('in-progress'), { keyed: false }, { do: 'stop', ending: { effect: 'unknown' } }],
     ['a server that knows no keys: 429', of('transient', { ambiguous: false }), { keyed: false }, { do: 'wait' }],
     [
+      'a server that knows no keys: 429 to one of two copies',
+      of('transient', { ambiguous: false }),
+      { keyed: false, mayResend: true },
+      { do: 'stop', ask: true, ending: { effect: 'unknown', reason: 'refused' } },
+    ],
+    [
       'changed: an unmarked 2xx',
       of('fresh'),
       { changed: true, ...AFTER },

@@ -373,3 +373,11 @@ describe('an answer that goes on, and its readers', () => {
     expect(tab.outcomeOf(await calls[0])).toMatchObject({ effect: 'done' });
   });
 });
+
+test('callers of a call that fails before it begins get an error each, with their own outcomes', async ({ world, tab, once }) => {
+  tab.faults.rate('fail-before-commit', 1);
+  tab.faults.rate('look-fails', 1);
+  const [first, second] = await world.run(Promise.allSettled([pay(once), pay(once)]));
+  expect(first).toMatchObject({ reason: { code: 'ERR_ONCE_STORE', outcome: { joined: false } } });
+  expect(second).toMatchObject({ reason: { code: 'ERR_ONCE_STORE', outcome: { joined: true } } });
+});

@@ -410,3 +410,13 @@ test('a refusal of an earlier payload says nothing behind its Location, whatever
   expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
   expect(world.server.arrivals.map(({ method }) => method)).toEqual(['POST', 'POST', 'POST']);
 });
+
+test('the link of an edited form ends: a press of the first form, which was sent before, is not told that the end is certainly its own', async () => {
+  const dialect = { ...generic(), answersMismatch: true };
+  const { world, tab, once } = polling({ dialect }, lost());
+  await world.end(tab, pay(once, { limits: { attempts: 1 } }));
+  world.server.otherwise = idle(answers(202, { state: 'running' }, { location: '/jobs/1' }));
+  expect((await world.end(tab, pay(once, { body: { cart: 'c1', amount: 20 } }))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+  world.server.otherwise = charged(answers(200, { state: 'done' }));
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
+});

@@ -262,3 +262,11 @@ describe('how long a server remembers a key is asked of the dialect that the req
     expect(world.server.arrivals).toHaveLength(1);
   });
 });
+
+test("a store's clock that is ten minutes slow does not end the key window of a call that gave up", async ({ world }) => {
+  const tab = world.tab({ ownClock: true });
+  tab.skewMs = 10 * MINUTE;
+  const once = tab.once();
+  const { outcome } = await world.end(tab, pay(once, ONE), answers(503, undefined, { 'retry-after': '9' }));
+  expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+});
