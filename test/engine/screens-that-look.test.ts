@@ -2,7 +2,7 @@
  * Goal: a screen shows what is stored now, however the looks of several tabs' messages come back. Method: a look that was slow
  * comes back behind a later one, while the screen shows, before and after, that there is nothing.
  */
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { clear, close, extend, forget, move, namespace, type OnceOptions, operation, pending, refresh, watch } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { ScanQuery, Tabs } from '../../src/ports.js';
@@ -338,4 +338,22 @@ describe('where `namespace` gives another user at each call, such as a random id
     expect(error).toEqual(new TypeError(wrong('namespace', 'steady')));
     expect(world.server.arrivals).toEqual([]);
   });
+});
+
+test('a call that waited for another tab and then failed shows no wait any more', async () => {
+  const world = newWorld();
+  const [one, two] = [world.open(), world.open()];
+  world.server.plays(delayed(SECOND, charged(answers(201))));
+  const driving = pay(one.once);
+  await rest();
+  const handle = operation(two.once, NAME);
+  onTestFinished(handle.subscribe(() => {}));
+  const waiting = pay(two.once);
+  await rest();
+  expect(handle.state.phase).toBe('waiting');
+  two.tab.faults.rate('fail-before-commit', 1);
+  await world.end(one.tab, driving);
+  expect((await world.end(two.tab, waiting)).code).toBe('ERR_ONCE_STORE');
+  await rest();
+  expect(handle.state.phase).toBe('settled');
 });
