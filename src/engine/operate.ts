@@ -81,7 +81,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
     // The store may have shown that end already when this call looked.
-    if (endBefore && !meansAnother && flight.isDone) endBefore = Promise.resolve({});
+    if (endBefore && !meansAnother && flight.before) endBefore = Promise.resolve(flight.before);
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(operation);
     if (client.closing.aborted) throw failure(operation, unknown('aborted'));
@@ -118,7 +118,8 @@ async function fly(
     const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
     const { release, ...lockState } = await takeLock(job, held);
     const waited = (await endBefore) ?? lockState.waited;
-    const ended = isAbandoned(job) ? leftBefore(job, lockState.unlocked, waited !== undefined) : execute({ ...job, ...lockState, waited });
+    flight.before = waited;
+    const ended = isAbandoned(job) ? leftBefore(job, lockState.unlocked, waited !== undefined) : execute({ ...job, ...lockState, waited }, flight);
     conclude(job, flight, await ended.finally(release));
   } catch (error) {
     void lock.then((release) => release?.());
@@ -140,12 +141,13 @@ async function fly(
  * One call that holds its lock: begins, drives, finishes. If its key turns out to be used up without an effect, it starts again with a new
  * one.
  */
-async function execute(job: OperationRun, round = 1): Promise<Ended> {
+async function execute(job: OperationRun, flight: InFlightOperation, round = 1): Promise<Ended> {
   const begun = await beginRecord(job);
+  flight.before ??= { ended: endedBefore('record' in begun ? begun.record : undefined) };
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (isAbandoned(job)) return leftBefore(job, false, true);
-    return execute({ ...job, waited: job.waited ?? { ended: endedBefore(begun.record) } }, round);
+    return execute({ ...job, waited: job.waited ?? flight.before }, flight, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
@@ -156,7 +158,7 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
   if (!('anew' in finished)) return finished;
   // The app chose this key, so it can't be replaced.
   if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
-  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, round + 1) : failed(undriven(job, unknown('unavailable')));
+  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, flight, round + 1) : failed(undriven(job, unknown('unavailable')));
 }
 
 /** Drives the record: chooses what to send, makes attempts, finishes. If nothing may be sent, only asks `reconcile`. */

@@ -6,6 +6,7 @@ import { describe, expect } from 'vitest';
 import { clear, type Once, type OnceOptions, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}' }));
@@ -76,6 +77,17 @@ describe('beside a press of another tab that is cancelled, the end of an earlier
 describe('with repeat always, a press while `resume` asks after a lost one', () => {
   const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
+  /** The next look of this tab at the store, that of a press, shows only what is there after `end`. */
+  function looksLate(tab: Tab, end: Promise<unknown>): void {
+    const { read } = tab.store;
+    const late = async (id: string) => {
+      Object.assign(tab.store, { read });
+      await end.catch(() => {});
+      return read(id);
+    };
+    Object.assign(tab.store, { read: late });
+  }
+
   /** A payment whose answer was lost, and where it is pressed again. */
   async function lostOne(world: World, where: string, more: OnceOptions = {}) {
     const { tab, once } = world.open(OPTIONS);
@@ -115,27 +127,41 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     world.server.plays(delayed(SECOND, end), ...(keys > 1 ? [answers(201)] : []));
     const asking = watched(resumeOne(once, NAME));
     await rest();
-    const { read } = tab.store;
-    const late = async (id: string) => {
-      // The first look is that of the press.
-      Object.assign(tab.store, { read });
-      await asking;
-      return read(id);
-    };
-    Object.assign(tab.store, { read: late });
+    looksLate(tab, asking);
     const pressed = watched(pay(once, { body }));
     await world.end(tab, asking);
     expect((await world.end(tab, pressed)).outcome).toMatchObject({ effect: 'done', type });
     expect(new Set(world.server.keys).size).toBe(keys);
   });
 
-  test('that waits for another tab, which ends it, is no further effect either', async ({ world }) => {
+  test('that looks at the store only when `settle` has said that it is done', async ({ world }) => {
+    const { tab, once } = await lostOne(world, 'the same tab');
+    const settling = settle(once, NAME, 'done');
+    looksLate(tab, settling);
+    const press = watched(pay(once));
+    await world.run(settling);
+    expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'replayed' });
+  });
+
+  test('that looks at the store only when `resume` has found an earlier one that is done, is one of its own', async ({ world, tab }) => {
+    const once = tab.once(OPTIONS);
+    world.server.plays(answers(201), answers(201));
+    await world.end(tab, pay(once));
+    const asking = watched(resumeOne(once, NAME));
+    looksLate(tab, asking);
+    const press = watched(pay(once));
+    await world.end(tab, asking);
+    expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test.for([false, true])('that waits for another tab, which ends it, is no further effect either (it looks late: %s)', async (late, { world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
     world.server.plays(delayed(SECOND, answers(201)));
     const paying = watched(pay(one.once));
     await rest();
     const asking = watched(resumeOne(other.once, NAME));
     await rest();
+    if (late) looksLate(other.tab, asking);
     const press = watched(pay(other.once));
     expect((await world.end(one.tab, paying)).outcome).toMatchObject({ type: 'fresh' });
     expect((await world.end(other.tab, asking)).outcome).toMatchObject({ effect: 'done' });
