@@ -6,8 +6,8 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
 import type { Changed, Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
-import { idsOf, isSamePerson } from './address.js';
-import type { Client, OperationAddress, OperationRun } from './client.js';
+import { isSamePerson } from './address.js';
+import type { Client, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
@@ -62,18 +62,6 @@ export async function takeLock(
   const release = await awaitLock(client, job.lock, ms, stop);
   return { release: release ?? FREE, waited: { ended }, unlocked: !release };
 }
-
-/**
- * Reads which ended operation the record shows before this call waits for another call of the realm. If the record can't be read, gives
- * no operation, so that whichever end the record shows later counts as one that came during the wait.
- */
-export const endBeforeWait = async (operation: OperationAddress & Pick<OperationRun, 'client' | 'deadline'>): Promise<OperationRun['waited']> => {
-  try {
-    return { ended: endedBefore(readRecord(await readStored({ ...operation, ...(await idsOf(operation.client, operation)) }))) };
-  } catch {
-    return {};
-  }
-};
 
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
 export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {

@@ -105,19 +105,6 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect(world.server.keys).toHaveLength(1);
   });
 
-  test('whose look at the store hangs ends in its time, and is no further effect', async ({ world }) => {
-    const { tab, once } = await lostOne(world, 'the same tab');
-    world.server.plays(delayed(SECOND, replays()));
-    const asking = watched(resumeOne(once, NAME));
-    await rest();
-    tab.faults.next('hang');
-    const { outcome, ms } = await world.end(tab, pay(once, { limits: { totalMs: 3 * SECOND } }));
-    expect(outcome?.effect).toBe('done');
-    expect(ms).toBeLessThanOrEqual(4 * SECOND);
-    await world.end(tab, asking);
-    expect(new Set(world.server.keys).size).toBe(1);
-  });
-
   test.for([
     ['the server', replays(), CART, 'replayed', 1],
     ['`reconcile`', answers(402), CART, 'replayed', 1],
@@ -209,6 +196,20 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     const press = watched(pay(once, { body: { ...CART, amount: 20 } }));
     await world.end(tab, asking);
     expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test('beside one that could not look at the store while another tab ended it, is no further effect either', async ({ world }) => {
+    const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
+    world.server.plays(delayed(SECOND, answers(201)));
+    const paying = watched(pay(one.once));
+    await rest();
+    other.tab.faults.next('hang');
+    const asking = watched(resumeOne(other.once, NAME));
+    await rest();
+    const press = watched(pay(other.once));
+    await world.end(one.tab, paying);
+    expect((await world.end(other.tab, asking)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
   });
 
   test('made by whoever is told of its end is one of its own', async ({ world }) => {
