@@ -65,9 +65,12 @@ export function remember(job: OperationRun, record: OnceRecord, result: Result):
   keepRecent(answers, answerOf(job, record), result, ANSWERS_MAX);
 }
 
-/** Whether this call's payload is known to be the one that took effect. This call must not get the answer to another payload. */
+/**
+ * Whether this call's payload is known to be the one that took effect. This call must not get the answer to another payload. A record that
+ * lists no payload does not tell which one took effect.
+ */
 export const isOwn = ({ resumeOnly, fingerprint }: OperationRun, { payloads }: OnceRecord): boolean =>
-  resumeOnly || payloads.every((one) => one === fingerprint);
+  resumeOnly || (payloads.length > 0 && payloads.every((one) => one === fingerprint));
 
 /** Payloads that were sent under this key and refused, before an operation began anew under the same key. */
 export const refusedPayloads = ({ key, refusedBefore, previous }: OnceRecord): readonly string[] =>
