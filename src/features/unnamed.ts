@@ -82,11 +82,11 @@ function placeless(client: Client, settings: Settings, { signal }: RequestInput)
 
 /**
  * The result of `work`. If the call ends first, nothing was sent, because there was no address yet, unless it may be an earlier call's
- * operation: it is if both have the same key of the app's own, or the same content that names them (`isNew` is false).
+ * operation (`isNew` is false): if both have the same key of the app's own, or the same content.
  */
 async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>, isNew = call.settings.key === undefined): Promise<T> {
   try {
-    return await inTime(call, call.settings.limits.totalMs, work, () => failure(call, unsent('unreachable')));
+    return await inTime(call, call.settings.limits.totalMs, work, () => failure(call, isNew ? unsent('unreachable') : unknown('store')));
   } catch (error) {
     if (error instanceof UnreplayableBody) throw await bodyError(call, error);
     if (!(error instanceof CallerLeft)) throw error;
@@ -151,7 +151,7 @@ interface Orphan {
 /** Looks for an orphan within the call's time. If the search ends too late, releases what it found. Rejects if the store can't be read, because a new key may be a second effect. */
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
   const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
-  return whilePlaceless(call, signal, search).catch((error: unknown) => {
+  return whilePlaceless(call, signal, search, false).catch((error: unknown) => {
     void search.then(
       (orphan) => {
         orphan?.unlock();

@@ -133,6 +133,14 @@ describe('who gives up while the payload is read, and may be at an earlier callâ
     expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   });
 
+  test('nor, in a page, who gives up while a lost one of the same content is looked for', async ({ world }) => {
+    const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{}', ...(signal && { signal }) }));
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    await world.end(tab, press(once), charged(lost()));
+    tab.faults.next('hang');
+    expect(await cancelled(world, { tab, once }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  });
+
   test('nor who has a body that canâ€™t be read, under the key of a header, whose record was lost', async ({ world }) => {
     const { tab, once } = world.open({ limits: LIMITS });
     const body = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(100)) });
