@@ -63,8 +63,9 @@ export async function changeByHand(
   await claimed(client, address, async (id, ns, hold) => {
     const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
       const record = readRecord(stored);
-      hold.before = { ended: endedBefore(record) };
       const result = heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
+      // A call that waits for this change meant what is done now. If the app says "none", or forgets it, that call is another operation.
+      if (result.next?.ending?.effect === 'done') hold.before = { ended: endedBefore(record) };
       justChanged = result.next !== undefined;
       storedNow = justChanged ? result.next : stored;
       return result;

@@ -3,7 +3,7 @@
  * another operation's. Method: `resume` begins at every moment of the press; presses that are cancelled; runs.
  */
 import { describe, expect } from 'vitest';
-import { clear, type Once, type OnceOptions, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
+import { clear, forget, type Once, type OnceOptions, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -119,6 +119,19 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     await world.end(tab, asking);
     expect((await world.end(tab, pressed)).outcome).toMatchObject({ effect: 'done', type });
     expect(new Set(world.server.keys).size).toBe(keys);
+  });
+
+  test.for([
+    ['`settle` says that there was none', (once: Once) => settle(once, NAME, 'none')],
+    ['`forget` drops it', (once: Once) => forget(once, NAME, { evenIfUnknown: true })],
+  ] as const)('while %s is one of its own', async ([_, change], { world }) => {
+    const { tab, once } = world.open(OPTIONS);
+    await world.end(tab, pay(once, ONE), lost());
+    world.server.plays(answers(201));
+    const changing = change(once);
+    const press = watched(pay(once));
+    await world.run(changing);
+    expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
   test('that looks at the store only when `settle` has said that it is done', async ({ world }) => {
