@@ -114,7 +114,7 @@ async function fly(
     const ownSettings = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
     // If the look at the record fails while another context drives, whichever end it shows later may be that of this operation.
-    if (!held) flight.before = {};
+    if (!held && settings.whenBusy === 'join') flight.before = {};
     const { release, ...lockState } = await takeLock(job, held);
     const waited = before ?? lockState.waited;
     flight.before = waited;

@@ -225,6 +225,23 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
   });
 
+  test('beside one that is refused as busy, while the press of another tab is cancelled, is one of its own, and not the one before', async ({ world }) => {
+    const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
+    await world.end(one.tab, pay(one.once), answers(201));
+    one.tab.online = false;
+    const cancel = new AbortController();
+    const cancelled = watched(pay(one.once, { signal: cancel.signal }));
+    await rest();
+    world.server.plays(answers(201));
+    const busy = watched(pay(other.once, { whenBusy: 'reject', body: { ...CART, amount: 20 } }));
+    const press = watched(pay(other.once));
+    await rest();
+    cancel.abort(new Error('cancelled'));
+    await world.end(one.tab, cancelled);
+    expect(await world.end(other.tab, busy)).toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
   test('made by whoever is told of its end is one of its own', async ({ world }) => {
     const { tab, once } = await lostOne(world, 'the same tab');
     world.server.plays(replays(), answers(201));
