@@ -13,7 +13,7 @@ import { operate } from './engine/operate.js';
 import { registry } from './engine/registry.js';
 import { jsonOf } from './http/bytes.js';
 import { readRequest } from './http/read-request.js';
-import { carriesKey, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
+import { keyInHeader, methodOf, type RequestInput, readInput, refuseHidden } from './http/request.js';
 import type { OnceInit, OnceOptions } from './option-types.js';
 import { callSettings, clientSettings, partsOf, type Settings } from './options.js';
 import { detectPlatform } from './platform/detect.js';
@@ -147,10 +147,12 @@ export async function callFetch(
   // Stops the retry of an earlier call without a key to the same URL, which would undo this call.
   client.registry.latest.delete(request.url);
   const operationName = name ?? nameOf?.({ method: request.method, url: request.url, json: jsonOf(request.body) });
-  const settings = client.parts.hooks?.dialect(ownSettings, request) ?? ownSettings;
+  const spoken = client.parts.hooks?.dialect(ownSettings, request) ?? ownSettings;
+  const ownKey = keyInHeader(spoken.dialect.carrier, request);
+  const settings = ownKey === undefined ? spoken : { ...spoken, key: ownKey };
   if (operationName || once !== undefined) refuseHidden(request);
   // In a service worker, a request that has a key already comes from a page, which drives the operation itself: page and worker would wait for each other.
-  if (client.platform.relay && once === undefined && !handle && carriesKey(settings.dialect.carrier, request)) return send();
+  if (client.platform.relay && once === undefined && !handle && ownKey !== undefined) return send();
   if (operationName)
     return operate({
       client,

@@ -1,4 +1,5 @@
 /** Claims one operation for a change that the app asks for (`settle`, `forget`), and refuses a change that would contradict the record. */
+import { endedBefore } from '../core/begin.js';
 import type { NamespaceDigest, RecordId } from '../core/ids.js';
 import type { Ending } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
@@ -14,7 +15,11 @@ import { freeFromDeadOwner } from './owner.js';
 import { heldElsewhere, returnToStore, storedIn, storeForOperation, updateStored } from './record-access.js';
 
 /** Takes the claim of a name for one change; rejects with ERR_ONCE_BUSY while a live driver holds it. */
-async function claimed<T>(client: Client, address: OperationAddress, work: (id: RecordId, ns: NamespaceDigest) => Promise<T>): Promise<T> {
+async function claimed<T>(
+  client: Client,
+  address: OperationAddress,
+  work: (id: RecordId, ns: NamespaceDigest, hold: InFlightOperation) => Promise<T>,
+): Promise<T> {
   const { flights } = client.registry;
   const flight = flights.get(address.operationKey);
   // A listener hears of a call's end a moment before that call releases its claim. If a listener is the caller here, wait for the release.
@@ -30,7 +35,7 @@ async function claimed<T>(client: Client, address: OperationAddress, work: (id: 
     const place = { client, ...address, id };
     await returnToStore(place);
     await freeFromDeadOwner(place);
-    return await work(id, ns).finally(release);
+    return await work(id, ns, hold).finally(release);
   } finally {
     hold.land();
     announceChange(client);
@@ -55,10 +60,12 @@ export async function changeByHand(
   const { operationKey } = address;
   let storedNow: unknown;
   let justChanged = false;
-  await claimed(client, address, async (id, ns) => {
+  await claimed(client, address, async (id, ns, hold) => {
     const next = (stored: unknown, storeNow: number): Changed<OnceError | undefined> => {
       const record = readRecord(stored);
       const result = heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
+      // A call that waits for this change meant what is done now. If the app says "none", or forgets it, that call is another operation.
+      if (result.next?.ending?.effect === 'done') hold.before = { ended: endedBefore(record) };
       justChanged = result.next !== undefined;
       storedNow = justChanged ? result.next : stored;
       return result;

@@ -6,8 +6,8 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { SCHEME } from '../http/request.js';
 import type { Changed, Locks } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
-import { idsOf, isSamePerson } from './address.js';
-import type { Client, OperationAddress, OperationRun } from './client.js';
+import { isSamePerson } from './address.js';
+import type { Client, OperationRun } from './client.js';
 import type { Stop } from './closing.js';
 import { busyError, failure, storeError } from './failure.js';
 import { makeRoom } from './memory-room.js';
@@ -63,18 +63,6 @@ export async function takeLock(
   return { release: release ?? FREE, waited: { ended }, unlocked: !release };
 }
 
-/**
- * Reads which ended operation the record shows before this call waits for another call of the realm. If the record can't be read, gives
- * no operation, so that whichever end the record shows later counts as one that came during the wait.
- */
-export const endBeforeWait = async (operation: OperationAddress & Pick<OperationRun, 'client' | 'deadline'>): Promise<OperationRun['waited']> => {
-  try {
-    return { ended: endedBefore(readRecord(await readStored({ ...operation, ...(await idsOf(operation.client, operation)) }))) };
-  } catch {
-    return {};
-  }
-};
-
 /** Waits for the lock, where there are locks; `undefined` if the time is over, or the call is stopped, before it comes. */
 export async function awaitLock(client: Client, lock: string, ms: number, stop: Stop): Promise<(() => void) | undefined> {
   const { locks, clock } = client.platform;
@@ -109,8 +97,8 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   if (needsLease(job)) await nameOwner(client, ready ?? store);
   const operation = named(job.name);
   // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, two contexts that race
-  // for a name must arrive at the same key, so the key is derived from the name.
-  const random = settings.key === undefined && (store.atomic || !operation);
+  // for a name must arrive at the same key, so the key is derived from the name, also while this one keeps its record in memory.
+  const random = settings.key === undefined && (client.store.atomic || !operation);
   const { shape = (uuid: string) => uuid } = settings.dialect;
   const keyKind = random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived';
   // A key strategy is asked only when a new key is needed. A pending operation keeps its key, whatever the strategy would say now.

@@ -1,4 +1,5 @@
 /** An operation under way in this realm, and the callers who wait for it. */
+import type { Claimant } from '../core/claimant.js';
 import type { OperationKey } from '../core/ids.js';
 import { isObject } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
@@ -114,11 +115,8 @@ export class InFlightOperation {
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
 
-  /** Whether it has ended, and told that the operation is done by the server's or the app's word, not by a remembered end. */
-  get isDone(): boolean {
-    const outcome = this.#landing?.outcome;
-    return outcome?.effect === 'done' && !/store|memory/.test((outcome as { readonly from?: string }).from ?? '');
-  }
+  /** Which ended operation the record showed before this one began; `undefined` until that is known. */
+  before: Claimant['waited'];
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
   constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, deadline = 0) {

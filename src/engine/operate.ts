@@ -8,7 +8,7 @@ import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
 import { idsOf } from './address.js';
 import { AttemptLoop } from './attempt-loop.js';
-import { beginRecord, endBeforeWait, takeLock, tryLock } from './claim.js';
+import { beginRecord, takeLock, tryLock } from './claim.js';
 import type { Call, OperationRun, Payload, PreparedCall } from './client.js';
 import { contextOfCall } from './context.js';
 import { busyError, failed, failure, undriven } from './failure.js';
@@ -52,7 +52,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
   let heldLock = given.held;
   let reading: Promise<PreparedCall> | undefined;
-  let endBefore: ReturnType<typeof endBeforeWait> | undefined;
+  let before: InFlightOperation['before'];
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
@@ -60,7 +60,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
       const claimed = new InFlightOperation(client.registry, address.operationKey, client, deadline);
       const answer = claimed.join({ ...caller, joined: false });
       reading ??= given.read();
-      void fly({ ...operation, stop: claimed.stop }, claimed, reading, heldLock, endBefore);
+      void fly({ ...operation, stop: claimed.stop }, claimed, reading, heldLock, before);
       return answer;
     }
     // Release the lock that this call holds: the operation in flight needs it.
@@ -69,9 +69,6 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     // A call that the function of the operation in flight makes for the same operation would wait for itself.
     if (settings.whenBusy === 'reject' || client.platform.nesting?.has(address.operationKey)) throw busyError(operation);
     reading ??= given.read();
-    // With `always`, this call means the effect that `resume` or `settle` ends while it waits, and must not send another one. Note which end the
-    // record shows before the wait, as `takeLock` does.
-    if (settings.repeat === 'always') endBefore ??= endBeforeWait(operation);
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const meansAnother = flight.ended && settings.repeat === 'always';
     const fingerprints = Promise.all([reading.catch(() => undefined), flight.fingerprint]);
@@ -80,8 +77,8 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     const isEqual = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
-    // The store may have shown that end already when this call looked.
-    if (endBefore && !meansAnother && flight.isDone) endBefore = Promise.resolve({});
+    // With `always`, this call means the effect that the other one, such as a `resume`, ended meanwhile, and must not send another one.
+    if (settings.repeat === 'always' && !meansAnother) before ??= flight.before;
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(operation);
     if (client.closing.aborted) throw failure(operation, unknown('aborted'));
@@ -104,7 +101,7 @@ async function fly(
   flight: InFlightOperation,
   reading: Promise<PreparedCall>,
   heldLock: Call['held'],
-  endBefore: ReturnType<typeof endBeforeWait> | undefined,
+  before: InFlightOperation['before'],
 ): Promise<void> {
   const { client, settings } = operation;
   // Request the lock while the body is read and digested, so that the two waits overlap.
@@ -116,9 +113,12 @@ async function fly(
     const { key, ...prepared } = request;
     const ownSettings = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
+    // If the look at the record fails while another context drives, whichever end it shows later may be that of this operation.
+    if (!held && settings.whenBusy === 'join') flight.before = {};
     const { release, ...lockState } = await takeLock(job, held);
-    const waited = (await endBefore) ?? lockState.waited;
-    const ended = isAbandoned(job) ? leftBefore(job, lockState.unlocked, waited !== undefined) : execute({ ...job, ...lockState, waited });
+    const waited = before ?? lockState.waited;
+    flight.before = waited;
+    const ended = isAbandoned(job) ? leftBefore(job, lockState.unlocked, waited !== undefined) : execute({ ...job, ...lockState, waited }, flight);
     conclude(job, flight, await ended.finally(release));
   } catch (error) {
     void lock.then((release) => release?.());
@@ -140,12 +140,13 @@ async function fly(
  * One call that holds its lock: begins, drives, finishes. If its key turns out to be used up without an effect, it starts again with a new
  * one.
  */
-async function execute(job: OperationRun, round = 1): Promise<Ended> {
+async function execute(job: OperationRun, flight: InFlightOperation, round = 1): Promise<Ended> {
   const begun = await beginRecord(job);
+  flight.before ??= { ended: endedBefore('record' in begun ? begun.record : undefined) };
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (isAbandoned(job)) return leftBefore(job, false, true);
-    return execute({ ...job, waited: job.waited ?? { ended: endedBefore(begun.record) } }, round);
+    return execute({ ...job, waited: job.waited ?? flight.before }, flight, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
@@ -156,7 +157,7 @@ async function execute(job: OperationRun, round = 1): Promise<Ended> {
   if (!('anew' in finished)) return finished;
   // The app chose this key, so it can't be replaced.
   if (typeof job.settings.key === 'string') return failed(undriven(job, rejected()), 'ERR_ONCE_KEY_BURNT');
-  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, round + 1) : failed(undriven(job, unknown('unavailable')));
+  return round < ROUNDS_MAX ? execute({ ...job, waited: undefined, again: finished }, flight, round + 1) : failed(undriven(job, unknown('unavailable')));
 }
 
 /** Drives the record: chooses what to send, makes attempts, finishes. If nothing may be sent, only asks `reconcile`. */

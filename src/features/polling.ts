@@ -95,8 +95,9 @@ async function askAfter(drive: Driver, accepted: Result | undefined, marked: boo
 
 /** The link of a 202, if it is on the same origin: credentials must not go elsewhere, and no answer may direct a server's requests elsewhere. */
 export function linkOf({ url, origin }: ReplayableRequest, { resolve }: Pick<Platform, 'resolve'>, { headers }: Response): string | undefined {
-  const link = headers.get('operation-location') ?? headers.get('location');
-  if (link === null) return undefined;
+  const link = headers.get('operation-location') || headers.get('location');
+  // An empty one, as of a template without a value, would be the address of the request itself.
+  if (!link) return undefined;
   try {
     const target = resolve(link, url);
     return target.origin === origin ? target.url : undefined;

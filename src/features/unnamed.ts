@@ -80,19 +80,23 @@ function placeless(client: Client, settings: Settings, { signal }: RequestInput)
   return { ...address, client, settings, stop, startedAt, deadline: startedAt + settings.limits.totalMs };
 }
 
-/** The result of `work`. If the call ends first, nothing was sent, because there was no address yet. */
-async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+/**
+ * The result of `work`. If the call ends first, nothing was sent, because there was no address yet, unless it may be an earlier call's
+ * operation (`isNew` is false): if both have the same key of the app's own, or the same content.
+ */
+async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>, isNew = call.settings.key === undefined): Promise<T> {
   try {
-    return await inTime(call, call.settings.limits.totalMs, work, () => failure(call, unsent('unreachable')));
+    return await inTime(call, call.settings.limits.totalMs, work, () => failure(call, isNew ? unsent('unreachable') : unknown('store')));
   } catch (error) {
     if (error instanceof UnreplayableBody) throw await bodyError(call, error);
     if (!(error instanceof CallerLeft)) throw error;
-    throw signal?.aborted ? givenUp(call.client, signal, undriven(call, unsent('aborted'))) : failure(call, unsent('aborted'));
+    const ending = isNew ? unsent('aborted') : unknown('aborted');
+    throw signal?.aborted ? givenUp(call.client, signal, undriven(call, ending)) : failure(call, ending);
   }
 }
 
-const readUnnamed = (call: Placeless, draft: RequestInput): Promise<PreparedCall> =>
-  whilePlaceless(call, draft.signal, readRequest(call.client, call.settings, draft));
+const readUnnamed = (call: Placeless, draft: RequestInput, isNew?: boolean): Promise<PreparedCall> =>
+  whilePlaceless(call, draft.signal, readRequest(call.client, call.settings, draft), isNew);
 
 /** A call without a name. */
 async function operateUnnamed(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
@@ -131,7 +135,7 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
 async function operateByContent(client: Client, settings: Settings, draft: RequestInput): Promise<unknown> {
   const call = placeless(client, settings, draft);
   const { namespace, startedAt } = call;
-  const read = await readUnnamed(call, draft);
+  const read = await readUnnamed(call, draft, false);
   // Another user may have logged in while the body was read.
   const address = addressOf(client, encodeName([`sha256:${read.fingerprint}`]), namespace);
   return operate({ client, settings, address, read: async () => read, signal: draft.signal, request: draft.request, startedAt });
@@ -147,7 +151,7 @@ interface Orphan {
 /** Looks for an orphan within the call's time. If the search ends too late, releases what it found. Rejects if the store can't be read, because a new key may be a second effect. */
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
   const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
-  return whilePlaceless(call, signal, search).catch((error: unknown) => {
+  return whilePlaceless(call, signal, search, false).catch((error: unknown) => {
     void search.then(
       (orphan) => {
         orphan?.unlock();

@@ -24,11 +24,11 @@ export function readRequest(client: Client, settings: Settings, draft: RequestIn
   return within(clock, settings.limits.totalMs, reading(), () => late());
 }
 
-/** The key that the caller's request has already, if any. Throws a TypeError if the request has no place for a key. */
+/** The key that the caller's request has already in its body or URL, if any. Throws a TypeError if the request has no place for a key. */
 async function carriedKey({ dialect: { carrier, carry: other, name } }: Settings, prepared: ReplayableRequest): Promise<string | undefined> {
+  // Every request can take a header, and a key that is in one already is among the settings.
+  if (isInHeader(carrier)) return undefined;
   const carry = carryOf(carrier, other);
-  // Every request can take a header, so there is no need to try it on a copy.
-  if (carry && isInHeader(carrier)) return carry.find(prepared);
   const wire = await wireOf(prepared, carrier);
   const key = carry?.find(wire);
   if (carrier && key === undefined && !carry?.put(wire, 'x', 0)) throw new TypeError(wrong(`dialect ${name}: ${carrier}`, 'no-place'));

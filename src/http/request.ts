@@ -94,8 +94,8 @@ export function refuseHidden({ rest }: RequestInput): void {
   if (rest.mode === 'no-cors') throw new TypeError(wrong("mode 'no-cors'", 'no-cors'));
 }
 
-/** Whether the request already has a key in the header that `carrier` names. */
-export const carriesKey = (carrier: string, request: RequestInput): boolean => carryOf(carrier)?.find(request) !== undefined;
+/** The key that the request already has in the header that `carrier` names, if any. It is known before the body is read. */
+export const keyInHeader = (carrier: string, request: RequestInput): string | undefined => carryOf(carrier)?.find(request);
 
 /** Whether the request can take a key and its body can be sent more than once. If not, a call without a name is left to fetch. */
 export function canCarryKey({ body, rest }: RequestInput): boolean {

@@ -114,6 +114,18 @@ describe('another context ends it with an earlier payload while this one waits f
     else expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
   });
 
+  test('or with one that nobody knows, as the answer may be about a copy: with repeat if-changed this one is sent', async ({ world }) => {
+    const { tab, once } = world.open({ repeat: 'if-changed' });
+    const ends = (record: OnceRecord): OnceRecord =>
+      sealed({ ...record, state: 'settled', ending: replayed('server'), payloads: [], revision: record.revision + 1 });
+    world.server.plays(
+      during(() => world.damage(ends), lost()),
+      answers(201),
+    );
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
+    expect(world.record()?.payloads).toHaveLength(1);
+  });
+
   test.for(['if-changed', 'always'] as const)(
     'or with one of the two: with repeat %s this one, which may be it, is not sent again',
     async (repeat, { world }) => {

@@ -117,9 +117,10 @@ describe('the link of work that goes on', () => {
     [{ location: '/jobs/1' }, 'https://shop.example/jobs/1'],
     [{ location: 'https://shop.example/jobs/1#a' }, 'https://shop.example/jobs/1'],
     [{ location: '/jobs/1', 'operation-location': '/jobs/2' }, 'https://shop.example/jobs/2'],
+    [{ location: '' }, undefined],
+    [{ location: '/jobs/1', 'operation-location': '' }, 'https://shop.example/jobs/1'],
     [{ location: 'https://evil.example/' }, undefined],
     [{ location: 'https://' }, undefined],
-    [{ location: '' }, URL_],
     [{}, undefined],
   ])('%j is %s', (headers, link) => {
     expect(linkOf(prepared(), { resolve: resolveUrl }, new Response(null, { headers }))).toBe(link);

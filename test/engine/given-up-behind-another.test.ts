@@ -115,6 +115,40 @@ test('where nobody else is at it, it is none, as before', async ({ world }) => {
   expect(await cancelled(world, { tab, once }, slowly)).toMatchObject({ type: 'unsent', effect: 'none' });
 });
 
+describe('who gives up while the payload is read, and may be at an earlier call’s operation, is not told none', () => {
+  const HEADERS = { 'idempotency-key': 'order-42' };
+
+  test.for([
+    ['a name, under the key of a header, whose record was lost', true, NAME, HEADERS],
+    ['a call without a name, under the key of a header', false, undefined, HEADERS],
+    ['a call without a name, under a key of its own', false, { key: 'order-42' }, {}],
+    ['a call without a name, under the key of a function', false, { key: () => 'order-42' }, {}],
+    ['a call that is named by its content', false, true, {}],
+  ] as const)('%s', async ([_, isLost, named, headers], { world }) => {
+    const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{}', headers, ...(signal && { signal }), once: named as never }));
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    expect((await world.end(tab, press(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
+    if (isLost) world.medium.set(world.record()?.id ?? '', undefined);
+    const slow = tab.once({ fingerprint: () => new Promise(() => {}) });
+    expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  });
+
+  test('nor, in a page, who gives up while a lost one of the same content is looked for', async ({ world }) => {
+    const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{}', ...(signal && { signal }) }));
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    await world.end(tab, press(once), charged(lost()));
+    tab.faults.next('hang');
+    expect(await cancelled(world, { tab, once }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  });
+
+  test('nor who has a body that can’t be read, under the key of a header, whose record was lost', async ({ world }) => {
+    const { tab, once } = world.open({ limits: LIMITS });
+    const body = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(100)) });
+    const call = watched(once.fetch(URL_, { method: 'POST', headers: HEADERS, body, duplex: 'half', once: NAME } as never));
+    expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'unknown' } });
+  });
+});
+
 test('without locks: who gives up what a page that is gone has begun, and never sent, gives its lease back', async ({ world }) => {
   const offline = () => {
     const opened = world.open({}, { locks: false });

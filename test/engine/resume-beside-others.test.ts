@@ -3,9 +3,10 @@
  * another operation's. Method: `resume` begins at every moment of the press; presses that are cancelled; runs.
  */
 import { describe, expect } from 'vitest';
-import { clear, type Once, type OnceOptions, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
+import { clear, forget, type Once, type OnceOptions, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, charged, delayed, type Entry, honest, lost, replays } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
 import { CART, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}' }));
@@ -76,6 +77,17 @@ describe('beside a press of another tab that is cancelled, the end of an earlier
 describe('with repeat always, a press while `resume` asks after a lost one', () => {
   const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
+  /** The next look of this tab at the store, that of a press, shows only what is there after `end`. */
+  function looksLate(tab: Tab, end: Promise<unknown>): void {
+    const { read } = tab.store;
+    const late = async (id: string) => {
+      Object.assign(tab.store, { read });
+      await end.catch(() => {});
+      return read(id);
+    };
+    Object.assign(tab.store, { read: late });
+  }
+
   /** A payment whose answer was lost, and where it is pressed again. */
   async function lostOne(world: World, where: string, more: OnceOptions = {}) {
     const { tab, once } = world.open(OPTIONS);
@@ -93,19 +105,6 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect(world.server.keys).toHaveLength(1);
   });
 
-  test('whose look at the store hangs ends in its time, and is no further effect', async ({ world }) => {
-    const { tab, once } = await lostOne(world, 'the same tab');
-    world.server.plays(delayed(SECOND, replays()));
-    const asking = watched(resumeOne(once, NAME));
-    await rest();
-    tab.faults.next('hang');
-    const { outcome, ms } = await world.end(tab, pay(once, { limits: { totalMs: 3 * SECOND } }));
-    expect(outcome?.effect).toBe('done');
-    expect(ms).toBeLessThanOrEqual(4 * SECOND);
-    await world.end(tab, asking);
-    expect(new Set(world.server.keys).size).toBe(1);
-  });
-
   test.for([
     ['the server', replays(), CART, 'replayed', 1],
     ['`reconcile`', answers(402), CART, 'replayed', 1],
@@ -115,27 +114,54 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     world.server.plays(delayed(SECOND, end), ...(keys > 1 ? [answers(201)] : []));
     const asking = watched(resumeOne(once, NAME));
     await rest();
-    const { read } = tab.store;
-    const late = async (id: string) => {
-      // The first look is that of the press.
-      Object.assign(tab.store, { read });
-      await asking;
-      return read(id);
-    };
-    Object.assign(tab.store, { read: late });
+    looksLate(tab, asking);
     const pressed = watched(pay(once, { body }));
     await world.end(tab, asking);
     expect((await world.end(tab, pressed)).outcome).toMatchObject({ effect: 'done', type });
     expect(new Set(world.server.keys).size).toBe(keys);
   });
 
-  test('that waits for another tab, which ends it, is no further effect either', async ({ world }) => {
+  test.for([
+    ['`settle` says that there was none', (once: Once) => settle(once, NAME, 'none')],
+    ['`forget` drops it', (once: Once) => forget(once, NAME, { evenIfUnknown: true })],
+  ] as const)('while %s is one of its own', async ([_, change], { world }) => {
+    const { tab, once } = world.open(OPTIONS);
+    await world.end(tab, pay(once, ONE), lost());
+    world.server.plays(answers(201));
+    const changing = change(once);
+    const press = watched(pay(once));
+    await world.run(changing);
+    expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test('that looks at the store only when `settle` has said that it is done', async ({ world }) => {
+    const { tab, once } = await lostOne(world, 'the same tab');
+    const settling = settle(once, NAME, 'done');
+    looksLate(tab, settling);
+    const press = watched(pay(once));
+    await world.run(settling);
+    expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'replayed' });
+  });
+
+  test('that looks at the store only when `resume` has found an earlier one that is done, is one of its own', async ({ world, tab }) => {
+    const once = tab.once(OPTIONS);
+    world.server.plays(answers(201), answers(201));
+    await world.end(tab, pay(once));
+    const asking = watched(resumeOne(once, NAME));
+    looksLate(tab, asking);
+    const press = watched(pay(once));
+    await world.end(tab, asking);
+    expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test.for([false, true])('that waits for another tab, which ends it, is no further effect either (it looks late: %s)', async (late, { world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
     world.server.plays(delayed(SECOND, answers(201)));
     const paying = watched(pay(one.once));
     await rest();
     const asking = watched(resumeOne(other.once, NAME));
     await rest();
+    if (late) looksLate(other.tab, asking);
     const press = watched(pay(other.once));
     expect((await world.end(one.tab, paying)).outcome).toMatchObject({ type: 'fresh' });
     expect((await world.end(other.tab, asking)).outcome).toMatchObject({ effect: 'done' });
@@ -183,6 +209,37 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     const press = watched(pay(once, { body: { ...CART, amount: 20 } }));
     await world.end(tab, asking);
     expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
+  test('beside one that could not look at the store while another tab ended it, is no further effect either', async ({ world }) => {
+    const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
+    world.server.plays(delayed(SECOND, answers(201)));
+    const paying = watched(pay(one.once));
+    await rest();
+    other.tab.faults.next('hang');
+    const asking = watched(resumeOne(other.once, NAME));
+    await rest();
+    const press = watched(pay(other.once));
+    await world.end(one.tab, paying);
+    expect((await world.end(other.tab, asking)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
+  });
+
+  test('beside one that is refused as busy, while the press of another tab is cancelled, is one of its own, and not the one before', async ({ world }) => {
+    const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
+    await world.end(one.tab, pay(one.once), answers(201));
+    one.tab.online = false;
+    const cancel = new AbortController();
+    const cancelled = watched(pay(one.once, { signal: cancel.signal }));
+    await rest();
+    world.server.plays(answers(201));
+    const busy = watched(pay(other.once, { whenBusy: 'reject', body: { ...CART, amount: 20 } }));
+    const press = watched(pay(other.once));
+    await rest();
+    cancel.abort(new Error('cancelled'));
+    await world.end(one.tab, cancelled);
+    expect(await world.end(other.tab, busy)).toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
   test('made by whoever is told of its end is one of its own', async ({ world }) => {

@@ -243,3 +243,19 @@ describe('where what is kept in memory meets another feature', () => {
     expect((await world.end(tab, pay(once), during(logIn, charged(delayed(SECOND, answers(201)))))).outcome).toMatchObject({ effect: 'done', ...MEMORY });
   });
 });
+
+describe('where contexts race (not atomic)', () => {
+  test("a corrected card after a decline has the next generation's key in memory, too: the reloaded page arrives at it", async ({ world }) => {
+    const decline = { code: 'card_declined' };
+    const { tab, once } = world.open({}, { locks: false, claims: { atomic: false } });
+    world.server.plays(answers(402, decline));
+    const { outcome } = await degraded(world, tab, once);
+    expect((await world.end(tab, pay(once), replays(402, decline))).outcome).toMatchObject({ type: 'rejected', key: outcome?.key });
+    const corrected = { body: { ...CART, card: 'B' } };
+    await world.end(tab, pay(once, { ...ONE, ...corrected }), charged(lost()));
+    const next = tab.reload();
+    world.server.plays(replays(402, decline), replays());
+    await world.end(next, pay(next.once(), corrected));
+    expect((await world.end(next, pay(next.once(), corrected))).outcome).toMatchObject({ effect: 'done', key: world.server.keys[2] });
+  });
+});
