@@ -340,7 +340,7 @@ async function played({ fates, options }: (typeof SCENES)[string], count: number
 }
 
 test.each(Object.entries(SCENES))(
-  '%s: another user logs in at any await: no hook is called for them, nothing is lost, nothing takes effect twice',
+  '%s: another user logs in at any await: no hook is called for that user, nothing is lost, nothing takes effect twice',
   async (name, scene) => {
     const ownKey = name === 'a key of the app';
     const moments = await played(scene, Number.POSITIVE_INFINITY, ownKey);

@@ -439,7 +439,7 @@ describe('A30, A31: keys that are not random', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key: 'order-c1-0' });
   });
 
-  test('a mismatch under a derived key, of which reconcile says "none": the key stays, because the server may still execute the payload for which it holds the key', async () => {
+  test('a mismatch under a derived key, about which reconcile says "none", keeps the key: the server may still execute its payload', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     const mismatch = answers(422, { title: 'Idempotency-Key is already used' });
