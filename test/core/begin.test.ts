@@ -1,6 +1,6 @@
 /**
- * Goal: the edges of the table of `begin`, which random records seldom meet: equal times, full lists, what older
- * versions left out. Method: one record, one caller, one field changed at a time.
+ * Goal: the edges of the table of `begin` that random records seldom reach: equal times, full lists, fields that older versions
+ * left out. Method: one record and one caller, with one field changed at a time.
  */
 import { describe, expect, test } from 'vitest';
 import { type Begun, begin, type Claimant, lifeOf } from '../../src/core/begin.js';
@@ -68,12 +68,12 @@ const drive = (record: LooseRecord, c: Partial<Claimant> = {}): Extract<Begun, {
   return value;
 };
 
-describe('a key that was refused, stored anew before anything left', () => {
+describe('a clean record that reuses the key of a refused operation', () => {
   const times = { firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR };
   const previous = stored({ state: 'retired', keyInUse: true, ...times, ending: { type: 'rejected', effect: 'none', replayed: false } });
   const record = { ambiguous: false, previous, ...times };
 
-  test('is sent again while the server remembers it', () => {
+  test('sends this key again while the server remembers it', () => {
     expect(drive(record)).toMatchObject({ reused: true, record: { key: 'key-a', firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR } });
     expect(drive(record, { resumeOnly: true }).record).toMatchObject({ key: 'key-a', firstSentAt: NOW - HOUR, windowEndsAt: NOW + 23 * HOUR });
   });
@@ -81,39 +81,39 @@ describe('a key that was refused, stored anew before anything left', () => {
   test.each([
     ['one', 'key-a'],
     ['two', 'key-b'],
-  ])('is sent again, where an edit is refused, for the payload that it was refused for: fingerprint %s', (payload, key) => {
+  ])('with whenChanged: refuse, sends this key again only for the payload that was refused: fingerprint %s was refused', (payload, key) => {
     expect(drive({ ...record, previous: sealed({ ...previous, payloads: [payload] }) }, { whenChanged: 'refuse' }).record.key).toBe(key);
   });
 
-  test('gives way to a new one once its window is over; a resume, which brings none, sends nothing', () => {
+  test('gets a new key once the key window is over; a resume brings no key, so it sends nothing', () => {
     expect(drive(record, { keyWindowMs: HOUR }).reused).toBeUndefined();
     expect(drive(record, { keyWindowMs: HOUR })).toMatchObject({ record: { key: 'key-b', firstSentAt: NOW } });
     expect(look(record, { keyWindowMs: HOUR, resumeOnly: true }).do).toBe('key-expired');
   });
 });
 
-describe('what ended', () => {
+describe('an ended record', () => {
   test.each([
     [NOW - 1, 'drive'],
     [NOW, 'drive'],
     [NOW + 1, 'remembered'],
-  ])('to be forgotten at %i, answers until then', (forgetAt, what) => {
+  ])('with forgetAt %i answers calls only before that time', (forgetAt, what) => {
     expect(look({ state: 'settled', forgetAt }).do).toBe(what);
   });
 
-  test('under the very key that was minted for this call is this call, whatever the name may repeat', () => {
+  test('that is settled under the random key made for this call answers this call, even with repeat: always', () => {
     expect(look({ state: 'settled', key: made('key-b') }, { repeat: 'always' })).toMatchObject({ do: 'remembered', record: { key: 'key-b' } });
   });
 
-  test('before a call that waited answers nothing, what ended while it waited does', () => {
+  test('does not answer a call that began to wait after the end, but answers one that was waiting when it ended', () => {
     const c = { repeat: 'always', waited: { ended: lifeOf(stored({ state: 'settled' })) } } as const;
     expect(look({ state: 'settled' }, c).do).toBe('drive');
     expect(look({ state: 'settled', key: made('key-of-the-other') }, c).do).toBe('remembered');
-    // The same key, ended once more.
+    // The same key, but a later operation under it: the revision differs.
     expect(look({ state: 'settled', revision: 99 }, c).do).toBe('remembered');
   });
 
-  test('without an effect as far as was noted raises the generation, even of a key that is not random', () => {
+  test('that is retired without a stored ending raises the generation, even of a literal key; with a stored refusal it does not', () => {
     expect(drive({ state: 'retired', random: false }, { keyKind: 'literal' }).record.generation).toBe(4);
     expect(
       drive({ state: 'retired', random: false, ending: { type: 'rejected', effect: 'none', replayed: false } }, { keyKind: 'literal' }).record.generation,
@@ -121,18 +121,18 @@ describe('what ended', () => {
   });
 });
 
-describe('what is pending', () => {
-  test('and clean stays without a window until it is sent', () => {
+describe('a pending record', () => {
+  test('that is clean has no key window until its first attempt', () => {
     const { record } = drive({ ambiguous: false, random: false }, { clean: true });
     expect(record).toMatchObject({ ambiguous: false, firstSentAt: undefined, windowEndsAt: undefined });
   });
 
-  test('lists fifty payloads, the oldest of more is dropped', () => {
+  test('lists at most fifty payloads, and drops the oldest one', () => {
     const payloads = Array.from({ length: 50 }, (_, index) => `payload-${index}`);
     expect(drive({ payloads }, { fingerprint: 'new' }).record.payloads).toEqual([...payloads.slice(1), 'new']);
   });
 
-  test('keeps the request of the payload before, under its fingerprint', () => {
+  test('keeps the request of the previous payload, under its fingerprint', () => {
     const request = { method: 'POST', url: 'https://shop.example/', headers: [], body: '{}' };
     const { record } = drive({ payloads: ['one', 'two', 'three'], request }, { fingerprint: 'four' });
     expect(record.earlier).toEqual([{ fingerprint: 'three', request }]);
@@ -142,26 +142,26 @@ describe('what is pending', () => {
     ['new', 'old', 'new'],
     [undefined, 'old', 'old'],
     ['new', undefined, 'new'],
-  ])('has the meta that a call brings, else the one it had: %s over %s', (brought, had, has) => {
+  ])('takes the meta of the call, or keeps its own: %s over %s', (brought, had, has) => {
     expect(drive({ meta: had }, { meta: brought }).record.meta).toBe(has);
   });
 
-  test('notes a lease only where one is wanted and it is driven', () => {
+  test('gets a lease only if the call asks for one', () => {
     expect(drive({}, { owner: 'me', leaseMs: 1000 }).record.lease).toEqual({ owner: 'me', until: NOW + 1000 });
     expect(drive({}).record.lease).toBeUndefined();
   });
 
   test.each([
-    ['these bytes', { raw: 'one' }, false],
-    ['other bytes of the same meaning', { raw: 'other' }, true],
-    ['no bytes at all', { raw: '', resumeOnly: true }, false],
+    ['the same bytes', { raw: 'one' }, false],
+    ['other bytes with the same fingerprint', { raw: 'other' }, true],
+    ['no bytes, because it is a resume', { raw: '', resumeOnly: true }, false],
     ['another payload', { raw: 'other', fingerprint: 'other' }, false],
-  ])('and met with %s knows whether bytes differ under one fingerprint', (_, c, otherBytes) => {
+  ])('that meets a call with %s tells whether bytes differ under one fingerprint', (_, c, otherBytes) => {
     expect(drive({}, c).otherBytes).toBe(otherBytes);
   });
 });
 
-test('a new operation is nothing but new', () => {
+test('a new operation is inserted; it is neither resumed nor changed, and was not sent before', () => {
   expect(begin(undefined, caller, NOW, NOW)).toEqual({
     do: 'drive',
     record: expect.anything(),

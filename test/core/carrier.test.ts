@@ -1,4 +1,4 @@
-/** Goal: a key goes where the record says, and is found there again as it was. Method: a table of places and of what is there. */
+/** Goal: a key goes to the place that the record names, and is read from there unchanged. Method: a table of places and header values. */
 import { describe, expect, test } from 'vitest';
 import { carryOf, type Wire } from '../../src/core/carrier.js';
 
@@ -20,7 +20,7 @@ describe('a place in a header', () => {
     expect(carry?.find(sent)).toBe('k1');
   });
 
-  test('leaves a date that is there already', () => {
+  test('keeps a date that the request already has', () => {
     const sent = wire({ 'x-date': 'yesterday' });
     carryOf('header:X-Id+X-Date')?.put(sent, 'k1', AT);
     expect(sent.headers.get('x-date')).toBe('yesterday');
@@ -33,13 +33,13 @@ describe('a place in a header', () => {
     ['header-sf:K', '"k1"z', '"k1"z'],
     ['header:K', '"k1"', '"k1"'],
     ['header:K', '', ''],
-  ])('%s takes off quotes around all of a string and no others: %s', (carrier, there, key) => {
+  ])('%s removes quotes only where they make the whole value a structured string: %s', (carrier, there, key) => {
     expect(carryOf(carrier)?.find(wire({ k: there }))).toBe(key);
   });
 });
 
 describe('any other place', () => {
-  test.each(['', 'body:key', 'header:', 'header', 'xheader:K', 'body:header:K'])('%j wants a dialect that knows it', (carrier) => {
+  test.each(['', 'body:key', 'header:', 'header', 'xheader:K', 'body:header:K'])('%j works only with a dialect that knows it', (carrier) => {
     const own = { find: () => undefined, put: () => undefined };
     expect(carryOf(carrier)).toBeUndefined();
     expect(carryOf(carrier, (asked) => (asked === carrier ? own : undefined))).toBe(own);

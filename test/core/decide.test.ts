@@ -1,6 +1,6 @@
 /**
- * Goal: from a reading to the next step: never more than is certain, never beyond a limit. Method: the decisions
- * as a table, and every combination of reading and situation held to what must always be true.
+ * Goal: the step that follows a reading claims no more than is certain, and keeps every limit. Method: the decisions as a table,
+ * and rules that must hold for every combination of reading and situation.
  */
 import { describe, expect, test } from 'vitest';
 import { atLeast } from '../../src/core/backoff.js';
@@ -11,7 +11,7 @@ import { CALM as BASE } from '../support/situation.js';
 const NOW = 1_700_000_000_000;
 const CALM: Situation = { ...BASE, now: NOW, deadline: NOW + BASE.deadline, waitsEnd: NOW + BASE.waitsEnd };
 
-/** Which attempt each kind of reading may have been. */
+/** At least one reading of each kind. */
 const READINGS: Reading[] = [
   { kind: 'not-sent', ambiguous: false },
   { kind: 'no-answer', ambiguous: true },
@@ -43,7 +43,7 @@ describe('the table', () => {
     ['replayed', of('replayed'), AFTER, { do: 'settle', ending: { type: 'replayed', effect: 'done', from: 'server' } }],
     ['refused', of('refused'), {}, { do: 'settle', ending: { type: 'rejected', effect: 'none', replayed: false } }],
     ['refused after ambiguity', of('refused'), AFTER, { do: 'stop', ask: true, ending: { type: 'unknown', reason: 'refused-after-ambiguity' } }],
-    ['refused, by an attempt that was unsure itself', of('refused', { ambiguous: true }), {}, { do: 'stop', ask: true, ending: { reason: 'unavailable' } }],
+    ['refused, by an attempt that is ambiguous itself', of('refused', { ambiguous: true }), {}, { do: 'stop', ask: true, ending: { reason: 'unavailable' } }],
     ['sticky refusal after ambiguity', of('refused', { sticky: true }), AFTER, { do: 'settle', sticky: true, ending: { type: 'rejected', replayed: false } }],
     [
       'replayed refusal after ambiguity',
@@ -57,7 +57,7 @@ describe('the table', () => {
     ['done elsewhere', of('done-elsewhere'), {}, { do: 'done-elsewhere' }],
     ['accepted', of('accepted'), {}, { do: 'poll' }],
     ['mismatch, clean', of('mismatch'), {}, { do: 'settle', ending: { type: 'rejected', effect: 'none' } }],
-    ['mismatch, clean, but a copy may have gone out unseen', of('mismatch'), { mayResend: true }, { do: 'probe' }],
+    ['mismatch, clean, but the platform may have sent a copy unseen', of('mismatch'), { mayResend: true }, { do: 'probe' }],
     ['mismatch after ambiguity', of('mismatch'), AFTER, { do: 'probe' }],
     ['no answer', of('no-answer'), { answered: false }, { do: 'wait', ms: 250, why: 'backoff' }],
     [
@@ -67,10 +67,10 @@ describe('the table', () => {
       { do: 'stop', ask: false, ending: { effect: 'unknown', reason: 'no-answer', retryAt: undefined } },
     ],
     ['no answer, time spent', of('no-answer'), { answered: false, ...LATE }, { do: 'stop', ending: { effect: 'unknown', reason: 'no-answer' } }],
-    ['transient, unsure', of('transient'), { tries: 3 }, { do: 'wait', ms: 1000, why: 'backoff' }],
+    ['transient and ambiguous', of('transient'), { tries: 3 }, { do: 'wait', ms: 1000, why: 'backoff' }],
     ['transient with Retry-After', of('transient'), { retryAfterMs: 7000 }, { do: 'wait', ms: 7000, why: 'retry-after' }],
     [
-      'transient, unsure, attempts spent',
+      'transient and ambiguous, attempts spent',
       of('transient'),
       { ...SPENT, retryAfterMs: 7000 },
       { do: 'stop', ask: false, ending: { effect: 'unknown', reason: 'unavailable', retryAt: NOW + 7000 } },
@@ -98,15 +98,15 @@ describe('the table', () => {
     ['not sent, attempts spent, after ambiguity', of('not-sent'), { answered: false, ...SPENT, ...AFTER }, { do: 'stop', ending: { effect: 'unknown' } }],
     ['in progress', of('in-progress'), { waits: 2 }, { do: 'wait', ms: 500, why: 'in-progress' }],
     ['in progress with Retry-After', of('in-progress'), { retryAfterMs: 4000 }, { do: 'wait', ms: 4000, why: 'in-progress' }],
-    ['in progress, attempts spent: they do not count', of('in-progress'), SPENT, { do: 'wait', why: 'in-progress' }],
+    ['in progress, attempts spent: this wait does not depend on them', of('in-progress'), SPENT, { do: 'wait', why: 'in-progress' }],
     [
-      'in progress, its budget spent',
+      'in progress, the time for such waits spent',
       of('in-progress'),
       { waitsEnd: NOW + 1, retryAfterMs: 4000 },
       { do: 'stop', ask: true, spent: true, ending: { effect: 'unknown', reason: 'in-progress', retryAt: NOW + 4000 } },
     ],
     [
-      'in progress, the deadline before its budget',
+      'in progress, the deadline before the end of the time for such waits',
       of('in-progress'),
       { ...LATE, retryAfterMs: 4000 },
       { do: 'stop', ask: true, spent: true, ending: { effect: 'unknown' } },
@@ -133,13 +133,13 @@ describe('the table', () => {
       { do: 'settle', ask: true, ending: { type: 'fresh', certain: false, changed: true } },
     ],
     [
-      'changed: a marked 2xx, no later attempt was unsure',
+      'changed: a marked 2xx, no attempt with the present payload was ambiguous',
       of('replayed'),
       { changed: true, ...AFTER },
       { do: 'settle', earlier: true, ending: { type: 'replayed', effect: 'done', from: 'server' } },
     ],
     [
-      'changed: a marked 2xx, a later attempt was unsure',
+      'changed: a marked 2xx, an attempt with the present payload was ambiguous',
       of('replayed'),
       { changed: true, sameAmbiguous: true, ...AFTER },
       { do: 'settle', ask: true, ending: { type: 'fresh', certain: false, changed: true } },
@@ -165,18 +165,18 @@ describe('the table', () => {
     ['no-answer', { deadline: NOW + 7000 }, { deadline: NOW + 7001 }],
     ['in-progress', { deadline: NOW + 7000 }, { deadline: NOW + 7001 }],
     ['in-progress', { waitsEnd: NOW + 7000 }, { waitsEnd: NOW + 7001 }],
-  ] as const)('%s: a wait that would end right when all waiting ends is none', (kind, ends, later) => {
+  ] as const)('%s: stops if the wait would end exactly at the limit', (kind, ends, later) => {
     expect(decide(of(kind), { ...CALM, retryAfterMs: 7000, ...ends }).do).toBe('stop');
     expect(decide(of(kind), { ...CALM, retryAfterMs: 7000, ...later }).do).toBe('wait');
   });
 
-  test('a server that answers mismatches is not asked about', () => {
+  test('does not ask which payload took effect if the server answers mismatches', () => {
     for (const kind of ['fresh', 'replayed'] as const)
       expect(decide(of(kind), { ...CALM, changed: true, answersMismatch: true, ambiguous: true })).not.toMatchObject({ ask: true });
   });
 });
 
-/** Every combination of what a decision may depend on. */
+/** Yields every combination of the values that a decision may depend on. */
 function* situations(): Generator<Situation> {
   const flags = [false, true];
   for (const ambiguous of flags)
@@ -194,24 +194,30 @@ function* situations(): Generator<Situation> {
 
 const ALWAYS: [what: string, holds: (d: Decision, r: Reading, s: Situation) => boolean][] = [
   ['a wait ends before the deadline', (d, _, s) => d.do !== 'wait' || s.now + d.ms < s.deadline],
-  ['a wait for work in progress ends within its budget', (d, _, s) => d.do !== 'wait' || d.why !== 'in-progress' || s.now + d.ms < s.waitsEnd],
+  ['a wait for work in progress ends within the time for such waits', (d, _, s) => d.do !== 'wait' || d.why !== 'in-progress' || s.now + d.ms < s.waitsEnd],
   ['no other wait comes after the last attempt', (d, _, s) => d.do !== 'wait' || d.why === 'in-progress' || s.tries < s.triesMax],
   [
-    "a server's word on when to come back is never shortened, and stretched only up to the floor",
+    "the server's Retry-After is never shortened, and lengthened only up to the minimum",
     (d, _, s) => d.do !== 'wait' || s.retryAfterMs === undefined || d.ms === atLeast(d.why === 'in-progress' ? s.waits : s.tries, s.retryAfterMs),
   ],
   [
     'after ambiguity only a sticky refusal is "none"',
     (d, r, s) => !('ending' in d) || d.ending.effect !== 'none' || !(s.ambiguous || (r.ambiguous && r.kind !== 'mismatch')) || r.sticky === true,
   ],
-  ['unsent is said only where nothing was answered', (d, r, s) => !('ending' in d) || d.ending.type !== 'unsent' || (r.kind === 'not-sent' && !s.ambiguous)],
-  ['a 2xx is never unknown, never none and never waited on', (d, r) => !/^(fresh|replayed)$/.test(r.kind) || (d.do === 'settle' && d.ending.effect === 'done')],
-  ['"done" is said of nothing but a 2xx', (d, r) => !('ending' in d) || d.ending.effect !== 'done' || /^(fresh|replayed)$/.test(r.kind)],
-  ['what is burnt, open or no verdict stops at once', (d, r) => !/^(burnt|open|not-a-verdict)$/.test(r.kind) || d.do === 'stop'],
-  ['a server that knows no keys gets nothing twice after ambiguity', (d, r, s) => d.do !== 'wait' || s.keyed || !(s.ambiguous || r.ambiguous)],
+  [
+    'an outcome is unsent only if the attempt was not sent and nothing before it was ambiguous',
+    (d, r, s) => !('ending' in d) || d.ending.type !== 'unsent' || (r.kind === 'not-sent' && !s.ambiguous),
+  ],
+  [
+    'a 2xx settles as done: it is never unknown, never none, and never leads to a wait',
+    (d, r) => !/^(fresh|replayed)$/.test(r.kind) || (d.do === 'settle' && d.ending.effect === 'done'),
+  ],
+  ['only a 2xx is told as done', (d, r) => !('ending' in d) || d.ending.effect !== 'done' || /^(fresh|replayed)$/.test(r.kind)],
+  ['a burnt key, an open answer or no verdict stops at once', (d, r) => !/^(burnt|open|not-a-verdict)$/.test(r.kind) || d.do === 'stop'],
+  ['after ambiguity, nothing is sent again to a server that knows no keys', (d, r, s) => d.do !== 'wait' || s.keyed || !(s.ambiguous || r.ambiguous)],
   ['a refusal is never sent again', (d, r) => r.kind !== 'refused' || d.do !== 'wait'],
   [
-    'retryAt is the word of a server, and lies ahead',
+    'retryAt is the time that the server asked for',
     (d, _, s) =>
       d.do !== 'stop' ||
       d.ending.type !== 'unknown' ||
@@ -219,14 +225,14 @@ const ALWAYS: [what: string, holds: (d: Decision, r: Reading, s: Situation) => b
       (s.retryAfterMs !== undefined && d.ending.retryAt === s.now + s.retryAfterMs),
   ],
   [
-    'certain is said only where one payload went out and nothing was unsure, or the server said so',
+    'a fresh outcome is certain only if one payload went out and nothing was ambiguous, or if the server says so',
     (d, r, s) =>
       !('ending' in d) ||
       d.ending.type !== 'fresh' ||
       !d.ending.certain ||
       ((!s.ambiguous || r.kind === 'replayed') && (!s.changed || s.answersMismatch === true)),
   ],
-  ['an earlier payload is named only where another one went out', (d, _, s) => d.do !== 'settle' || !d.earlier || s.changed],
+  ['an outcome is about an earlier payload only if another payload went out', (d, _, s) => d.do !== 'settle' || !d.earlier || s.changed],
 ];
 
 describe('in every situation', () => {
@@ -234,7 +240,7 @@ describe('in every situation', () => {
     let cases = 0;
     for (const situation of situations())
       for (const reading of READINGS) {
-        // Only what did not leave or got no answer can be without one.
+        // Only these two readings are possible without an HTTP answer.
         if (!situation.answered && !/^(not-sent|no-answer)$/.test(reading.kind)) continue;
         cases++;
         const decision = decide(reading, situation);
@@ -243,7 +249,7 @@ describe('in every situation', () => {
     expect(cases).toBeGreaterThan(50_000);
   });
 
-  test('the same reading in the same situation is always the same step', () => {
+  test('the same reading in the same situation always leads to the same step', () => {
     for (const reading of READINGS) expect(decide(reading, CALM)).toEqual(decide(reading, CALM));
   });
 });

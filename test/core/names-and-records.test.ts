@@ -1,6 +1,6 @@
 /**
- * Goal: no two names meet, and no damaged record is read as a sound one. Method: properties over generated names and
- * records, and every single changed character of a stored one.
+ * Goal: two different names never have the same text, and a damaged record is never read as a sound one. Method: properties over
+ * generated names and records, and characters changed one at a time in a stored record.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const name = fc.array(part, { minLength: 1, maxLength: 5 });
 const same = (a: OperationName, b: OperationName): boolean => a.length === b.length && a.every((one, index) => one === b[index]);
 
 describe('names', () => {
-  test('two names share their text only if they are the same, part by part and type by type', () => {
+  test('two names have the same text only if they are equal, part by part and type by type', () => {
     fc.assert(
       fc.property(name, name, (a, b) => {
         expect(encodeName(a) === encodeName(b)).toBe(same(a, b));
@@ -50,24 +50,24 @@ describe('names', () => {
     expect(encodeName(a) === encodeName(b)).toBe(same(a, b));
   });
 
-  test('an integer that has lost its last digits is none: two ids of a webhook would be one operation', () => {
+  test('an integer outside the safe range is refused: its last digits are lost, so two ids of a webhook would be one operation', () => {
     const [one, two] = (['1234567890123456788', '1234567890123456789'] as const).map((id) => JSON.parse(`{"id":${id}}`) as { id: number });
     expect(one).toEqual(two);
     for (const id of [one?.id, 2 ** 53, -(2 ** 53), 1e21]) expect(() => encodeName(['hook', id])).toThrow(TypeError);
   });
 
-  test('a name comes back as it was, from storage too', () => {
+  test('a name is decoded to what it was, also after a round trip through JSON', () => {
     fc.assert(
       fc.property(name, (given) => {
         const back = decodeName(made(JSON.parse(JSON.stringify(encodeName(given))) as string));
         expect(back).toHaveLength(given.length);
-        // Zero has one name, with or without a sign.
+        // `===`, because 0 and -0 are one name.
         for (const [index, one] of back.entries()) expect(one === given[index]).toBe(true);
       }),
     );
   });
 
-  test('an unnamed one is nobody', () => {
+  test('the label of an unnamed operation decodes to no parts', () => {
     expect(decodeName(made('~0123'))).toEqual([]);
   });
 
@@ -86,24 +86,24 @@ describe('names', () => {
     [['a', Symbol('x')], /operation\[1\].*symbol/],
     [['a', new Date()], /operation\[1\].*object/],
     [['a', []], /operation\[1\].*array/],
-  ])('%j is refused with what is wrong', (given, says) => {
+  ])('%j is refused, and the message says what is wrong', (given, says) => {
     expect(() => encodeName(given)).toThrow(TypeError);
     expect(() => encodeName(given)).toThrow(says);
   });
 
   const NAMED = LEAN ? /name-length/ : /longer than 2048/;
 
-  test('one that is too long is refused, at once and without a copy of it', () => {
+  test('a name that is too long is refused at once, and without a copy of it', () => {
     expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 4)])).not.toThrow();
     expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 3)])).toThrow(RangeError);
     expect(() => encodeName(Array(NAME_UNITS_MAX).fill(1))).toThrow(RangeError);
-    // A copy of it as JSON would not fit into a string.
+    // A copy of this name as JSON would not fit into a string.
     const huge = 'x'.repeat(400_000_000);
     expect(() => encodeName(['pay', huge, huge])).toThrow(RangeError);
     expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX), {}])).toThrow(NAMED);
   });
 
-  test('a prefix begins the names that begin with its parts, and no others', () => {
+  test('a prefix matches the names that begin with its parts, and no others', () => {
     fc.assert(
       fc.property(name, name, fc.array(part, { maxLength: 2 }), (prefix, other, more) => {
         const { begins, start } = namePrefix(prefix);
@@ -143,7 +143,7 @@ const RECORD: OnceRecord = seal({
   touchedAt: 1_700_000_000_000,
 });
 
-/** What every version must be able to trust. */
+/** The fields that every version must be able to trust. */
 const CORE = [
   'id',
   'ns',
@@ -167,29 +167,29 @@ const CORE = [
 ] as const;
 
 describe('records', () => {
-  test('have the same sum from release to release: another one would read every stored record as damaged', () => {
+  test('have the same sum in every release: with another sum, every stored record would be read as damaged', () => {
     const request = { method: 'POST', url: 'https://shop.example/', headers: [['a', 'b']] as const, body: undefined };
     const answer = { status: 204, statusText: '', headers: [], body: null };
     expect([RECORD.sum, sealed({ ...RECORD, request, answer, earlier: [{ fingerprint: '11', request }] }).sum]).toEqual([2_907_094_437, 2_056_652_073]);
   });
 
-  test('come back as they were, from a clone and from JSON', () => {
+  test('come back unchanged from a structured clone and from JSON', () => {
     expect(readRecord(RECORD)).toBe(RECORD);
     expect(readRecord(structuredClone(RECORD))).toEqual(RECORD);
     expect(readRecord(JSON.parse(JSON.stringify(RECORD)))).toEqual(RECORD);
   });
 
-  test('come back from JSON with what may be absent, absent', () => {
+  test('come back from JSON if optional fields are absent', () => {
     const clean = seal({ ...RECORD, ambiguous: false, firstSentAt: undefined, windowEndsAt: undefined });
     expect(readRecord(JSON.parse(JSON.stringify(clean)))).toMatchObject({ key: RECORD.key, ambiguous: false });
   });
 
-  test('come back from JSON whatever times the limits allow', () => {
+  test('come back from JSON with any forgetAt that the limits allow', () => {
     for (const forgetAt of [1_702_592_000_000, Number.MAX_SAFE_INTEGER])
       expect(readRecord(JSON.parse(JSON.stringify(seal({ ...RECORD, forgetAt }))))).toBeDefined();
   });
 
-  test('of a newer version come back with the fields that this one does not know', () => {
+  test('of a newer version keep the fields that this version does not know', () => {
     const newer = { ...RECORD, v: 9, invention: [1] };
     expect(readRecord(newer)).toEqual(newer);
   });
@@ -210,14 +210,14 @@ describe('records', () => {
     }
   });
 
-  test('without one of these fields are damaged', () => {
+  test('without any one of these fields are damaged', () => {
     for (const field of CORE) {
       const { [field]: _, ...rest } = RECORD;
       expect(readRecord(rest), field).toBeUndefined();
     }
   });
 
-  test('with any one changed character in any of these fields are damaged', () => {
+  test('with one changed character in any text field are damaged', () => {
     const texts = CORE.filter((field) => typeof RECORD[field] === 'string');
     fc.assert(
       fc.property(fc.constantFrom(...texts), fc.nat(), fc.integer({ min: 0, max: 15 }), (field, at, bit) => {
@@ -236,7 +236,7 @@ describe('records', () => {
         if (JSON.stringify(RECORD[a]) !== JSON.stringify(RECORD[b])) expect(readRecord({ ...RECORD, [a]: RECORD[b], [b]: RECORD[a] })).toBeUndefined();
   });
 
-  test('that are anything at all never throw', () => {
+  test('of any shape at all do not make readRecord throw', () => {
     fc.assert(
       fc.property(
         fc.anything({ withBigInt: true, withNullPrototype: true, withSparseArray: true, withTypedArray: true }),
@@ -267,13 +267,13 @@ describe('records', () => {
     for (const v of [0, -1, undefined, null, 'x', Number.NaN]) expect(readRecord({ ...RECORD, v })).toBeUndefined();
   });
 
-  test('that were made here cannot be changed, because they are believed without their sum', () => {
+  test('that were sealed here are frozen, because readRecord trusts them without checking their sum', () => {
     const made = seal({ ...RECORD });
     expect(() => Object.assign(made, { key: 'another' })).toThrow(TypeError);
     expect(readRecord({ ...made, key: 'another' })).toBeUndefined();
   });
 
-  test('with a state that is none are damaged, even if sealed so', () => {
+  test('with an unknown state are damaged, even if their sum is right', () => {
     for (const state of ['done', '', 'pendingx', undefined]) expect(readRecord(seal({ ...RECORD, state: state as 'pending' }))).toBeUndefined();
   });
 });

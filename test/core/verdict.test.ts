@@ -1,6 +1,6 @@
 /**
- * Goal: one answer is read as docs/verdicts.md reads it, first match first, with the words that real servers
- * use. Method: a table of answers, each read clean and after ambiguity; statuses are enumerated; garbage never throws.
+ * Goal: an answer is read as docs/verdicts.md says, with the words that real servers use; the first rule that fits counts.
+ * Method: a table of answers, read clean and after ambiguity; all statuses; garbage, which never throws.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -37,10 +37,10 @@ const read = (given: Given, { dialect = GENERIC, ambiguous = false, ...asked }: 
 
 describe('every status without a body', () => {
   const KINDS: [string, number[], AnswerKind, boolean][] = [
-    ['an answer', [200, 201, 203, 204, 205, 206, 207, 226, 299], 'fresh', false],
-    ['a redirect that was not followed, or nothing at all', [0, 300, 301, 302, 303, 304, 305, 307, 308, 399], 'not-a-verdict', true],
+    ['a success', [200, 201, 203, 204, 205, 206, 207, 226, 299], 'fresh', false],
+    ['a redirect that was not followed, or no HTTP status', [0, 300, 301, 302, 303, 304, 305, 307, 308, 399], 'not-a-verdict', true],
     ['a gateway or a server in trouble', [500, 502, 503, 504, 506, 507, 508, 510, 511, 520, 524, 599, 408, 460, 499], 'transient', true],
-    ['too early, too many, misdirected', [425, 429, 421], 'transient', false],
+    ['a request to come back (too early, too many requests, misdirected)', [425, 429, 421], 'transient', false],
     ['work in progress', [409, 423], 'in-progress', true],
     [
       'a refusal',
@@ -56,7 +56,7 @@ describe('every status without a body', () => {
     },
   );
 
-  test('each is read, and none as more than it can be', () => {
+  test('only a 2xx is read as fresh, and only a 4xx or 5xx as refused', () => {
     for (let status = 0; status < 1000; status++) {
       const { kind } = read({ status });
       if (kind === 'fresh') expect(Math.floor(status / 100)).toBe(2);
@@ -64,13 +64,13 @@ describe('every status without a body', () => {
     }
   });
 
-  test.each([101, 102, 103, 199])('a bare %i is no answer: it is sent again', (status) => {
+  test.each([101, 102, 103, 199])('a bare %i counts as no answer, so that the request is sent again', (status) => {
     expect(read({ status })).toMatchObject({ kind: 'no-answer', ambiguous: true });
   });
 });
 
 describe('after ambiguity', () => {
-  test.each([404, 410])('a %i to a DELETE is open: only a 2xx proves that it was done', (status) => {
+  test.each([404, 410])('a %i to a DELETE is open: only a 2xx proves that it took effect', (status) => {
     expect(read({ status }, { ambiguous: true, method: 'DELETE' })).toMatchObject({ kind: 'open', ambiguous: true });
     expect(read({ status }, { ambiguous: false, method: 'DELETE' }).kind).toBe('refused');
     for (const method of ['POST', 'PUT', 'PATCH']) expect(read({ status }, { ambiguous: true, method }).kind).toBe('refused');
@@ -80,7 +80,7 @@ describe('after ambiguity', () => {
     for (const method of ['POST', 'PUT', 'DELETE']) expect(read({ status: 412 }, { ambiguous: true, method })).toMatchObject({ kind: 'open', ambiguous: true });
   });
 
-  test('nothing else is read differently', () => {
+  test('no other status of a POST is read differently', () => {
     for (let status = 0; status < 600; status++) if (status !== 412 && status !== 202) expect(read({ status }, { ambiguous: true })).toEqual(read({ status }));
   });
 
@@ -91,7 +91,7 @@ describe('after ambiguity', () => {
 });
 
 describe('replay markers', () => {
-  /** Each as a server of SERVERS.md sends it, and those of common middlewares. */
+  /** Markers that real servers and common middlewares send. */
   const TRUE: [string, string][] = [
     ['Idempotent-Replayed', 'true'],
     ['Idempotency-Replayed', 'true'],
@@ -112,12 +112,12 @@ describe('replay markers', () => {
     ['Idempotent-Replayed', '1'],
     ['Idempotent-Replayed', 'yes'],
   ];
-  test.each(TRUE)('%s: %s marks a replay: done, rejected for good, or burnt, by its status', (name, value) => {
+  test.each(TRUE)('%s: %s marks a replay, which is done, rejected for good, or burnt, depending on its status', (name, value) => {
     const headers = { [name]: value };
     for (const status of [200, 201, 202, 204, 303]) expect(read({ status, headers })).toMatchObject({ kind: 'replayed' });
     for (const status of [400, 401, 402, 409, 422, 425, 429])
       expect(read({ status, headers })).toMatchObject({ kind: 'refused', ambiguous: false, sticky: true, replayed: true });
-    // What says nothing certain says no more as a replay.
+    // A replayed 5xx, 408, 460 or 499 is as ambiguous as the original one.
     for (const status of [408, 460, 499, 500, 501, 502, 503, 504, 505]) expect(read({ status, headers })).toMatchObject({ kind: 'burnt', ambiguous: true });
   });
 
@@ -133,14 +133,14 @@ describe('replay markers', () => {
     ['Idempotency-Status', 'created'],
     ['Idempotency-Key', KEY],
     ['Repeatability-Result', 'accepted'],
-  ])('%s: %s does not', (name, value) => {
+  ])('%s: %s marks no replay', (name, value) => {
     const headers = { [name]: value };
     expect(read({ status: 201, headers }).kind).toBe('fresh');
     const refusal = read({ status: 402, headers });
     expect([refusal.kind, refusal.sticky]).toEqual(['refused', undefined]);
   });
 
-  test('whatever the value, it is read as true or not, and never throws', () => {
+  test('random text marks a replay only if it means true, and never throws', () => {
     fc.assert(
       fc.property(text(0, 20), (value) => {
         const { kind } = read({ status: 201, headers: { 'idempotent-replayed': value } });
@@ -159,7 +159,7 @@ test.each<[Verdict, object]>([
   ['ambiguous', { kind: 'no-answer', ambiguous: true }],
   ['in-progress', { kind: 'in-progress', ambiguous: true }],
   ['transient', { kind: 'transient', ambiguous: true }],
-])("a hook's %s is %j", (word, reading) => {
+])('the verdict %s of a hook is read as %j', (word, reading) => {
   expect(READING_OF_VERDICT[word]).toEqual(reading);
 });
 
@@ -170,21 +170,21 @@ describe('no verdict', () => {
     ['an error response', { status: 0, type: 'error' }],
     ['a followed redirect', { status: 200, redirected: true }],
     ['a followed redirect to a refusal', { status: 401, redirected: true }],
-    ['a followed redirect that is marked', { status: 200, redirected: true, headers: { 'idempotent-replayed': 'true' } }],
-    ['a marked 304', { status: 304, headers: { 'idempotent-replayed': 'true' } }],
-    ['HTML where none was wanted', { status: 200, headers: { 'content-type': 'text/html' } }],
+    ['a followed redirect with a replay marker', { status: 200, redirected: true, headers: { 'idempotent-replayed': 'true' } }],
+    ['a 304 with a replay marker', { status: 304, headers: { 'idempotent-replayed': 'true' } }],
+    ['HTML, if the request refuses it', { status: 200, headers: { 'content-type': 'text/html' } }],
     ['gRPC-web, whose errors are in the trailers', { status: 200, headers: { 'content-type': 'application/grpc-web+proto' } }],
     ['a stream of Connect, whose errors are at its end', { status: 200, headers: { 'content-type': 'application/connect+json' } }],
     [
       'a stream of tRPC, whose errors are in later lines',
       { status: 200, headers: { 'content-type': 'application/json' }, text: '{"json":{"0":[[0],[null,0,0]]}}\n[0,0,[[{}]]]\n' },
     ],
-    ['XHTML where none was wanted', { status: 200, headers: { 'content-type': 'application/xhtml+xml; charset=utf-8' } }],
+    ['XHTML, if the request refuses it', { status: 200, headers: { 'content-type': 'application/xhtml+xml; charset=utf-8' } }],
   ])('%s', (_, given) => {
     expect(read(given)).toMatchObject({ kind: 'not-a-verdict', ambiguous: true });
   });
 
-  test('HTML only counts on a 2xx, and only where none was wanted', () => {
+  test('HTML is no verdict only in a 2xx, and only if the request refuses it', () => {
     const headers = { 'content-type': 'text/html' };
     expect(read({ status: 200, headers }, { refusesHtml: false, otherPayloads: false }).kind).toBe('fresh');
     expect(read({ status: 502, headers }).kind).toBe('transient');
@@ -193,12 +193,12 @@ describe('no verdict', () => {
     expect(read({ status: 300, headers: { ...headers, 'idempotent-replayed': 'true' } }).kind).toBe('replayed');
   });
 
-  test.each([0, 1, 99])('a status of %i is none', (status) => {
+  test.each([0, 1, 99])('a status of %i', (status) => {
     expect(read({ status }).kind).toBe('not-a-verdict');
   });
 });
 
-/** SERVERS.md, entries that were run [R], read in source or an SDK [S], or in the vendor's page [D]. */
+/** Answers of real servers: from a run, from their source or SDK, or from the vendor's page. */
 const SERVERS: [server: string, given: Given, kind: AnswerKind][] = [
   [
     'IETF draft-07: outstanding',
@@ -265,8 +265,8 @@ const SERVERS: [server: string, given: Given, kind: AnswerKind][] = [
     'mismatch',
   ],
   ['Stripe v1: card declined', { status: 402, json: { error: { type: 'card_error', code: 'card_declined' } } }, 'refused'],
-  ['Stripe v1: come back', { status: 409, json: { error: { code: 'lock_timeout' } }, headers: { 'stripe-should-retry': 'true' } }, 'transient'],
-  ['Stripe v1: do not come back', { status: 500, json: { error: { type: 'api_error' } }, headers: { 'stripe-should-retry': 'false' } }, 'burnt'],
+  ['Stripe v1: retry', { status: 409, json: { error: { code: 'lock_timeout' } }, headers: { 'stripe-should-retry': 'true' } }, 'transient'],
+  ['Stripe v1: do not retry', { status: 500, json: { error: { type: 'api_error' } }, headers: { 'stripe-should-retry': 'false' } }, 'burnt'],
   [
     'PayPal payments v2',
     {
@@ -297,7 +297,7 @@ const SERVERS: [server: string, given: Given, kind: AnswerKind][] = [
     'mismatch',
   ],
   [
-    'Resend: at work',
+    'Resend: in progress',
     {
       status: 409,
       json: { statusCode: 409, name: 'concurrent_idempotent_requests', message: 'Same idempotency key used while original request is still in progress.' },
@@ -329,7 +329,7 @@ const SERVERS: [server: string, given: Given, kind: AnswerKind][] = [
   ],
   ['Method', { status: 503, json: { success: false, data: { error: { type: 'API_ERROR', sub_type: 'IDEMPOTENCY_UNAVAILABLE' } } } }, 'transient'],
   [
-    'GoCardless: it happened already',
+    'GoCardless: the resource exists',
     {
       status: 409,
       json: {
@@ -369,7 +369,7 @@ const SERVERS: [server: string, given: Given, kind: AnswerKind][] = [
   ['a concurrent edit', { status: 409, json: { error: 'concurrent_modification', message: 'Somebody else saved a different version' } }, 'refused'],
   ['a validation', { status: 422, json: { errors: [{ code: 'too_short', detail: 'name is too short' }] } }, 'refused'],
   ['a validation that speaks of a different field', { status: 400, json: { error: 'invalid', message: 'password does not match' } }, 'refused'],
-  ['a plugin that says the reason phrase', { status: 409, json: { statusCode: 409, error: 'Conflict', message: 'Conflict' } }, 'in-progress'],
+  ['a plugin that repeats the reason phrase', { status: 409, json: { statusCode: 409, error: 'Conflict', message: 'Conflict' } }, 'in-progress'],
   ['a gateway that says it may be retried', { status: 400, json: { type: 'about:blank', title: 'Bad Request', retryable: true } }, 'transient'],
   ['a problem that says it may not be retried', { status: 429, json: { title: 'Quota used up', retryable: false } }, 'refused'],
 ];
@@ -380,7 +380,7 @@ describe('the words that servers use', () => {
     if (kind === 'mismatch' || kind === 'in-progress') expect(read(given).ambiguous).toBe(true);
   });
 
-  test('of another payload count only where there can be one', () => {
+  test('for another payload count only if another payload may have gone out under the key', () => {
     for (const [server, given, kind] of SERVERS.filter(([, , kind]) => kind === 'mismatch')) {
       const clean = given.status === 409 ? 'in-progress' : /already/.test(JSON.stringify(given)) ? 'open' : 'refused';
       expect([server, read(given, { otherPayloads: false }).kind, kind]).toEqual([server, clean, 'mismatch']);
@@ -393,11 +393,11 @@ test.each<[number, string, AnswerKind, AnswerKind]>([
   [422, 'Idempotency-Key was already used', 'open', 'mismatch'],
   [409, 'Idempotency-Key was already used', 'in-progress', 'in-progress'],
   [422, 'This card is already used', 'refused', 'refused'],
-])('%i %s: of a new key, and of one that may have had another payload', (status, title, clean, other) => {
+])('%i %s: read for a new key, and for one that may have carried another payload', (status, title, clean, other) => {
   expect([false, true].map((otherPayloads) => read({ status, json: { title } }, { otherPayloads }).kind)).toEqual([clean, other]);
 });
 
-describe("the server's word on coming back", () => {
+describe("the server's hint on whether to retry", () => {
   const TELLS: [string, string][] = [
     ['Stripe-Should-Retry', 'header'],
     ['x-should-retry', 'header'],
@@ -424,11 +424,11 @@ describe("the server's word on coming back", () => {
     for (const status of [409, 423]) for (const word of [true, false]) expect(read(say(status, word)).kind).toBe('in-progress');
   });
 
-  test('any other word says nothing', () => {
+  test('with any other value counts as none', () => {
     for (const word of ['maybe', '', 'TRUE!', '1']) expect(read({ status: 503, headers: { 'x-should-retry': word } }).kind).toBe('transient');
   });
 
-  test('never stands over a replay marker', () => {
+  test('never overrides a replay marker', () => {
     expect(read({ status: 500, headers: { 'idempotent-replayed': 'true', 'stripe-should-retry': 'true' } }).kind).toBe('burnt');
   });
 });
@@ -441,11 +441,11 @@ describe('a 202', () => {
     for (const status of [200, 201, 204]) expect(read({ status }, { accepted: 'poll' }).kind).toBe('fresh');
   });
 
-  test('whose link answers: only a 2xx but 202 ends it by itself', () => {
+  test('with a link is done only when the link answers with a 2xx other than 202, unless the dialect says more', () => {
     const say = (status: number) => readPoll(answer({ status }), POLL, GENERIC);
     for (const status of [200, 201, 204]) expect(say(status)).toBe('done');
     for (const status of [0, 202, 301, 303, 304, 400, 401, 403, 404, 410, 429, 500, 503]) expect(say(status)).toBe('running');
-    // A login page is nobody's word on the work.
+    // A login page says nothing about the work.
     expect(readPoll(answer({ status: 200, headers: { 'content-type': 'text/html; charset=utf-8' } }), POLL, GENERIC)).toBe('running');
     expect(readPoll(answer({ status: 200 }), POLL, { ...GENERIC, polled: () => 'failed' })).toBe('failed');
     expect(readPoll(answer({ status: 200 }), POLL, { ...GENERIC, polled: () => undefined })).toBe('done');
@@ -453,17 +453,17 @@ describe('a 202', () => {
 });
 
 describe("a dialect's own reading", () => {
-  test('comes first, and knows of ambiguity', () => {
+  test('comes first, and is told of ambiguity', () => {
     const dialect: Dialect = { ...GENERIC, read: (_, { method }, ambiguous) => ({ kind: 'open', ambiguous, resource: method }) };
     expect(read({ status: 0, type: 'opaque' }, { dialect, ambiguous: true })).toEqual({ kind: 'open', ambiguous: true, resource: 'POST' });
   });
 
-  test('leaves the rest to the table', () => {
+  test('leaves all other answers to the common rules', () => {
     expect(read({ status: 402 }, { dialect: { ...GENERIC, read: () => undefined } }).kind).toBe('refused');
   });
 });
 
-describe("a hook's word", () => {
+describe('a verdict of a hook', () => {
   test.each<[Verdict, AnswerKind, boolean, boolean | undefined]>([
     ['fresh', 'fresh', false, undefined],
     ['replayed', 'replayed', false, undefined],
@@ -473,18 +473,18 @@ describe("a hook's word", () => {
     ['ambiguous', 'no-answer', true, undefined],
     ['in-progress', 'in-progress', true, undefined],
     ['transient', 'transient', true, undefined],
-  ])('%s is a row of the table', (word, kind, ambiguous, sticky) => {
+  ])('%s has its reading', (word, kind, ambiguous, sticky) => {
     expect(READING_OF_VERDICT[word]).toMatchObject({ kind, ambiguous });
     expect(READING_OF_VERDICT[word].sticky).toBe(sticky);
   });
 
-  test('no other word is one', () => {
+  test('has no other words', () => {
     expect(Object.keys(READING_OF_VERDICT)).toHaveLength(8);
     for (const word of ['toString', 'constructor', '__proto__', 'done']) expect(Object.hasOwn(READING_OF_VERDICT, word)).toBe(false);
   });
 });
 
-test('no body, however absurd, makes it throw', () => {
+test('no body, however absurd, makes readAnswer throw, or read an answer other than a 2xx as fresh', () => {
   const deep = (levels: number): unknown => (levels === 0 ? 'x' : { error: deep(levels - 1), errors: [deep(levels - 1)] });
   for (const json of [deep(8), { errors: Array.from({ length: 10_000 }, () => ({ code: 'x'.repeat(1000) })) }, { message: 'a'.repeat(1_000_000) }]) {
     expect(() => read({ status: 409, json })).not.toThrow();

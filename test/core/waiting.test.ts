@@ -1,7 +1,4 @@
-/**
- * Goal: every wait is a number that makes sense, whatever a server says and however luck falls. Method: tables, and
- * properties over garbage.
- */
+/** Goal: every wait is a sensible number, whatever the server says and whatever the random number is. Method: tables, and properties over garbage. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { backoffMs } from '../../src/core/backoff.js';
@@ -84,7 +81,7 @@ describe('Retry-After', () => {
     expect(asked(headers)).toBe(ms);
   });
 
-  test('whatever it says, it is nothing or a whole number of ms up to a year', () => {
+  test('gives undefined or a whole number of ms up to a year, whatever the headers say', () => {
     const value = fc.oneof(
       fc.string(),
       text(0, 20),
@@ -104,7 +101,7 @@ describe('Retry-After', () => {
     );
   });
 
-  test('text that is neither a number nor an HTTP date is nothing', () => {
+  test('gives undefined for text that is neither a number nor an HTTP date', () => {
     const words = fc.stringMatching(/^[a-z]{1,8} ?[0-9]{0,4}[a-z ]{0,6}$/).filter((word) => !/^(mon|tue|wed|thu|fri|sat|sun)/.test(word));
     fc.assert(
       fc.property(words, (word) => void expect(asked({ 'retry-after': word })).toBeUndefined()),
@@ -113,11 +110,11 @@ describe('Retry-After', () => {
   });
 });
 
-describe('how long things live', () => {
+describe('lifetimes of records and keys', () => {
   const record = (more: Partial<OnceRecord>): OnceRecord => ({ createdAt: NOW, touchedAt: NOW, random: true, ...more }) as OnceRecord;
   const limits = { keyWindowMs: DAY, attemptMs: 30_000 };
 
-  test('the window ends one margin early, counted from the first attempt', () => {
+  test('the key window is counted from the first attempt, and ends early by the time of one attempt', () => {
     const sent = record({ firstSentAt: NOW, windowEndsAt: NOW + DAY });
     expect(pastWindow(sent, limits, NOW + DAY - 30_001)).toBe(false);
     expect(pastWindow(sent, limits, NOW + DAY - 30_000)).toBe(true);
@@ -125,26 +122,26 @@ describe('how long things live', () => {
 
   test.each([
     ['the stored one', { firstSentAt: NOW, windowEndsAt: NOW + 1000_000 }, NOW + 970_000],
-    ['that of the options', { firstSentAt: NOW, windowEndsAt: NOW + 2 * DAY }, NOW + DAY - 30_000],
-    ['from its creation, where nobody noted the first attempt', {}, NOW + DAY - 30_000],
-  ])('the earlier of two windows counts: %s', (_, more, ends) => {
+    ['the one of the options', { firstSentAt: NOW, windowEndsAt: NOW + 2 * DAY }, NOW + DAY - 30_000],
+    ['the one of the options, counted from the creation of the record if no first attempt is stored', {}, NOW + DAY - 30_000],
+  ])('the earlier of two key windows counts: %s', (_, more, ends) => {
     expect(pastWindow(record(more), limits, ends - 1)).toBe(false);
     expect(pastWindow(record(more), limits, ends)).toBe(true);
   });
 
-  test('a clock is believed until it is more than five minutes behind the last stamp', () => {
+  test('the clock counts as set back only if it is more than five minutes behind the last write', () => {
     expect(clockWentBack(record({}), NOW)).toBe(false);
     expect(clockWentBack(record({}), NOW - 300_000)).toBe(false);
     expect(clockWentBack(record({}), NOW - 300_001)).toBe(true);
   });
 
-  test('an unsettled operation is remembered for 30 days, and no less long than one that is done', () => {
+  test('an unsettled operation is kept for 30 days, and no shorter than a settled one', () => {
     expect(unsettledForgetAt(NOW, 0)).toBe(NOW + 30 * DAY);
     expect(unsettledForgetAt(NOW, 365 * DAY)).toBe(NOW + 365 * DAY);
     expect(unsettledForgetAt(NOW, Number.POSITIVE_INFINITY)).toBe(8.64e15);
   });
 
-  test('what is left answers those who waited: at least a minute, at least as long as a call may take', () => {
+  test('an ended record is kept for the calls that wait for it: at least a minute, and at least as long as a call may take', () => {
     expect(settledForgetAt(NOW, 0, 1000)).toBe(NOW + 60_000);
     expect(settledForgetAt(NOW, 0, 120_000)).toBe(NOW + 120_000);
     expect(settledForgetAt(NOW, 30 * DAY, 120_000)).toBe(NOW + 30 * DAY);
@@ -152,7 +149,7 @@ describe('how long things live', () => {
     expect(retiredForgetAt(record({}), NOW, 120_000)).toBe(NOW + 120_000);
   });
 
-  test('a used key that could come round again is remembered for 30 days', () => {
+  test('a retired record is kept for 30 days if its key is not random, because the same key could be made again', () => {
     expect(retiredForgetAt(record({ random: false }), NOW, 1000)).toBe(NOW + 30 * DAY);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: of a conflict's body only those members speak that servers use for it, and only as far as a bounded look reaches. Method:
- * one body at a time with one word in one place; where the word is not seen, the reading is another.
+ * Goal: in the body of a conflict, only the members that servers use for errors count, and only as far as a bounded search
+ * reaches. Method: one body at a time, with one word in one place; if the word is not seen, the reading is another.
  */
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../src/core/dialect.js';
@@ -20,12 +20,12 @@ const answer = (status: number, json?: unknown, headers: Record<string, string> 
 const read = (given: Answer, ambiguous = false) => readAnswer(given, { method: 'POST', key: KEY, refusesHtml: true, otherPayloads: true }, GENERIC, ambiguous);
 const kindOf = (status: number, json?: unknown, headers?: Record<string, string>): string => read(answer(status, json, headers)).kind;
 
-/** Puts `what` `depth` objects deep. */
+/** Puts `what` into `depth` nested objects. */
 const deep = (depth: number, what: object): object => (depth === 0 ? what : { error: deep(depth - 1, what) });
 
 const POLL = { method: 'GET', key: 'k', refusesHtml: true, otherPayloads: false };
 
-describe("a code of the application's own speaks against work in progress", () => {
+describe("an application's own error code means a refusal, not work in progress", () => {
   const OWN = 'email_taken';
   test.each<[object]>([
     ...['code', 'error', 'type', 'name', 'errorCode', 'errorType', 'error_code', 'issue'].map((name): [object] => [{ [name]: OWN }]),
@@ -61,11 +61,11 @@ describe("a code of the application's own speaks against work in progress", () =
     [deep(6, { code: OWN })],
     [{ ...Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`a${n}`, n])), code: OWN }],
     ...['', 'true', 'false', 'Conflict', 'LOCKED', 'about:blank', '409', 409, true].map((code): [object] => [{ code }]),
-  ])('and none is in %j', (json) => {
+  ])('is not found in %j', (json) => {
     expect(kindOf(409, json)).toBe('in-progress');
   });
 
-  test('unless it is asked to come back', () => {
+  test('does not count if the server sends Retry-After', () => {
     expect(kindOf(409, { code: OWN }, { 'retry-after': '1' })).toBe('in-progress');
   });
 });
@@ -78,11 +78,11 @@ describe('words for work in progress', () => {
     ['something that is being processed', { code: 'x', detail: 'is being processed' }],
     ['something that is still processing', { code: 'x', message: 'still-processing' }],
     ['a busy key', { code: 'x', description: 'the Idempotency-Key is in use' }],
-    ['a busy key in a word', { code: 'idempotency_key_inuse' }],
-    ['a busy key, by its own text', { code: 'x', error_description: `${KEY} is locked` }],
-    ['words that stand in two places', { code: 'x', title: 'is being', detail: 'processed' }],
-    ['words that stand in two codes', { code: 'still', type: 'processing' }],
-    ['words that begin in a code', { code: 'still', title: 'processing' }],
+    ['a busy key in one word', { code: 'idempotency_key_inuse' }],
+    ['a busy key, quoted by its own text', { code: 'x', error_description: `${KEY} is locked` }],
+    ['words split between two members', { code: 'x', title: 'is being', detail: 'processed' }],
+    ['words split between two codes', { code: 'still', type: 'processing' }],
+    ['words split between a code and a title', { code: 'still', title: 'processing' }],
     ['a concurrent use of a key', { code: 'x', errorMessage: 'concurrent use of an idempotency key' }],
   ])('%s', (_, json) => {
     expect(kindOf(409, json)).toBe('in-progress');
@@ -90,10 +90,10 @@ describe('words for work in progress', () => {
 
   test.each<[string, object]>([
     ['an e-mail in use', { code: 'x', title: 'this e-mail is in use' }],
-    ['words in another place', { code: 'x', xtitle: 'is outstanding' }],
-    ['words in a longer place', { code: 'x', titles: 'is outstanding' }],
-    ['a word that is far too long', { code: 'x', title: `${'-'.repeat(500)} outstanding` }],
-    ['progress into nothing', { code: 'x', title: 'in no progress' }],
+    ['words in a member of another name', { code: 'x', xtitle: 'is outstanding' }],
+    ['words in a member of a longer name', { code: 'x', titles: 'is outstanding' }],
+    ['a word beyond the first 500 characters', { code: 'x', title: `${'-'.repeat(500)} outstanding` }],
+    ['the words "in no progress"', { code: 'x', title: 'in no progress' }],
   ])('are not %s', (_, json) => {
     expect(kindOf(409, json)).toBe('refused');
   });
@@ -103,7 +103,7 @@ test.each([
   'another request with this Idempotency-Key is processing',
   'the same request has this idempotency key inuse',
   'a different idempotency key is pending',
-])('a busy key is work in progress, whatever else is said: %s', (title) => {
+])('a 409 or 423 that calls the key busy is work in progress, whatever else it says: %s', (title) => {
   for (const status of [409, 423]) expect(kindOf(status, { title })).toBe('in-progress');
   expect(kindOf(422, { title })).toBe('refused');
 });
@@ -127,14 +127,14 @@ describe('words for another payload', () => {
     expect(kindOf(403, said(title))).toBe('refused');
   });
 
-  test('are only those that speak of the key', () => {
+  test('count only in an answer about the key; "already used" counts only in a 422, and work in progress comes first', () => {
     expect(kindOf(422, { code: 'x', title: 'the passwords do not match' })).toBe('refused');
     expect(kindOf(422, said('already used'))).toBe('mismatch');
     expect(kindOf(400, said('already used'))).toBe('refused');
     expect(kindOf(409, said('a different request is outstanding'))).toBe('in-progress');
   });
 
-  test('a key is spoken of by its own text only if that is long enough to be meant', () => {
+  test('are about the key if the answer quotes it, and if the key has at least eight characters', () => {
     const short = answer(422, undefined, {}, { text: 'abcdefg was reused', json: { title: 'abcdefg was reused' } });
     const asked = { method: 'POST', refusesHtml: true, otherPayloads: true };
     expect(readAnswer(short, { ...asked, key: 'abcdefg' }, GENERIC, false).kind).toBe('refused');
@@ -143,45 +143,45 @@ describe('words for another payload', () => {
   });
 });
 
-test.each([409, 423])("the phrase of a 402 is a code of the application's in a %d, which is not waited for", (status) => {
+test.each([409, 423])("the phrase of a 402 is an application's own code in a %d, so the call does not wait", (status) => {
   expect(kindOf(status, { code: 'PAYMENT_REQUIRED' })).toBe('refused');
 });
 
 test.each<[string, object, 'application' | undefined]>([
   ['a code', { error: 'card_declined' }, 'application'],
   ['a code beside a message', { error: 'The card was declined', code: 'card_declined' }, 'application'],
-  ['a message in error, as a host may give it', { error: 'The quota is exceeded' }, undefined],
+  ['a message in error, as a hosting company may send it', { error: 'The quota is exceeded' }, undefined],
   ['the phrase of the status', { error: 'Payment Required' }, undefined],
   ['a message alone', { message: 'The quota is exceeded' }, undefined],
 ])('a 402 with %s', (_, json, from) => {
   expect(read(answer(402, json))).toMatchObject({ kind: 'refused', from });
 });
 
-describe('what is there already', () => {
-  test.each(['resource_id', 'conflicting_resource_id'])('by %s', (name) => {
+describe('an existing resource', () => {
+  test.each(['resource_id', 'conflicting_resource_id'])('is named by %s', (name) => {
     expect(read(answer(409, { code: 'idempotency_conflict', [name]: 'PM1' }))).toMatchObject({ kind: 'open', ambiguous: true });
   });
 
   test.each<[string, number, object]>([
-    ['another name', 409, { code: 'idempotency_conflict', my_resource_id: 'PM1' }],
-    ['a longer name', 409, { code: 'idempotency_conflict', resource_ids: 'PM1' }],
+    ['a member of another name', 409, { code: 'idempotency_conflict', my_resource_id: 'PM1' }],
+    ['a member of a longer name', 409, { code: 'idempotency_conflict', resource_ids: 'PM1' }],
     ['another status', 423, { code: 'idempotency_conflict', resource_id: 'PM1' }],
-    ['something else than a key', 409, { code: 'email_taken', resource_id: 'PM1' }],
-    ['work in progress', 409, { code: 'idempotency_conflict', title: 'is being processed', resource_id: 'PM1' }],
-  ])('is not there by %s', (_, status, json) => {
+    ['a conflict that is not about a key', 409, { code: 'email_taken', resource_id: 'PM1' }],
+    ['an answer that speaks of work in progress', 409, { code: 'idempotency_conflict', title: 'is being processed', resource_id: 'PM1' }],
+  ])('is not named by %s', (_, status, json) => {
     expect(read(answer(status, json)).kind).not.toBe('open');
   });
 });
 
 test.each([
-  ['Stripe, of a refund', 400, { error: { code: 'charge_already_refunded', type: 'invalid_request_error' } }],
-  ['Stripe, of a capture', 400, { error: { code: 'charge_already_captured', type: 'invalid_request_error' } }],
+  ['Stripe, for a refund', 400, { error: { code: 'charge_already_refunded', type: 'invalid_request_error' } }],
+  ['Stripe, for a capture', 400, { error: { code: 'charge_already_captured', type: 'invalid_request_error' } }],
   ['in prose', 409, { message: 'This payment has already been refunded.' }],
-])('what was done already, perhaps under a key that is lost, is open: %s', (_, status, json) => {
+])('an answer that the work was done before, perhaps under a lost key, is open: %s', (_, status, json) => {
   expect(read(answer(status, json))).toMatchObject({ kind: 'open', ambiguous: true });
 });
 
-describe("a server's own word on whether to come back", () => {
+describe("a server's hint on whether to retry", () => {
   test.each(['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error'])('%s', (name) => {
     expect(read(answer(400, undefined, { [name]: 'true' }))).toMatchObject({ kind: 'transient', ambiguous: false });
     expect(read(answer(501, undefined, { [name]: 'true' }))).toMatchObject({ kind: 'transient', ambiguous: true });
@@ -193,7 +193,7 @@ describe("a server's own word on whether to come back", () => {
     expect(read(answer(201, undefined, { [name]: 'true' })).kind).toBe('fresh');
   });
 
-  test('in its body, which a header stands over', () => {
+  test('counts in the body, but a header overrides it', () => {
     expect(kindOf(400, { retryable: true })).toBe('transient');
     expect(kindOf(500, { retryable: false })).toBe('burnt');
     expect(kindOf(500, { retryable: false }, { 'should-retry': 'true' })).toBe('transient');
@@ -201,7 +201,7 @@ describe("a server's own word on whether to come back", () => {
   });
 });
 
-describe('an answer behind a link', () => {
+describe('the answer to a poll of a link', () => {
   const poll = (status: number, headers?: Record<string, string>) =>
     readPoll(answer(status, undefined, headers), POLL, { ...GENERIC, polled: undefined as never });
   test.each([
@@ -223,12 +223,12 @@ describe('an answer behind a link', () => {
     expect(poll(status)).toBe(state);
   });
 
-  test('that is a page for people says nothing', () => {
+  test('says nothing about the work if it is an HTML page', () => {
     expect(poll(200, { 'content-type': 'text/HTML' })).toBe('running');
     expect(poll(200, { 'content-type': 'application/json', 'content-length': '0' })).toBe('done');
   });
 
-  test("has the dialect's word first", () => {
+  test('is read by the dialect first', () => {
     expect(readPoll(answer(200), POLL, { ...GENERIC, polled: () => 'failed' })).toBe('failed');
   });
 });

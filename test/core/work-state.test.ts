@@ -1,6 +1,6 @@
 /**
- * Goal: the state of a job is read from the status documents that services really send, and what they do not say is not made up.
- * Method: the documented shape of each, in each of its states.
+ * Goal: the state of a job is read from the status documents that services really send, and nothing is made up that they do not
+ * say. Method: the documented form of each, in each of its states.
  */
 import { describe, expect, test } from 'vitest';
 import { type WorkState, workState } from '../../src/core/work-state.js';
@@ -77,14 +77,14 @@ const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])
     [{ id: 'j', done: true, error: {} }, 'done'],
     [{ status: 'completed', errors: [] }, 'done'],
   ],
-  "a service's own word for what is not done yet, or was not done": [
+  "a service's own word for work that is not done yet, or was not done": [
     ...['pending_review', 'PendingApproval', 'requires_action', 'requires_payment_method', 'awaiting_approval', 'on_hold', 'held', 'in_review', 'unpaid'],
     ...['incomplete', 'draft', 'payment_failed', 'CREATE_FAILED', 'upstream_failed', 'Terminated', 'REVOKED', 'interrupted', 'skipped', 'stopped', 'blocked'],
     ...['voided', 'waiting_for_funds', 'invalid', 'cancelled_by_bank'],
     ...['PAYER_ACTION_REQUIRED', 'authorization_required', 'CREATE_IN_PROGRESS', 'payment_in_progress', 'validating', 'Finalizing'],
     ...['initiated', 'transfer_initiated', 'requested', 'not_ready', 'ROLLBACK_COMPLETE', 'UPDATE_ROLLBACK_COMPLETE', 'rolled_back'],
   ].map((status) => [{ id: 'p', status }, 'running'] as const),
-  "a service's own word for what is done": [
+  "a service's own word for work that is done": [
     'paid',
     'transferred',
     'captured',
@@ -103,14 +103,14 @@ const CASES: Record<string, readonly (readonly [unknown, WorkState | undefined])
     'trialing',
     'existing',
   ].map((status) => [{ id: 'p', status }, undefined] as const),
-  'JSend, whose status is that of the request': [
+  'JSend, whose status is about the request and not about the job': [
     [{ status: 'success', data: { status: 'failed' } }, 'failed'],
     [{ status: 'success', data: { status: 'pending' } }, 'running'],
     [{ status: 'success', data: { id: 1 } }, 'done'],
     [{ status: 'error', message: 'Unable to communicate with database' }, 'running'],
     [{ status: 'fail', data: { id: 'no such job' } }, 'running'],
   ],
-  'what has no state, or says it in prose': [
+  'a document that has no state, or has it in prose': [
     [{ id: 'ch_1', amount: 4200 }, undefined],
     [{ status: 200 }, undefined],
     [{ status: 'paid' }, undefined],
@@ -129,7 +129,7 @@ describe.each(Object.entries(CASES))('%s', (_, cases) => {
   });
 });
 
-test('a document that holds itself has an end', () => {
+test('a document that contains itself is read to an end', () => {
   const json: Record<string, unknown> = {};
   json['data'] = json;
   expect(workState(json)).toBeUndefined();

@@ -19,14 +19,14 @@ const test = inWorld
 const REASON = new Error('the user pressed cancel');
 
 describe('an abort before the send', () => {
-  test('of a signal that was aborted already sends and stores nothing', async ({ world, tab, once }) => {
+  test('before the call sends and stores nothing', async ({ world, tab, once }) => {
     const end = await world.end(tab, pay(once, { signal: AbortSignal.abort(REASON) }));
     expect(end.error).toBe(REASON);
     expect(world.server.arrivals).toEqual([]);
     expect(world.records).toEqual([]);
   });
 
-  test('in the same tick sends nothing and leaves nothing', async ({ world, tab, once, controller }) => {
+  test('in the tick of the call sends nothing and leaves no record', async ({ world, tab, once, controller }) => {
     const call = pay(once, { signal: controller.signal });
     controller.abort(REASON);
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -36,7 +36,7 @@ describe('an abort before the send', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'settled', outcome: { type: 'unsent', reason: 'aborted', effect: 'none', sent: 'no' } });
   });
 
-  test('keeps a key that another page load used', async ({ world, controller }) => {
+  test('keeps the record of an earlier page, with its key', async ({ world, controller }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const call = pay(once, { signal: controller.signal });
@@ -67,7 +67,7 @@ describe('an abort before the send', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('removes no record that an earlier call inserted, even if nothing ever left', async ({ world }) => {
+  test('keeps a clean record that an earlier call inserted', async ({ world }) => {
     const tab = await pressOffline(world.tab(), (page) => pay(page.once()));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
     const key = world.record()?.key;
@@ -99,7 +99,7 @@ describe('an abort after the send', () => {
     ['for work in progress', answers(409, '', { 'retry-after': '50' })],
   ];
 
-  const BACKOFF: (typeof WAITS)[number] = ['before it tries again', charged(lost())];
+  const BACKOFF: (typeof WAITS)[number] = ['before another attempt', charged(lost())];
 
   test.for([...WAITS, BACKOFF])('in a wait %s prevents the next attempt', async ([_, entry], { world, controller }) => {
     world.random = () => 0.999;
@@ -125,14 +125,14 @@ describe('an abort after the send', () => {
   test('while a driver reads its record again sends nothing more', async ({ world, tab, once, controller }) => {
     world.server.plays(during(() => tab.faults.next({ name: 'slow', ms: SECOND }), lost()));
     const call = pay(once, { signal: controller.signal, limits: { attempts: 2 } });
-    // The backoff is at most half a second, and the read takes one.
+    // The backoff is at most half a second, and the read takes a whole one.
     world.clock.timer(900, () => controller.abort(REASON));
     expect((await world.end(tab, call)).error).toBe(REASON);
     await world.clock.runAll();
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('after a refusal without effect tells no lie about what was sent', async ({ world, tab, once, controller }) => {
+  test('after an answered attempt is told neither as unsent nor as done', async ({ world, tab, once, controller }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     world.server.plays(answers(429, '', { 'retry-after': '60' }));
@@ -140,14 +140,14 @@ describe('an abort after the send', () => {
     world.clock.timer(SECOND, () => controller.abort(REASON));
     await world.end(tab, call);
     await rest();
-    // "unsent" is for what never left, and one attempt was answered.
+    // "unsent" means that nothing left, but one attempt was answered.
     expect(events.at(-1)).not.toMatchObject({ outcome: { type: 'unsent' } });
     expect(events.at(-1)).not.toMatchObject({ outcome: { effect: 'done' } });
   });
 });
 
 describe('callers who joined', () => {
-  test('get their answer when the first one aborts', async ({ world, tab, once, controller }) => {
+  test('get the answer when the first caller aborts', async ({ world, tab, once, controller }) => {
     world.server.plays(delayed(SECOND, answers(201, { id: 'ch_1' })));
     const first = pay(once, { signal: controller.signal });
     const second = pay(once);
@@ -158,7 +158,7 @@ describe('callers who joined', () => {
     expect(await two?.response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test('stop the drive only when the last one aborts', async ({ world, tab, once }) => {
+  test('stop the request only when the last caller aborts', async ({ world, tab, once }) => {
     const [a, b] = [new AbortController(), new AbortController()];
     world.server.plays(hangs());
     const calls = [pay(once, { signal: a.signal }), pay(once, { signal: b.signal })];
@@ -171,10 +171,10 @@ describe('callers who joined', () => {
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 
-  test('who abort while they wait for another payload to settle are told at once', async ({ world, tab, once, controller }) => {
+  test('who abort while they wait for the end of another payload are told at once', async ({ world, tab, once, controller }) => {
     world.server.plays(delayed(10 * SECOND, answers(201)));
     const first = pay(once);
-    // A loop that spins without a pause would hang this test for ever; so the signal stops answering.
+    // A loop without a pause would hang this test for ever, so the signal throws after 1000 looks.
     let looks = 0;
     Object.defineProperty(controller.signal, 'aborted', {
       get: () => {
@@ -191,7 +191,7 @@ describe('callers who joined', () => {
     expect((await world.end(tab, first)).status).toBe(201);
   });
 
-  test('who come after the last one aborted go on with the same key', async ({ world, tab, once, controller }) => {
+  test('who call after the last caller has aborted go on with the same key', async ({ world, tab, once, controller }) => {
     world.server.plays(
       during(() => controller.abort(REASON), charged(hangs())),
       replays(),
@@ -203,7 +203,7 @@ describe('callers who joined', () => {
   });
 });
 
-test('a plain Request brings its own signal', async ({ world, tab, once, controller }) => {
+test('the signal of a Request aborts the call', async ({ world, tab, once, controller }) => {
   world.server.plays(during(() => controller.abort(REASON), hangs()));
   const request = new Request(URL_, { method: 'POST', body: '{}', signal: controller.signal });
   const end = await world.end(tab, once.fetch(request, { once: NAME }));
@@ -213,7 +213,7 @@ test('a plain Request brings its own signal', async ({ world, tab, once, control
 });
 
 describe('the outcome of an aborted call', () => {
-  test('is unknown at once, and its hook hears how it came to rest', async ({ world, tab, once, signal, abort }) => {
+  test('is unknown at once, and onOutcome gets the complete outcome later', async ({ world, tab, once, signal, abort }) => {
     const heard: unknown[] = [];
     world.server.plays(during(() => abort(), hangs()));
     const call = pay(once, { signal, onOutcome: (outcome) => heard.push(outcome) });
@@ -225,7 +225,7 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toEqual([tab.outcomeOf(end.error)]);
   });
 
-  test('that others go on waiting for is theirs', async ({ world, tab, once, signal, abort }) => {
+  test('is that of the remaining callers, and onOutcome gets it when they do', async ({ world, tab, once, signal, abort }) => {
     const heard: unknown[] = [];
     world.server.plays(during(() => abort(), delayed(SECOND, answers(201))));
     const staying = pay(once);
@@ -236,7 +236,13 @@ describe('the outcome of an aborted call', () => {
     expect(heard).toMatchObject([{ effect: 'done', joined: true }]);
   });
 
-  test('who joined, with a Request, is noted under that: unknown at once, then how it came to rest', async ({ world, tab, once, signal, abort }) => {
+  test('of a caller that joined with a Request is kept for the Request, too: first unknown, then as the operation ends', async ({
+    world,
+    tab,
+    once,
+    signal,
+    abort,
+  }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(CART) };
     const staying = pay(once);
@@ -251,7 +257,7 @@ describe('the outcome of an aborted call', () => {
     for (const given of [request, error]) expect(tab.outcomeOf(given)).toMatchObject({ operation: NAME, effect: 'done', joined: true });
   });
 
-  test('while it waits for another payload of its name is unknown', async ({ world, tab, once, signal, abort }) => {
+  test('that waits for another payload of its name is unknown', async ({ world, tab, once, signal, abort }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(once);
     const second = pay(once, { body: { ...CART, amount: 20 }, signal });
@@ -262,7 +268,7 @@ describe('the outcome of an aborted call', () => {
     await world.end(tab, first);
   });
 
-  test('of several calls under one reason speaks of none of them', async ({ world, tab, once, signal, abort }) => {
+  test('names no operation if several calls were aborted with one reason', async ({ world, tab, once, signal, abort }) => {
     const one = pay(once, { signal, operation: ['pay', 'one'] });
     const two = pay(once, { signal, operation: ['pay', 'two'] });
     abort();

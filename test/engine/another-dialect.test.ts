@@ -1,7 +1,7 @@
 /**
- * Goal: a key counts where it was sent, also for a page that does not know the dialect it was sent in: one without `hooks()`, for which
- * the other page's `dialect` function does not exist, or one of another release. Method: two pages on one store, whose servers look for
- * the key at different places.
+ * Goal: a key counts where it was sent, also for a page that does not know the dialect it was sent in: a page without `hooks()`,
+ * which has no `dialect` function, or a page of another release. Method: two pages on one store, whose servers look for the key
+ * in different places.
  */
 import { describe, expect } from 'vitest';
 import { defineDialect, inBody, inHeader } from '../../src/entries/dialects.js';
@@ -15,7 +15,7 @@ const ANN = { namespace: 'ann' } as const;
 const BARE = { ...ANN, use: [] } as const;
 const WITH = { ...ANN, dialect: () => ELSEWHERE } as const;
 
-/** Both places of each request: the header of the default dialect, and the one of `ELSEWHERE`. */
+/** For each request, the header of the default dialect and the header of `ELSEWHERE`. */
 const places = ({ server }: World): (string | null)[][] => server.arrivals.map(({ headers }) => [headers.get('idempotency-key'), headers.get('x-key')]);
 
 /** A press while the device is offline, in a page that is closed before anything is sent. */
@@ -28,7 +28,7 @@ async function pressedOffline(world: World, options: OnceOptions, key?: string):
   expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
 }
 
-describe('a key that was stored, and never sent, goes where the next page looks for it', () => {
+describe('a key that was stored but never sent goes where the next page looks for it', () => {
   test.for<[string, from: OnceOptions, to: OnceOptions, header: string]>([
     ['a page with a `dialect` function, after one without `hooks()`', BARE, { ...WITH, use: [hooks()] }, 'X-Key'],
     ['a page without `hooks()`, after one with a `dialect` function', WITH, BARE, 'Idempotency-Key'],
@@ -43,7 +43,7 @@ describe('a key that was stored, and never sent, goes where the next page looks 
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('so does a key of the app', async ({ world }) => {
+  test('a key of the app goes there, too', async ({ world }) => {
     await pressedOffline(world, BARE, 'order-1');
     world.keyHeader = 'X-Key';
     const { tab, once } = world.open({ ...BARE, dialect: ELSEWHERE });
@@ -51,7 +51,7 @@ describe('a key that was stored, and never sent, goes where the next page looks 
     expect(world.server.keys).toEqual(['order-1', 'order-1']);
   });
 
-  test('but a stored request is sent with its key where its own page put it', async ({ world }) => {
+  test('but a stored request has its key where the page that stored the request put it', async ({ world }) => {
     world.keyHeader = 'X-Key';
     await pressedOffline(world, { ...WITH, keep: { request: true } });
     const { tab, once } = world.open({ ...ANN, use: [requests()] });
@@ -60,8 +60,8 @@ describe('a key that was stored, and never sent, goes where the next page looks 
   });
 });
 
-describe('a page without `hooks()` finds a key that went to another place by a `dialect` function', () => {
-  test('and sends it there again, and not to its own place', async ({ world }) => {
+describe('a page without `hooks()` that finds a key which a `dialect` function put elsewhere', () => {
+  test('sends the key there again, and not to its own place', async ({ world }) => {
     world.keyHeader = 'X-Key';
     const first = world.open({ ...WITH, ...ONE });
     await world.end(first.tab, pay(first.once), charged(lost()));
@@ -74,7 +74,7 @@ describe('a page without `hooks()` finds a key that went to another place by a `
     ]);
   });
 
-  test('and sends nothing to another origin', async ({ world }) => {
+  test('sends nothing to another origin', async ({ world }) => {
     world.keyHeader = 'X-Key';
     const first = world.open({ ...WITH, ...ONE });
     await world.end(first.tab, pay(first.once), charged(lost()));
@@ -84,7 +84,7 @@ describe('a page without `hooks()` finds a key that went to another place by a `
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('and sends nothing where only that dialect has the code for the place', async ({ world }) => {
+  test('sends nothing if only that dialect has the code for the place', async ({ world }) => {
     world.keyOf = ({ body }) => JSON.parse(String(body)).key ?? null;
     const dialect = () => defineDialect({ name: 'in-body', place: inBody('key') });
     const first = world.open({ ...ANN, ...ONE, dialect, keep: { request: true } });
@@ -98,7 +98,7 @@ describe('a page without `hooks()` finds a key that went to another place by a `
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('and does not ask another place for the answer of what is done', async ({ world }) => {
+  test('does not ask at another place for the answer of a settled operation', async ({ world }) => {
     world.keyHeader = 'X-Key';
     const first = world.open(WITH);
     await world.end(first.tab, pay(first.once), answers(201));
@@ -109,9 +109,9 @@ describe('a page without `hooks()` finds a key that went to another place by a `
   });
 });
 
-test('a key that stays in use after a refusal stays so for a page with another dialect that puts it at the same place', async ({ world }) => {
+test('a key that stays in use after a refusal also stays in use for a page with another dialect that puts it in the same place', async ({ world }) => {
   const dialect = () => defineDialect({ name: 'same-place', place: inHeader('Idempotency-Key') });
-  // A browser may have sent a copy unseen that took effect, before the refusal came from nobody knows where.
+  // Before the refusal, which nobody can attribute, the browser may have sent a copy unseen that took effect.
   const first = world.open({ ...ANN, dialect }, { resends: true });
   expect(await world.end(first.tab, pay(first.once), charged(answers(400)))).toMatchObject({ outcome: { effect: 'none' } });
   const { tab, once } = world.open(BARE, { resends: true });
@@ -125,7 +125,7 @@ describe('keys that count for one account only', () => {
   test.for<[string, of: OnceOptions]>([
     ['without `hooks()`', { use: [] }],
     ['with the dialect of another release', { dialect: ELSEWHERE }],
-  ])('a page %s does not send one that it has moved into the account of a user: it cannot tell that it counts there', async ([_, of], { world }) => {
+  ])('a page %s does not send a key that it has moved into the account of a user: it cannot tell whether the key counts there', async ([_, of], { world }) => {
     const guest = world.open({ ...ONE, namespace: 'guest', dialect });
     await world.end(guest.tab, pay(guest.once), charged(lost()));
     const { tab, once } = world.open({ ...ANN, ...of });
@@ -135,7 +135,7 @@ describe('keys that count for one account only', () => {
   });
 });
 
-test('a key that was sent by a client with a dialect of its own counts after a move by the client that this one was extended from', async ({ world, tab }) => {
+test('a client with a dialect of its own goes on with its key after a move by the client from which it was extended', async ({ world, tab }) => {
   const toPayments = (once: Once) => tab.in(() => extend(once, { dialect: defineDialect({ name: 'payments', place: inHeader('Idempotency-Key') }) }));
   await world.end(tab, pay(toPayments(tab.once({ namespace: 'guest' })), ONE), charged(lost()));
   const ann = tab.once({ namespace: 'ann' });
@@ -145,7 +145,7 @@ test('a key that was sent by a client with a dialect of its own counts after a m
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
-test('so does one whose dialect the app chooses by a function', async ({ world, tab }) => {
+test('a client whose dialect comes from a function goes on with its key after a move', async ({ world, tab }) => {
   const dialect = () => defineDialect({ name: 'payments', place: inHeader('Idempotency-Key') });
   await world.end(tab, pay(tab.once({ namespace: 'guest', dialect }), ONE), charged(lost()));
   const ann = tab.once({ namespace: 'ann', dialect });
@@ -154,7 +154,7 @@ test('so does one whose dialect the app chooses by a function', async ({ world, 
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
-test('a header that the app lists, and that is stored anyway, is sent once by a resume', async ({ world }) => {
+test('a resume sends a header once, even if the app lists it twice, or lists one that is always stored', async ({ world }) => {
   const headers = { 'content-type': 'application/json', accept: 'application/json', 'x-shop': 'eu' };
   const first = world.open({ ...ANN, ...ONE, keep: { request: true, headers: ['Content-Type', 'accept', 'X-Shop', 'x-shop'] } });
   await world.end(first.tab, pay(first.once, { init: { headers } }), lost());

@@ -1,6 +1,7 @@
 /**
- * Goal: what a hook brings that waited while Bob was logged in, and Ann again, is not used for Ann: a key that a server issued to
- * Bob, a token or a signature that an `around` hook added. Crossed with clients that are extended from one another.
+ * Goal: if Bob was logged in while a hook of Ann's call was awaited, and Ann is back, the result of the hook is not used for Ann:
+ * a key that a server issued to Bob, or a token or signature that an `around` hook added. This also holds for clients that are
+ * extended from one another.
  */
 import { describe, expect } from 'vitest';
 import { type Around, around, extend, type Once, type OnceOptions, operation, pending, refresh, unnamed } from '../../src/entries/index.js';
@@ -14,7 +15,7 @@ function scene(options: OnceOptions = {}) {
   const who = { user: 'ann' };
   const all = { namespace: () => who.user, ...options };
   const opened = world.open(all);
-  /** Bob logs in and out again, seen by `seen`; gives who was here when the hook got its token. */
+  /** Bob logs in and out again, and `seen` lets the client notice. Gives the user for whom the hook got its token. */
   const inBetween = async (seen: (user: string) => void): Promise<string> => {
     who.user = 'bob';
     seen('bob');
@@ -27,17 +28,17 @@ function scene(options: OnceOptions = {}) {
   return { world, who, inBetween, ...opened };
 }
 
-/** Of the first attempt only. */
+/** Runs `act` for the first attempt only. */
 const onFirst = (act: () => Promise<string>) => {
   let asked = 0;
   return async () => (asked++ ? 'ann' : act());
 };
 
-describe('a key that was issued meanwhile', () => {
+describe('a key that was issued while Bob was logged in', () => {
   test.each([
     ['to a named call', (once: Once, key: () => Promise<string>) => pay(once, { key })],
     ['to a call without a name', (once: Once, key: () => Promise<string>) => watched(once.fetch(URL_, { method: 'POST', body: '{}', once: { key } }))],
-  ])('%s is not taken, and nothing leaves; the next press asks again', async (_, press) => {
+  ])('%s is not used, and nothing is sent; the next press asks for a key again', async (_, press) => {
     const { world, tab, once, inBetween } = scene({ use: [...everything(), unnamed()] });
     const key = onFirst(() => inBetween(() => refresh(once)));
     const end = await world.end(tab, press(once, key));
@@ -47,10 +48,10 @@ describe('a key that was issued meanwhile', () => {
   });
 });
 
-describe('a header that an around hook adds meanwhile', () => {
+describe('a header that an around hook got while Bob was logged in', () => {
   const tokens = (arrivals: readonly { readonly headers: Headers }[]) => arrivals.map(({ headers }) => headers.get('authorization'));
 
-  test('does not leave: the attempt is made again', async () => {
+  test('is not sent: the attempt is made again', async () => {
     const own = scene();
     const { world, tab, inBetween } = own;
     const token = onFirst(() => inBetween(() => refresh(once)));
@@ -59,7 +60,7 @@ describe('a header that an around hook adds meanwhile', () => {
     expect(tokens(world.server.arrivals)).toEqual(['ann']);
   });
 
-  test('leaves where nobody else was seen, and where the user has gone nothing does', async () => {
+  test('is sent if nobody else was logged in; if the user has gone, nothing is sent', async () => {
     const own = scene();
     const { world, tab, who } = own;
     const once = extend(own.once, { use: [around(async (_, send) => send({ authorization: who.user }))] });
@@ -76,7 +77,7 @@ describe('a header that an around hook adds meanwhile', () => {
 });
 
 describe('a client that is extended with another namespace', () => {
-  test('and its screens: what they see of their user is no log-in of this one, whose hook counts', async () => {
+  test('can change its namespace: that is no log-in for the first client, whose headers are sent', async () => {
     const headers = async () => {
       await rest();
       return { authorization: 'ann' };
@@ -93,7 +94,7 @@ describe('a client that is extended with another namespace', () => {
     shop.tenant = 'market';
     expect([handle.state.phase, await pending(other)]).toEqual(['loading', []]);
     expect((await world.end(tab, call)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
-    // Another tenant's operation of that name is another one.
+    // The other tenant has an operation of its own under this name.
     await rest();
     expect(handle.state.phase).toBe('idle');
     expect((await world.end(tab, watched(handle.fetch(URL_, { method: 'POST', body: '{}' })))).outcome).toMatchObject({ type: 'fresh' });
@@ -101,7 +102,7 @@ describe('a client that is extended with another namespace', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('but with the same one: what its handle saw of another user counts for a hook of this client', async () => {
+  test('but with the same one: a log-in that its handle notices makes the first client ask its headers hook again', async () => {
     const { world, tab, once, inBetween } = scene();
     const twin = operation(extend(once, { repeat: 'always' }), NAME);
     const token = onFirst(() => inBetween(() => void twin.state));
@@ -112,7 +113,7 @@ describe('a client that is extended with another namespace', () => {
   });
 });
 
-describe('a call that is named by its content belongs to whoever made it, however long its body takes to be read', () => {
+describe('a call that is named by its content belongs to the user who made it, however long reading its body takes', () => {
   test.for([[true], [{}]] as const)(
     'A12: another person logs in while the body is read: nothing goes out with the new credentials (%j)',
     async ([once], { world, tab }) => {
@@ -136,15 +137,15 @@ describe('a call that is named by its content belongs to whoever made it, howeve
       const { outcome } = await world.end(tab, call);
       await world.clock.advance(SECOND);
       expect(world.server.arrivals.map(({ headers }) => headers.get('authorization'))).toEqual([]);
-      // What a name stood for may have been moved or cleared at the log-in. Without one, it is a new operation.
+      // With `true`, the operation of that content may have been moved or cleared at the log-in. Without a name, the operation is new.
       expect(outcome).toMatchObject({ effect: once === true ? 'unknown' : 'none' });
     },
   );
 
   test.for([
-    ['is here by then: nothing goes out', 'bob', 0],
-    ['is gone again by then: it goes out once, as the call of whoever made it', 'ann', 1],
-  ] as const)('another person logs in while an async fingerprint answers, and %s', async ([_, atTheEnd, sent], { world, tab }) => {
+    ['is logged in at the answer: nothing is sent', 'bob', 0],
+    ['has logged out by then: the request is sent once, as the call of its user', 'ann', 1],
+  ] as const)('another person logs in while an async fingerprint is awaited, and %s', async ([_, atTheEnd, sent], { world, tab }) => {
     let user = 'ann';
     let answer: () => void = () => {};
     const client = tab.once({
@@ -158,7 +159,7 @@ describe('a call that is named by its content belongs to whoever made it, howeve
     await rest();
     const first = answer;
     user = 'bob';
-    // Bob sends the very same content, which is an operation of his own.
+    // Bob sends the same content, which is an operation of his own.
     const other = post();
     await rest();
     answer();
@@ -171,8 +172,8 @@ describe('a call that is named by its content belongs to whoever made it, howeve
   });
 });
 
-describe('a resume that is overtaken by a log-in loses nothing of the user before', () => {
-  test('a press without a network, stored with its request: another user logs in while it is resumed, and it is still there for the first one', async () => {
+describe('a log-in during a resume loses nothing of the previous user', () => {
+  test('an offline press is stored with its request; another user logs in while it is resumed, and the first user still finds it', async () => {
     const world = newWorld();
     const next = await pressOffline(world.tab(), (page) => pay(page.once({ namespace: 'ann', keep: { request: true } })));
     let user = 'ann';

@@ -1,7 +1,7 @@
 /**
- * Goal: what is asked on behalf of one user is asked in that user's session, and an answer that may have been given to another
- * user settles nothing. Method: Bob logs in at every moment of Ann's payment, for each kind of payment that asks a hook or a server
- * more than once; then Ann logs in again and presses the button.
+ * Goal: hooks and servers are asked for a user only in that user's session, and an answer that another user may have got settles
+ * nothing. Method: Bob logs in at every moment of Ann's payment, for each kind of payment that asks a hook or a server more than
+ * once; then Ann logs in again and presses the button.
  */
 import { describe, expect } from 'vitest';
 import { extend, namespace, type Once, type OnceOptions, pending, refresh, resumeOne, run, settle } from '../../src/entries/index.js';
@@ -26,7 +26,7 @@ function session(options: OnceOptions = {}) {
   return { world, who, logIn, all, ...world.open(all) };
 }
 
-test('a list whose user logs out while it is read is empty; that nobody is logged in is no error of the app', async ({ world }) => {
+test('a list is empty if its user logs out while it is read, and that nobody is logged in is not reported as an error of the app', async ({ world }) => {
   let user: string | undefined = 'ann';
   const namespaceOf = () => {
     if (user === undefined) throw new Error('nobody is logged in');
@@ -66,10 +66,10 @@ describe('reconcile', () => {
 
   test.each([
     ['refresh', async ({ once }: Was) => refresh(once)],
-    ['a look at who is here', async ({ once }: Was) => expect(namespace(once)).toBe('bob')],
-    ['a call of theirs', async ({ once }: Was) => pending(once)],
+    ['reading the namespace', async ({ once }: Was) => expect(namespace(once)).toBe('bob')],
+    ['a call of the other user', async ({ once }: Was) => pending(once)],
     ['a call through an extended client', async ({ once }: Was) => pending(extend(once, { repeat: 'always' }))],
-  ])('that was answered while somebody else was here settles nothing, although the first user is back: the client saw %s', async (_, notice) => {
+  ])('that was answered while another user was logged in settles nothing, even if the first user is back; the client noticed by %s', async (_, notice) => {
     const { world, logIn, tab, once } = session({
       reconcile: async () => {
         logIn('bob');
@@ -84,7 +84,7 @@ describe('reconcile', () => {
     expect((await world.end(tab, pay(once), answers(200, {}, { 'idempotent-replayed': 'true' }))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('counts on a server, where others call meanwhile', async ({ world }) => {
+  test('counts on a server, where other users call at the same time', async ({ world }) => {
     const tab = world.tab({ server: true, locks: false });
     let user = 'ann';
     const once = tab.once({
@@ -99,7 +99,7 @@ describe('reconcile', () => {
     expect((await world.end(tab, pay(once), lost(), answers(401))).outcome).toMatchObject({ effect: 'none' });
   });
 
-  test('is not asked about work that goes on behind a link: the poll keeps its reason', async () => {
+  test('is not asked about work behind a link: the outcome keeps the reason of the poll', async () => {
     const asked: unknown[] = [];
     const { world, logIn, tab, once } = session({ accepted: 'poll', reconcile: saying(asked, 'none' as const) });
     world.server.plays(
@@ -111,7 +111,7 @@ describe('reconcile', () => {
     expect(world.record()).toMatchObject({ state: 'pending', link: expect.stringContaining('/jobs/1') });
   });
 
-  test('is not asked by resume, nor for a key that the server may have forgotten', async () => {
+  test('is not asked by resume, nor about a key that the server may have forgotten', async () => {
     const asked: unknown[] = [];
     const { world, logIn, tab, all } = session({ reconcile: saying(asked, 'none' as const) });
     await world.end(tab, pay(tab.once(all), ONE), charged(lost()));
@@ -140,13 +140,13 @@ describe('a poll', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
   });
 
-  test('that finds the operation ended by another tab tells how', async () => {
+  test('that finds the operation settled by another tab gives that outcome', async () => {
     const { world, tab, once } = session({ accepted: 'poll' });
     const other = world.open({ namespace: 'ann' });
     world.server.plays(charged(ACCEPTED), answers(202));
     const call = pay(once);
     await rest();
-    // Frozen tabs lose their claim, so that another one may settle what this one polls.
+    // A frozen tab loses its claim, so another tab may settle the operation that this one polls.
     tab.freeze();
     world.locks.die(tab);
     await world.run(settle(other.once, NAME, 'done'));
@@ -184,7 +184,7 @@ describe('a hook', () => {
     },
   );
 
-  test.each(['named', 'unnamed'])('key that answers in another session: its key is not stored, and nothing is sent (%s)', async (kind) => {
+  test.each(['named', 'unnamed'])('key that answers in another session: that key is not stored, and nothing is sent (%s)', async (kind) => {
     const { world, logIn, tab, once } = session();
     const key = async () => {
       await rest();
@@ -197,7 +197,7 @@ describe('a hook', () => {
   });
 });
 
-test('headers that were given while somebody else was here are not sent, although the first user is back: the hook is asked again', async () => {
+test('headers that were given while another user was logged in are not sent, even if the first user is back: the hook is asked again', async () => {
   let asked = 0;
   const { world, logIn, tab, once } = session({
     headers: async () => {
@@ -240,7 +240,7 @@ describe('a request without a name that waits to be sent again', () => {
     expect(sent).toEqual(['ann']);
   });
 
-  test('is sent again where nobody is logged in, before and after', async () => {
+  test('is sent again if nobody was logged in before, and nobody is now', async () => {
     const { world, logIn, tab, once, sent } = sending(503);
     logIn('');
     expect(await world.end(tab, watched(once.fetch(URL_)))).toMatchObject({ status: 200 });
@@ -249,7 +249,7 @@ describe('a request without a name that waits to be sent again', () => {
 });
 
 describe('lists', () => {
-  test('pending: what is shown to the next user is that one’s own', async () => {
+  test('pending: the next user sees only operations of their own', async () => {
     const { world, logIn, tab, once } = session();
     await world.end(tab, pay(once, ONE), charged(lost()));
     const list = pending(once);
@@ -257,7 +257,7 @@ describe('lists', () => {
     expect(await world.run(list)).toEqual([]);
   });
 
-  test('resume: ends without a word about the operations of the user before', async () => {
+  test('resume: ends without telling of the operations of the previous user', async () => {
     for (const when of ['before the list', 'while one is sent'] as const) {
       const { world, logIn, tab, once } = session();
       await world.end(tab, pay(once, ONE), charged(lost()));
@@ -277,7 +277,10 @@ const SCENES: Record<string, { readonly fates: readonly (Entry | undefined)[]; r
   'a key of the app': { fates: [lost()], options: {} },
 };
 
-/** Plays a scene in which Bob logs in at the `count`th time that Ann's tab meets the world; Ann comes back and presses again. Gives the number of such times. */
+/**
+ * Plays a scene in which Bob logs in at the `count`th crossing of Ann's tab to the world; then Ann comes back and presses again.
+ * Gives the number of crossings.
+ */
 async function played({ fates, options }: (typeof SCENES)[string], count: number, ownKey: boolean): Promise<number> {
   const world = newWorld();
   let user = 'ann';
@@ -337,7 +340,7 @@ async function played({ fates, options }: (typeof SCENES)[string], count: number
 }
 
 test.each(Object.entries(SCENES))(
-  '%s: another user logs in at any await: no hook is called for them, nothing is lost, nothing takes effect twice',
+  '%s: another user logs in at any await: no hook is called for that user, nothing is lost, nothing takes effect twice',
   async (name, scene) => {
     const ownKey = name === 'a key of the app';
     const moments = await played(scene, Number.POSITIVE_INFINITY, ownKey);

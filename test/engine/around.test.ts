@@ -1,6 +1,6 @@
 /**
- * Goal: whatever an `around` hook does, an attempt that may have been sent counts as sent, one that was not does not, and the
- * key stays. Method: one payment per wrong hook, held against what reached the server.
+ * Goal: whatever an `around` hook does, an attempt that may have been sent counts as sent, an attempt that was not sent does not,
+ * and the key stays. Method: one payment for each faulty hook, compared with what reached the server.
  */
 import { describe, expect } from 'vitest';
 import { square } from '../../src/entries/dialects.js';
@@ -18,7 +18,7 @@ function scene(hook: Around, namespace?: () => string) {
 }
 
 describe('around', () => {
-  test('is told the operation, the attempt, and whether it is sent again', async () => {
+  test('is told the operation, the number of the attempt, and whether the key was sent before', async () => {
     const told: AroundAttempt[] = [];
     const { world, tab, once } = scene((attempt, send) => {
       told.push(attempt);
@@ -33,7 +33,7 @@ describe('around', () => {
     expect(told[0]?.headers.get('idempotency-key')).toBe(end.outcome?.key);
   });
 
-  test('is told that the call goes on with an earlier one', async () => {
+  test('is told that the call goes on with an earlier operation', async () => {
     const again: boolean[] = [];
     const { world, tab, once } = scene((attempt, send) => {
       again.push(attempt.again);
@@ -71,7 +71,7 @@ describe('several hooks', () => {
       return response;
     };
 
-  test('stand one in the other, the first one outermost, those of an extended client inside; the key is set last', async () => {
+  test('are nested: the first one is outermost, those of an extended client are innermost, and the key is set last', async () => {
     const notes: string[] = [];
     const world = newWorld();
     const { tab, once } = world.open({ use: [around(noting(notes, 'outer')), around(noting(notes, 'inner'))] });
@@ -82,7 +82,7 @@ describe('several hooks', () => {
     expect(world.server.keys).toEqual([end.outcome?.key]);
   });
 
-  test('of which the outer one calls send twice: one request, and nobody is sure', async ({ world }) => {
+  test('of which the outer one calls send twice make one request, and the effect is unknown', async ({ world }) => {
     const inner: unknown[] = [];
     const twice: Around = async (_, send) => {
       await send();
@@ -99,7 +99,7 @@ describe('several hooks', () => {
     expect(inner).toEqual([1, 1]);
   });
 
-  test('of which the inner one fails before it sends, and the outer one hides that: nothing was sent', async ({ world }) => {
+  test('of which the inner one fails before it sends, and the outer one hides that, leave the operation unsent', async ({ world }) => {
     const hides: Around = (_, send) => send().catch(() => new Response('{}', { status: 201 }));
     const { tab, once } = world.open({ use: [around(hides), around(() => Promise.reject(FAILED))] });
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'unsent', sent: 'no' } });
@@ -127,7 +127,7 @@ describe('an attempt', () => {
     expect(told).toEqual([]);
   });
 
-  test('of a client that is closed meanwhile does not leave', async ({ world }) => {
+  test('of a client that is closed by the hook is not sent', async ({ world }) => {
     const closes: Around = async (_, send) => {
       void close(once);
       return send();
@@ -137,7 +137,7 @@ describe('an attempt', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('that a slow hook held back while another driver took the record does not leave', async ({ world }) => {
+  test('that a slow hook held back is not sent if another client has cleared the record meanwhile', async ({ world }) => {
     const slow: Around = async (_, send) => {
       await world.run(clear(world.open().once));
       await new Promise<void>((resolve) => void world.clock.timer(5000, resolve));
@@ -170,14 +170,14 @@ describe('nothing was sent', () => {
     ['never calls send, and gives a Response of its own', async () => new Response('{}', { status: 201 })],
     ['never calls send, and gives nothing', async () => undefined as unknown as Response],
     ['hangs before it calls send', () => new Promise(() => {})],
-  ])('where it %s', async (_, hook) => {
+  ])('if the hook %s', async (_, hook) => {
     const { world, tab, once } = scene(hook);
     expect(await world.end(tab, pay(once))).toMatchObject(UNSENT);
     expect(world.server.arrivals).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
 
-  test('where the transport says so and the hook passes that on', async () => {
+  test('if the transport says so and the hook passes that on', async () => {
     const { world, tab, once } = scene((_, send) => send());
     expect(await world.end(tab, pay(once, ONE), unreachable())).toMatchObject({ outcome: { type: 'unsent', effect: 'none' } });
   });
@@ -241,7 +241,7 @@ describe('it may have taken effect', () => {
       },
     ],
     [
-      'gives what is no Response',
+      'gives something that is no Response',
       async (_, send) => {
         await send();
         return { status: 201 } as Response;
@@ -268,7 +268,7 @@ describe('it may have taken effect', () => {
         return send();
       },
     ],
-  ])('where it %s', async (_, hook) => {
+  ])('if the hook %s', async (_, hook) => {
     const { world, tab, once } = scene(hook);
     const end = await world.end(tab, pay(once, ONE), charged(answers(201)));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', attempts: 1 } });
@@ -276,7 +276,7 @@ describe('it may have taken effect', () => {
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: true, key: end.outcome?.key });
   });
 
-  test('though the server has answered, and the hook hides that: it is known that it was sent', async () => {
+  test('if the hook hides the answer of the server; it is known that the request was sent', async () => {
     const { world, tab, once } = scene(async (_, send) => {
       await send();
       throw FAILED;
@@ -285,7 +285,7 @@ describe('it may have taken effect', () => {
   });
 
   test.for(['hang', 'look-fails'] as const)(
-    'that took long and whose hook calls send once more while the store fails (%s): its answer counts',
+    'but if a slow hook calls send once more while the store fails (%s), the answer to the first send counts',
     async (fault) => {
       const { world, tab, once } = scene(async (_, send) => {
         const response = await send();
@@ -298,7 +298,7 @@ describe('it may have taken effect', () => {
     },
   );
 
-  test('that took long before its hook called send twice at once, while the store failed at the second look: it may have left', async () => {
+  test('if a slow hook calls send twice at once, and the store fails at the second look', async () => {
     const { world, tab, once } = scene(async (_, send) => {
       await new Promise<void>((go) => world.clock.timer(2 * SECOND, go));
       tab.faults.next('none', 'hang');
@@ -311,12 +311,12 @@ describe('it may have taken effect', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('and a Response of its own in place of a lost answer proves nothing', async () => {
+  test('if the hook gives a Response of its own in place of a lost answer, which proves nothing', async () => {
     const { world, tab, once } = scene((_, send) => send().catch(() => new Response('{}', { status: 402 })));
     expect(await world.end(tab, pay(once, ONE), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
   });
 
-  test('after which the same key is sent again', async () => {
+  test('so the same key is sent again', async () => {
     const { world, tab, once } = scene(async ({ attempt }, send) => {
       const response = await send();
       if (attempt === 1) throw FAILED;

@@ -1,5 +1,5 @@
 /**
- * Goal: nothing that may have charged the customer is ever given another key, or called "none" (attacks 1 to 4, 25).
+ * Goal: an operation that may have charged the customer never gets another key, and is never told as "none" (attacks 1 to 4, 25).
  * Method: the sequences that broke earlier drafts, played step by step against the real engine.
  */
 import { describe, expect } from 'vitest';
@@ -7,7 +7,7 @@ import { nodePlatform } from '../../src/platform/node/index.js';
 import { answers, charged, cut, hangs, lost, replays, stalls, unreachable } from '../support/server.js';
 import { CART, NAME, pay, saying, test } from '../support/world.js';
 
-/** What may hide a charge, with its answer where there is one. */
+/** Ends of an attempt behind which a charge may be hidden. */
 const UNSURE = {
   'no answer': lost(),
   'a cut body': cut(201),
@@ -24,7 +24,7 @@ const UNSURE = {
   'a 423 in progress': answers(423),
 } as const;
 
-describe('A1: after what may have charged, a refusal keeps the key', () => {
+describe('A1: after an attempt that may have charged, a refusal keeps the key', () => {
   test.for(Object.entries(UNSURE))('A1: %s, then a 401, keeps the key', async ([_, unsure], { world, tab, once }) => {
     const refused = await world.end(tab, pay(once), charged(unsure), answers(401));
     expect(refused).toMatchObject({ status: 401, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused-after-ambiguity', sent: 'yes' } });
@@ -41,7 +41,7 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test.for([425, 429, 421])('a %i is no ambiguity: a 401 after it is a clean refusal', async (status, { world, tab, once }) => {
+  test.for([425, 429, 421])('a %i leaves no ambiguity: a 401 after it is a clean refusal', async (status, { world, tab, once }) => {
     world.server.plays(answers(status), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'rejected', effect: 'none', attempts: 2 } });
     expect(world.record()).toMatchObject({ state: 'retired' });
@@ -55,10 +55,10 @@ describe('A1: after what may have charged, a refusal keeps the key', () => {
 });
 
 describe('A2: a refusal after ambiguity settles only when the server keeps it', () => {
-  test('A2: path B: a held first attempt, then a 402, sends the next card under the same key', async ({ world, tab, once }) => {
+  test('A2: after a first attempt that hangs, and a 402, the next card is sent under the same key', async ({ world, tab, once }) => {
     const declined = await world.end(tab, pay(once), hangs(), answers(402, { error: 'declined' }));
     expect(declined).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
-    // The first attempt may still arrive: only one of the two cards can be charged, because both have one key.
+    // The first attempt may still arrive. Both cards have one key, so only one of them can be charged.
     const paid = await world.end(tab, pay(once, { body: { ...CART, card: 'B' } }), answers(201));
     expect(paid).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true, certain: false } });
     expect(new Set(world.server.keys).size).toBe(1);
@@ -86,7 +86,7 @@ describe('A3: a replayed 5xx is burnt, not rejected', () => {
   });
 });
 
-describe('A4: whether a request left is not judged by its error', () => {
+describe('A4: an error alone does not tell whether a request left', () => {
   test.for([true, false, undefined])('A4: in a browser a rejected fetch is ambiguous, with onLine %s', async (online, { world, tab, once }) => {
     tab.online = online;
     // A device that is offline makes no second attempt.
@@ -95,36 +95,39 @@ describe('A4: whether a request left is not judged by its error', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A4: a platform that knows that nothing left leaves no ambiguity', async ({ world, tab, once }) => {
+  test('A4: if the platform knows that nothing left, there is no ambiguity', async ({ world, tab, once }) => {
     world.server.plays(unreachable(), unreachable(), answers(401));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 401, outcome: { type: 'rejected', effect: 'none', attempts: 3 } });
   });
 
   const refusal = (code: string) => Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) });
-  test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])('A4: in Node %s proves it only where no redirect was followed', (code) => {
-    const transport = nodePlatform().transport(undefined);
-    expect(transport.neverSent(refusal(code), { redirect: 'manual' })).toBe(true);
-    expect(transport.neverSent(refusal(code), {})).toBe(false);
-    expect(transport.neverSent(refusal(code), { redirect: 'follow' })).toBe(false);
-    expect(transport.neverSent(refusal(code), { redirect: 'error' })).toBe(false);
-  });
+  test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'])(
+    'A4: in Node %s proves that nothing left only if no redirect was followed',
+    (code) => {
+      const transport = nodePlatform().transport(undefined);
+      expect(transport.neverSent(refusal(code), { redirect: 'manual' })).toBe(true);
+      expect(transport.neverSent(refusal(code), {})).toBe(false);
+      expect(transport.neverSent(refusal(code), { redirect: 'follow' })).toBe(false);
+      expect(transport.neverSent(refusal(code), { redirect: 'error' })).toBe(false);
+    },
+  );
 
-  test.each(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT'])('A4: in Node %s never proves it', (code) => {
+  test.each(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT'])('A4: in Node %s never proves that nothing left', (code) => {
     expect(nodePlatform().transport(undefined).neverSent(refusal(code), { redirect: 'manual' })).toBe(false);
   });
 
-  test("A4: another fetch's errors prove nothing", () => {
+  test('A4: the errors of another fetch prove nothing', () => {
     expect(nodePlatform().transport(fetch).neverSent(refusal('ECONNREFUSED'), { redirect: 'manual' })).toBe(false);
   });
 });
 
-describe('A25: the ends that had no rule', () => {
-  test('A25: the last attempt had no answer: it rejects, whatever came before', async ({ world, tab, once }) => {
+describe('A25: the ways in which the last attempt ends', () => {
+  test('A25: if the last attempt has no answer, the call rejects, whatever came before', async ({ world, tab, once }) => {
     world.server.plays(answers(503), lost());
     expect(await world.end(tab, pay(once, { limits: { attempts: 2 } }))).toMatchObject({ status: undefined, code: 'ERR_ONCE_UNKNOWN' });
   });
 
-  test('A25: nothing ever left: unsent, and the record is gone before the caller hears of it', async ({ world, tab, once }) => {
+  test('A25: if nothing ever left, the outcome is unsent, and the record is gone before the caller hears of it', async ({ world, tab, once }) => {
     world.server.plays(...[1, 2, 3, 4, 5].map(() => unreachable()));
     const call = pay(once);
     let recordThen: unknown = 'not looked';
@@ -133,7 +136,7 @@ describe('A25: the ends that had no rule', () => {
     expect(recordThen).toBeUndefined();
   });
 
-  test('A25: a headers hook that throws sends nothing, and is unsent at the end', async ({ world, tab, once }) => {
+  test('A25: if the headers hook throws, nothing is sent, and the outcome is unsent', async ({ world, tab, once }) => {
     const cause = new Error('no token');
     const end = await world.end(tab, pay(once, { headers: () => Promise.reject(cause) }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', sent: 'no', attempts: 0 } });
@@ -141,7 +144,7 @@ describe('A25: the ends that had no rule', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('A25: a reconcile that throws or never answers leaves it unknown', async ({ world, tab, once }) => {
+  test('A25: a reconcile that throws or never answers leaves the effect unknown', async ({ world, tab, once }) => {
     const cause = new Error('order page is down');
     world.server.plays(charged(lost()), answers(401), answers(401));
     expect(await world.end(tab, pay(once, { reconcile: () => Promise.reject(cause) }))).toMatchObject({ status: 401, outcome: { effect: 'unknown' } });

@@ -1,7 +1,7 @@
 /**
- * Goal: nobody's operation is driven as somebody else's, none is dropped by a log-out or a careless `forget`, and what was
- * said not to have happened does not happen later (attacks 8, 9, 12, 13, 20, 30, 31, 35, 38). Method: the sequences that
- * broke earlier drafts, with people who log in and out between two awaits.
+ * Goal: no operation is driven as another person's, none is dropped by a log-out or a careless `forget`, and an operation that
+ * was told as not sent is not sent later (attacks 8, 9, 12, 13, 20, 30, 31, 35, 38). Method: the sequences that broke earlier
+ * drafts, with people who log in and out between two awaits.
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
@@ -30,7 +30,7 @@ describe('A8: a log-out', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A8: stops a driver that waits for its first attempt because the server asked an earlier page to', async ({ world }) => {
+  test('A8: stops a driver that waits for its first attempt because the server asked an earlier page to wait', async ({ world }) => {
     const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
     await world.end(one.tab, pay(one.once, ONE), charged(answers(503, '', { 'retry-after': '60' })));
     const call = pay(one.once);
@@ -61,13 +61,13 @@ describe('A8: a log-out', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A8: the answers that this page remembers are gone', async ({ world }) => {
+  test('A8: removes the answers that this page remembers', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     await world.end(tab, pay(once), answers(201));
     await world.run(clear(once));
     expect(world.record()).toMatchObject({ state: 'settled', forgetAt: world.clock.now() + 2 * MINUTE });
     expect(operationOf(once, NAME).state).toEqual({ phase: 'idle' });
-    // By design: two minutes after the log-out nothing is known of a settled operation.
+    // By design, nothing is known of a settled operation two minutes after the log-out.
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh' });
@@ -90,7 +90,7 @@ describe('A9: on a server', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('A9: the next customer does not adopt what the process of the first one left behind', async ({ world }) => {
+  test('A9: the next customer does not adopt the operation that the process of the first one left behind', async ({ world }) => {
     const one = world.open({ namespace: 'billing' }, { server: true, locks: false });
     world.server.plays(
       during(() => one.tab.kill(), charged(hangs())),
@@ -98,7 +98,7 @@ describe('A9: on a server', () => {
     );
     void coupon(one.once, 'Ann');
     await rest();
-    // Any lease of the dead process is over.
+    // By now any lease of the dead process has run out.
     await world.clock.advance(MINUTE);
     const two = world.open({ namespace: 'billing' }, { server: true, locks: false });
     expect((await world.end(two.tab, coupon(two.once, 'Bob'))).outcome).toMatchObject({ type: 'fresh', resumed: false });
@@ -108,7 +108,7 @@ describe('A9: on a server', () => {
 });
 
 describe('A12: the person changes while an operation is driven', () => {
-  test('A12: in a backoff: it stops, unknown, reason identity', async ({ world }) => {
+  test('A12: in a backoff: the call stops, unknown, reason identity', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
     world.server.plays(during(() => (user = 'bob'), charged(lost())));
@@ -118,10 +118,10 @@ describe('A12: the person changes while an operation is driven', () => {
   });
 
   test.for<[string, () => string, reported: readonly unknown[]]>([
-    ['an empty one', () => '', []],
+    ['an empty string', () => '', []],
     ['undefined', () => undefined as unknown as string, []],
     ['an error, because there is no session any more', () => (null as unknown as { id: string }).id, [expect.any(TypeError)]],
-  ])('A12: the namespace gives %s after a log-out: it stops, unknown, reason identity', async ([_, gone, reported], { world }) => {
+  ])('A12: the namespace function gives %s after a log-out: the call stops, unknown, reason identity', async ([_, gone, reported], { world }) => {
     let user = () => 'ann';
     const { tab, once } = world.open({ namespace: () => user() });
     world.server.plays(
@@ -133,7 +133,7 @@ describe('A12: the person changes while an operation is driven', () => {
     expect([...new Set(tab.reported.map(String))]).toHaveLength(reported.length);
   });
 
-  test('A12: while the headers hook is awaited: the new token does not go out with the old key', async ({ world }) => {
+  test('A12: while the headers hook is awaited: the new token is not sent with the old key', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
     const headers = async ({ attempt }: { attempt: number }) => {
@@ -145,7 +145,7 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(world.server.arrivals.map(({ headers: sent }) => sent.get('authorization'))).toEqual(['Bearer ann']);
   });
 
-  test('A12: while the headers hook is awaited to ask for a settled answer again: nothing goes out with the new token', async ({ world }) => {
+  test('A12: while the headers hook is awaited for a request that asks for a settled answer again: nothing is sent with the new token', async ({ world }) => {
     let user = 'ann';
     const options = { namespace: () => user, dialect: { ...GENERIC, replays: true } };
     const { tab, once } = world.open(options);
@@ -170,7 +170,7 @@ describe('A12: the person changes while an operation is driven', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('A12: the records of one are not seen by another', async ({ world }) => {
+  test('A12: one person does not see the records of another', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
     const ann = await world.end(tab, pay(once, ONE), charged(lost()));
@@ -180,7 +180,7 @@ describe('A12: the person changes while an operation is driven', () => {
     expect((await world.end(tab, pay(once), answers(201))).outcome?.key).not.toBe(ann.outcome?.key);
   });
 
-  test('A12: an abandoned drive of one person does not hold up the other', async ({ world }) => {
+  test('A12: an attempt of one person that hangs does not hold up the next person', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
     world.server.plays(hangs(), answers(201));
@@ -193,7 +193,7 @@ describe('A12: the person changes while an operation is driven', () => {
     await world.end(tab, ann);
   });
 
-  test.for([undefined, '', 5])('A12: a namespace that is given but %j is refused before anything is read', async (namespace, { world, tab }) => {
+  test.for([undefined, '', 5])('A12: the namespace %j is refused before anything is read', async (namespace, { world, tab }) => {
     expect(() => tab.once({ namespace: namespace as string })).toThrow(/namespace/);
     const once = tab.once({ namespace: () => namespace as string });
     tab.faults.rate('look-fails', 1);
@@ -212,8 +212,8 @@ describe('A12: the person changes while an operation is driven', () => {
   });
 });
 
-describe('A13: what was said not to have happened', () => {
-  test('A13: offline to the deadline: it is unsent, and going online hours later sends nothing', async ({ world }) => {
+describe('A13: an operation that was told as not sent', () => {
+  test('A13: the device is offline up to the deadline: the call is unsent, and going online hours later sends nothing', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: 2 * SECOND } });
     tab.online = false;
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { sent: 'no', effect: 'none' }, ms: 2 * SECOND });
@@ -237,7 +237,7 @@ describe('A13: what was said not to have happened', () => {
 });
 
 describe('A20: forget and settle', () => {
-  test('A20: "order again", clicked twice, makes one effect', async ({ world, tab, once }) => {
+  test('A20: "order again", clicked twice, sends one more request', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
     await world.end(tab, pay(once), answers(201), delayed(SECOND, answers(201)));
     const click = watched(forget(once, operation.name).then(() => pay(once)));
@@ -247,7 +247,7 @@ describe('A20: forget and settle', () => {
     expect(ends.filter(({ status }) => status === 201).length).toBeGreaterThan(0);
   });
 
-  test.for([true, false])('A20: another tab that drives it refuses it too, with locks: %s', async (locks, { world }) => {
+  test.for([true, false])('A20: both are refused while another tab drives the operation, with locks: %s', async (locks, { world }) => {
     const [one, two] = [world.open({}, { locks }), world.open({}, { locks })];
     world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(one.once);
@@ -269,20 +269,20 @@ describe('A20: forget and settle', () => {
       const { tab, once } = world.open({}, { locks: false, claims });
       const operation = operationOf(once, NAME);
       world.server.plays(delayed(SECOND, answers(201)));
-      // As slow as a phone's storage: what comes second overtakes it.
+      // The storage is as slow as a phone's, so that the second one overtakes the first.
       if (!clickFirst) tab.faults.next({ name: 'slow', ms: 100 });
       const clicked = clickFirst ? pay(once) : undefined;
       const word = watched(verb === 'settle' ? settle(once, operation.name, 'none') : forget(once, operation.name, { evenIfUnknown: true }));
       const click = clicked ?? pay(once);
       const [said] = await world.run(Promise.allSettled([word]));
       await world.end(tab, click);
-      // Either it was refused because a click is under way, or the click is another operation.
+      // Either the change was refused because the click is under way, or the click began another operation.
       if (said.status === 'fulfilled') expect(world.server.keys[1]).not.toBe(key);
       else expect(said.reason).toMatchObject({ code: 'ERR_ONCE_BUSY' });
     }
   });
 
-  test("A20: settle('none') gives the next call a new key, settle('done') lets it send nothing", async ({ world }) => {
+  test("A20: after settle('none') the next call gets a new key; after settle('done') it sends nothing", async ({ world }) => {
     const key = await world.interrupted(lost());
     const { tab, once } = world.open();
     const operation = operationOf(once, NAME);
@@ -301,7 +301,7 @@ describe('A20: forget and settle', () => {
 });
 
 describe('A35: what is stored of a request', () => {
-  test('A35: only four headers and those that are listed', async ({ world }) => {
+  test('A35: only four headers and the listed ones', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, headers: ['X-Tenant', 'X-None'] } });
     world.server.plays(lost());
     const headers = { 'content-type': 'application/json', accept: 'application/json', 'accept-language': 'de', 'if-match': '"1"', 'x-tenant': 't1' };
@@ -319,7 +319,7 @@ describe('A35: what is stored of a request', () => {
     expect(Object.fromEntries(stored)).toEqual({ ...headers, 'x-tenant': 't1' });
   });
 
-  test('A35: the headers hook supplies the rest on a page that resumes', async ({ world }) => {
+  test('A35: the headers hook supplies the other headers on a page that resumes', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true }, headers: () => ({ authorization: 'Bearer fresh' }) };
     const { tab, once } = world.open(options);
     world.server.plays(charged(lost()), replays());
@@ -340,7 +340,7 @@ describe('A35: what is stored of a request', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('A35: no digest in the store shows a name or a namespace as its id', async ({ world }) => {
+  test('A35: the id of a record is a digest, and no record contains the namespace', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann@example.com' });
     await world.end(tab, pay(once, ONE), lost());
     expect(world.record()?.id).toMatch(/^[0-9a-f]{32,64}$/);
@@ -359,11 +359,11 @@ describe('A38: a guest logs in', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A38: a move that died halfway and is made again does not open what has settled since then', async ({ world }) => {
+  test('A38: a move that died halfway and is made again does not reopen an operation that has settled since then', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
     await world.end(guest.tab, pay(guest.once, ONE), charged(lost()));
     const user = guest.tab.once({ namespace: 'ann' });
-    // To the list, to the lock, to the guest's record and to the new one, each time there and back.
+    // The tab crosses to the list, to the lock, to the guest's record and to the new record, each time there and back.
     guest.tab.at(8, () => guest.tab.kill());
     void moveFrom(user, 'guest');
     await rest();
@@ -375,13 +375,13 @@ describe('A38: a guest logs in', () => {
     expect(await world.run(pending(tab.once({ namespace: 'guest' })))).toEqual([]);
   });
 
-  test('A38: what ends for the guest while it is moved is not opened for the user', async ({ world }) => {
+  test('A38: an operation that ends for the guest while it is moved is not reopened for the user', async ({ world }) => {
     const guest = world.open({ namespace: 'guest' });
     world.server.plays(delayed(SECOND, answers(402)));
     const call = pay(guest.once);
     await rest();
     const user = world.open({ namespace: 'ann' });
-    // The list is here, and the guest's record has not been touched yet.
+    // The list has been read, and the guest's record has not been touched yet.
     user.tab.at(2, () => user.tab.freeze());
     const move = moveFrom(user.once, 'guest');
     await rest();
@@ -391,7 +391,7 @@ describe('A38: a guest logs in', () => {
     expect(await world.run(pending(user.once))).toEqual([]);
   });
 
-  test('A38: where the new account has an unsettled one of that name, neither is lost', async ({ world, tab }) => {
+  test('A38: if the new account has an unsettled operation of that name, neither is lost', async ({ world, tab }) => {
     const [guest, user] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
     world.server.plays(charged(lost()), lost());
     const [first, second] = [await world.end(tab, pay(guest, ONE)), await world.end(tab, pay(user, ONE))];
@@ -411,20 +411,20 @@ describe('A30, A31: keys that are not random', () => {
     expect((await world.end(tab, pay(once, { key: derived, body: { ...CART, card: 'B' } }))).outcome).toMatchObject({ effect: 'done', key: 'order-c1-1' });
   });
 
-  test('A30: after forget it rises too', async ({ world, tab, once }) => {
+  test('A30: after forget the generation rises, too', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, { ...ONE, key: derived }), lost());
     await world.run(forget(once, NAME, { evenIfUnknown: true }));
     expect((await world.end(tab, pay(once, { key: derived }), answers(201))).outcome).toMatchObject({ key: 'order-c1-1' });
   });
 
-  test('A30: a time bucket is no identity: the pending key wins over the one that is computed now', async ({ world, tab, once }) => {
+  test('A30: the pending key wins over the one that is computed now, even if the key is made of the time', async ({ world, tab, once }) => {
     const bucket = ({ now }: { now: number }) => `pay-${Math.floor(now / MINUTE)}`;
     const first = await world.end(tab, pay(once, { ...ONE, key: bucket }), charged(lost()));
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once, { key: bucket }), replays())).outcome).toMatchObject({ type: 'replayed', key: first.outcome?.key });
   });
 
-  test('A31: after the storage was lost, a derived key is the same, and a refusal is no proof', async ({ world }) => {
+  test('A31: after the storage is lost, a derived key comes out the same, and a refusal is no proof', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.next('evict');
@@ -433,24 +433,24 @@ describe('A30, A31: keys that are not random', () => {
     expect((await world.end(tab, pay(once, { key: derived }), replays())).outcome).toMatchObject({ type: 'replayed', key: refused.outcome?.key });
   });
 
-  test('A31: a mismatch under such a key is no proof either', async ({ world, tab, once }) => {
+  test('A31: a mismatch under a derived key is no proof either', async ({ world, tab, once }) => {
     world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }));
     expect(await world.end(tab, pay(once, { key: derived }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH', outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending', key: 'order-c1-0' });
   });
 
-  test('a mismatch under such a key, of which reconcile says that nothing came: the key stays, for the payload that it is held for may still be executed', async () => {
+  test('a mismatch under a derived key, about which reconcile says "none", keeps the key: the server may still execute its payload', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     const mismatch = answers(422, { title: 'Idempotency-Key is already used' });
     world.server.plays(mismatch, charged(answers(201)));
     expect(await world.end(tab, pay(once, { key: derived, body: { amount: 20 } }))).toMatchObject({ status: 422, outcome: { type: 'rejected' } });
     expect(await world.end(tab, pay(once, { key: derived }))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
-    // Whoever loses the storage now comes back to the key that took effect.
+    // If the storage is lost now, the key that is made again is the one that took effect.
     expect(world.server.keys).toEqual(['order-c1-0', 'order-c1-0']);
   });
 
-  test('A26: a key that the call already bears is the key, sent once', async ({ world, tab, once }) => {
+  test('A26: a key that the request already has is used, and sent once', async ({ world, tab, once }) => {
     world.server.plays(answers(201));
     const call = watched(once.fetch(URL_, { method: 'POST', body: '{}', headers: { 'idempotency-key': 'from-ky' }, once: NAME }));
     expect((await world.end(tab, call)).outcome).toMatchObject({ key: 'from-ky' });

@@ -1,7 +1,7 @@
 /**
- * Goal: where a name stands for several effects, a key that comes round while the server knows it never makes an earlier effect pass
- * for a later one. Method: two effects, then so many other operations that what is forgotten is swept, and a third one; keys that
- * have no generations, and a server that repeats its answer whatever comes with the key.
+ * Goal: where a name stands for several effects, a key that is made again while the server knows it never makes an earlier effect
+ * pass for a later one. Method: two effects, then so many other operations that forgotten records are swept, and a third effect;
+ * keys that have no generations; a server that repeats its answer whatever comes with the key.
  */
 import { describe, expect } from 'vitest';
 import { paypal } from '../../src/entries/dialects.js';
@@ -13,8 +13,8 @@ const OTHERS = 250;
 
 describe.each(['always', 'if-changed'] as const)("a derived key with repeat: '%s'", (repeat) => {
   test.for([
-    ['a day’s window, an hour’s memory', [2 * HOUR, 2 * HOUR], 'Idempotency-Key', { keep: { forMs: HOUR } }],
-    ['a window of 45 days, the default memory', [31 * DAY, 8 * DAY], 'PayPal-Request-Id', { dialect: paypal({ api: 'payments' }) }],
+    ['a window of a day, records kept for an hour', [2 * HOUR, 2 * HOUR], 'Idempotency-Key', { keep: { forMs: HOUR } }],
+    ['a window of 45 days, records kept for the default time', [31 * DAY, 8 * DAY], 'PayPal-Request-Id', { dialect: paypal({ api: 'payments' }) }],
   ] as const)('takes effect each time: %s', async ([_, pauses, header, options], { world }) => {
     world.keyHeader = header;
     const { tab, once } = world.open(options);
@@ -48,22 +48,22 @@ describe.each(['always', 'if-changed'] as const)("a key without generations, wit
   };
 
   test.each([
-    ['of a function', () => 'profile-7'],
-    ['of the caller’s own', 'profile-7'],
-  ])('%s: what was never done is not told as done', async (_, key) => {
+    ['from a function', () => 'profile-7'],
+    ['from the call', 'profile-7'],
+  ])('%s: an effect that never happened is not told as done', async (_, key) => {
     const { world, second } = await two(key, 0);
     expect(second).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none' } });
     expect(world.record()).toMatchObject({ state: 'settled', ending: { effect: 'done' } });
   });
 
-  test('of a function is sent again when the server has forgotten it', async () => {
+  test('from a function is sent again when the server has forgotten it', async () => {
     const { world, second } = await two(() => 'profile-7', 2 * DAY);
     expect(second).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(world.server.keys).toEqual(['profile-7', 'profile-7']);
   });
 });
 
-test('a derived key that was given up with forget does not come round inside a window of 45 days', async ({ world }) => {
+test('a derived key that was given up with forget is not made again inside a window of 45 days', async ({ world }) => {
   world.keyHeader = 'PayPal-Request-Id';
   const { tab, once } = world.open({ dialect: paypal({ api: 'payments' }) });
   world.server.otherwise = honest();

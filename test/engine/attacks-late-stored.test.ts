@@ -1,6 +1,7 @@
 /**
- * Goal: a request that is stored with its operation (`keep.request`, `background`) is sent and read as one that is not.
- * Method: JSON without a content type, as `body: JSON.stringify(…)` is sent, and a page for people as the answer; conditions; hooks.
+ * Goal: a request that is stored with its operation (`keep.request`, `background`) is sent and read like a request that is not
+ * stored. Method: JSON without a content type, as `body: JSON.stringify(…)` is sent, and an HTML page as the answer; conditional
+ * requests; hooks.
  */
 import { describe, expect } from 'vitest';
 import type { Once } from '../../src/once.js';
@@ -12,7 +13,7 @@ const BODIES = { text: JSON.stringify(CART), bytes: new TextEncoder().encode(` $
 
 const send = (once: Once, body: BodyInit, attempts = 4) => watched(once.fetch(URL_, { method: 'POST', body, once: { operation: NAME, limits: { attempts } } }));
 
-/** What a captive portal gives, or a single-page app for any address. */
+/** What a captive portal answers, or a single-page app at any address. */
 const page = () => idle(answers(200, '<h1>Log in</h1>', { 'content-type': 'text/html' }));
 
 async function interrupted(world: World, body: BodyInit): Promise<void> {
@@ -22,18 +23,18 @@ async function interrupted(world: World, body: BodyInit): Promise<void> {
 }
 
 describe.each(Object.entries(BODIES))('JSON as %s, without a content type', (_, body) => {
-  test('is not done because a page in HTML came', async ({ world }) => {
+  test('is not settled by an HTML page', async ({ world }) => {
     const { tab, once } = world.open(OPTIONS);
     expect(await world.end(tab, send(once, body), page())).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
   });
 
-  test('nor where it is pressed again after a reload', async ({ world }) => {
+  test('is not settled by an HTML page when it is pressed again after a reload', async ({ world }) => {
     await interrupted(world, body);
     const { tab, once } = world.open(OPTIONS);
     expect(await world.end(tab, send(once, body), page())).toMatchObject({ outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
   });
 
-  test('nor where it is resumed', async ({ world }) => {
+  test('is not settled by an HTML page when it is resumed', async ({ world }) => {
     await interrupted(world, body);
     const { once } = world.open(OPTIONS);
     world.server.plays(page());
@@ -41,7 +42,7 @@ describe.each(Object.entries(BODIES))('JSON as %s, without a content type', (_, 
   });
 });
 
-test('a condition under which a request was sent goes with it: what is there meanwhile is not overwritten by a resume', async ({ world }) => {
+test('a resume sends the conditions of the stored request, so that it does not overwrite what is there meanwhile', async ({ world }) => {
   const { tab, once } = world.open(OPTIONS);
   const headers = { 'if-none-match': '*', 'if-unmodified-since': 'Tue, 14 Nov 2023 22:13:20 GMT', 'content-encoding': 'gzip' };
   world.server.plays(lost(), answers(412));
@@ -51,7 +52,7 @@ test('a condition under which a request was sent goes with it: what is there mea
   expect(world.server.arrivals.map((arrival) => Object.fromEntries(arrival.headers))).toMatchObject([headers, headers]);
 });
 
-test('an onOutcome that rejects is reported where an operation is resumed, too', async ({ world }) => {
+test('an onOutcome that rejects is also reported when an operation is resumed', async ({ world }) => {
   await interrupted(world, BODIES.text);
   const mine = new Error('a bug of the app');
   const { tab, once } = world.open({ ...OPTIONS, onOutcome: () => Promise.reject(mine) as never });

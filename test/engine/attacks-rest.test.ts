@@ -1,6 +1,7 @@
 /**
- * Goal: the rarer sequences hold as well: functions that run once, servers that know no keys, devices that lie about their
- * connection, forms, names and limits (attacks 23, 24, 27, 29, 36, 41 to 45, 48, 51, 53). Method: as the other attack tests.
+ * Goal: the rarer sequences hold as well: functions that run once, servers that know no keys, devices that say offline on a
+ * working network, forms, names and limits (attacks 23, 24, 27, 29, 36, 41 to 45, 48, 51, 53). Method: as in the other attack
+ * tests.
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, vi } from 'vitest';
@@ -11,7 +12,7 @@ import { answers, charged, delayed, hangs, lost, replays, textOf, unreachable } 
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
 
 describe('A23: a server that knows no keys', () => {
-  test('A23: gets none, and what may have had its effect is not sent again', async ({ world }) => {
+  test('A23: gets no key, and a request that may have taken effect is not sent again', async ({ world }) => {
     const { tab, once } = world.open({ dialect: () => 'none' });
     expect(await world.end(tab, pay(once), charged(lost()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', attempts: 1 } });
     expect(world.server.keys).toEqual([null]);
@@ -19,14 +20,14 @@ describe('A23: a server that knows no keys', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A23: what did not leave, or was refused without effect, is sent again', async ({ world }) => {
+  test('A23: gets a request again that did not leave, or was refused without effect', async ({ world }) => {
     const { tab, once } = world.open({ dialect: () => 'none' });
     expect(await world.end(tab, pay(once), unreachable(), answers(429), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
   });
 });
 
 describe('A24: run', () => {
-  test('A24: after a crash it runs again with the same key, and knows that it is the second time', async ({ world }) => {
+  test('A24: after a crash the function runs again with the same key, and is told that it may have run before', async ({ world }) => {
     const { tab, once } = world.open({}, { server: true });
     const seen: unknown[] = [];
     void watched(
@@ -46,7 +47,7 @@ describe('A24: run', () => {
     ]);
   });
 
-  test('A24: a throw is ambiguous: it is tried again with the same key, then unknown', async ({ world, once }) => {
+  test('A24: a throw is ambiguous: the function runs again with the same key, and in the end the effect is unknown', async ({ world, once }) => {
     const keys: string[] = [];
     const call = watched(
       runOnce(once, ['evt', 1], ({ key }) => {
@@ -71,26 +72,26 @@ describe('A24: run', () => {
     ['null', null],
     ['NaN', Number.NaN],
     ['an empty string', ''],
-  ])('A24: a child without a label gets no key, because two of them would share it: %s', async ([got, label], { world, once }) => {
+  ])('A24: child without a label makes no key, because two of them would share it: %s', async ([got, label], { world, once }) => {
     const call = runOnce(once, ['evt', 1], ({ child }) => child(label as string), { limits: { attempts: 1 } });
     await expect(world.run(call)).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', cause: new TypeError(`once: child takes a label, got ${got}`) });
   });
 });
 
 describe('A27: a device that says it is offline', () => {
-  test('A27: on a working network: the first attempt leaves after offlineWaitMs at the latest', async ({ world, tab, once }) => {
+  test('A27: on a working network, the first attempt leaves after offlineWaitMs at the latest', async ({ world, tab, once }) => {
     tab.online = false;
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { type: 'fresh' }, ms: 3 * SECOND });
   });
 
-  test('A27: it leaves at once when the device goes online', async ({ world, tab, once }) => {
+  test('A27: the first attempt leaves at once when the device goes online', async ({ world, tab, once }) => {
     tab.online = false;
     world.server.plays(answers(201));
     world.clock.timer(SECOND, () => tab.connect(true));
     expect(await world.end(tab, pay(once))).toMatchObject({ ms: SECOND });
   });
 
-  test('A27: going online cuts a backoff, not the wait that a server asked for', async ({ world }) => {
+  test('A27: going online cuts a backoff short, but not a wait that a server asked for', async ({ world }) => {
     const { tab, once } = world.open({ retry: { minDelayMs: 10 * SECOND } });
     world.server.plays(lost(), answers(503, '', { 'retry-after': '20' }), replays());
     world.clock.timer(1, () => tab.wake());
@@ -107,9 +108,9 @@ describe('A29: names with holes', () => {
     ['undefined in it', ['pay', undefined], /operation\[1\]/],
     ['an empty string in it', ['', 'c1'], /operation\[0\]/],
     ['a hole', sparse, /operation\[1\]/],
-    ['no part', [], /operation/],
-    ['no array', 'pay', /operation|once/],
-  ])('A29: a name with %s is a TypeError that names it, and nothing is sent or stored', async ([_, name, says], { world, tab, once }) => {
+    ['no parts', [], /operation/],
+    ['a string in place of the array', 'pay', /operation|once/],
+  ])('A29: a name is refused with a TypeError that says where, and nothing is sent or stored: %s', async ([_, name, says], { world, tab, once }) => {
     const end = await world.end(tab, pay(once, { operation: name as string[] }));
     expect(end.error).toBeInstanceOf(TypeError);
     expect((end.error as Error).message).toMatch(says);
@@ -136,14 +137,14 @@ describe('A36: the same bytes', () => {
   const bytesOf = async (world: ReturnType<typeof newWorld>) => new Set(await Promise.all(world.server.arrivals.map(textOf)));
   const typesOf = (world: ReturnType<typeof newWorld>) => new Set(world.server.arrivals.map(({ headers }) => headers.get('content-type')));
 
-  test('A36: a form keeps its boundary over all attempts', async ({ world, tab, once }) => {
+  test('A36: a form keeps its boundary on all attempts', async ({ world, tab, once }) => {
     expect(await world.end(tab, send(once, form('10')), lost(), lost(), answers(201))).toMatchObject({ status: 201 });
     expect((await bytesOf(world)).size).toBe(1);
     expect(typesOf(world).size).toBe(1);
     expect([...typesOf(world)][0]).toMatch(/^multipart\/form-data; boundary=/);
   });
 
-  test("A36: with a fingerprint that leaves out a timestamp, the stored bytes win over the new call's", async ({ world }) => {
+  test("A36: with a fingerprint that leaves out a timestamp, the stored bytes are sent instead of the new call's", async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true }, fingerprint: ({ body }: { body: unknown }) => (body as { cart: string }).cart };
     const { tab, once } = world.open(options);
     await world.end(tab, pay(once, { ...ONE, body: { ...CART, at: 1 } }), charged(lost()));
@@ -154,7 +155,7 @@ describe('A36: the same bytes', () => {
     expect(await bytesOf(world)).toEqual(new Set([JSON.stringify({ ...CART, at: 1 })]));
   });
 
-  test('A36: where those bytes are gone, a mismatch is unknown, reason bytes', async ({ world }) => {
+  test('A36: if the first bytes are gone, a mismatch leaves the effect unknown, reason bytes', async ({ world }) => {
     const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
     const { tab, once } = world.open({ fingerprint });
     world.server.plays(charged(lost()), answers(422, { title: 'Idempotency-Key is already used' }));
@@ -168,7 +169,7 @@ describe('A36: the same bytes', () => {
   });
 
   test.for(['the first press', 'the second one', 'the second one, after a reload'])(
-    "A36: there, what `reconcile` says is done is not taken for an earlier form's (%s)",
+    "A36: if the first bytes are gone, a `done` from `reconcile` is not taken for an earlier form's (%s)",
     async (press, { world }) => {
       let said: 'unknown' | 'done' = 'unknown';
       const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
@@ -202,7 +203,7 @@ describe('A41 to A45, A48: limits', () => {
     expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
   });
 
-  test('A41: the wait for a lock counts too', async ({ world }) => {
+  test('A41: the wait for a lock counts against totalMs, too', async ({ world }) => {
     const [one, two] = [world.open(), world.open({ limits: { totalMs: 20 * SECOND } })];
     world.server.otherwise = charged(hangs());
     const first = pay(one.once);
@@ -213,7 +214,7 @@ describe('A41 to A45, A48: limits', () => {
     await world.end(one.tab, first);
   });
 
-  test('A42: retryAt is stored and honoured: a call before it waits if that fits, on another page too', async ({ world, tab, once }) => {
+  test('A42: retryAt is stored: a call before it waits for it if its limits allow, on another page, too', async ({ world, tab, once }) => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })), replays());
     const at = world.clock.now();
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', retryAt: at + MINUTE });
@@ -224,26 +225,26 @@ describe('A41 to A45, A48: limits', () => {
     expect(world.server.gaps).toEqual([MINUTE]);
   });
 
-  test('A42: one that does not fit: one attempt at once', async ({ world, tab, once }) => {
+  test('A42: a call whose limits do not allow that makes one attempt at once', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(503, '', { 'retry-after': '3600' }));
     expect((await world.end(tab, pay(once), answers(503))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
     expect(world.server.gaps).toEqual([0]);
   });
 
-  test('A43: attempts count from one in every call; resumed tells the rest', async ({ world }) => {
+  test('A43: attempts counts from one in every call, and resumed tells that there were earlier ones', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ attempts: 1, resumed: true });
   });
 
-  test('A44: an origin on its knees does not keep a payment from its first retry', async ({ world, tab, once }) => {
+  test('A44: an empty retry budget of the origin does not keep a payment from its first retry', async ({ world, tab, once }) => {
     const noise = Array.from({ length: 20 }, (_, index) => pay(once, { ...ONE, operation: ['log', index] }));
     world.server.plays(...noise.map(() => answers(503)));
     await world.all(tab, ...noise);
     expect(await world.end(tab, pay(once), lost(), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
-  test('A44: nor what is resumed', async ({ world }) => {
+  test('A44: an empty retry budget does not keep a resumed payment from its retries', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const noise = Array.from({ length: 20 }, (_, index) => pay(once, { ...ONE, operation: ['log', index] }));
@@ -253,7 +254,7 @@ describe('A41 to A45, A48: limits', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 4 } });
   });
 
-  test('A44: but it keeps a storm of retries down', async ({ world, tab, once }) => {
+  test('A44: the retry budget keeps a storm of retries down', async ({ world, tab, once }) => {
     world.server.otherwise = answers(503);
     const storm = Array.from({ length: 50 }, (_, index) => pay(once, { operation: ['log', index] }));
     await world.all(tab, ...storm);
@@ -271,12 +272,12 @@ describe('A41 to A45, A48: limits', () => {
     expect(world.server.keys.map((key) => key !== null)).toEqual([false, false, true]);
   });
 
-  test('A48: in Node a client without a store says once that memory forgets, when it stores its first operation and not when it is made', async () => {
-    // A module of its own: another test of this process may have heard it already.
+  test('A48: in Node, clients without a store warn once that memory forgets: when the first operation is stored, not when a client is made', async () => {
+    // Load a fresh module, because another test of this process may have caused the warning already.
     vi.resetModules();
     const { createOnce } = await import('../../src/entries/index.js');
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    // As at the top of a module, which a build and a server render load.
+    // Clients as at the top of a module, which builds and server renders load.
     const fetch = async () => new Response('{}');
     const clients = [createOnce({ fetch }), createOnce({ fetch })];
     await clients[0]?.fetch('https://shop.example/');
@@ -298,19 +299,19 @@ describe('A51: small secrets', () => {
     return JSON.stringify(world.records);
   };
 
-  test('A51: where `fingerprint` leaves a card out, nothing is stored from which it could be found by trying', async () => {
+  test('A51: if `fingerprint` leaves a card out, nothing is stored from which it could be guessed', async () => {
     const stored = await storedWith({ fingerprint: ({ body }: { body: { cart: string } }) => body.cart });
     expect(stored).toContain('"raw"');
     expect(stored).not.toContain(digest.slice(0, 8));
   });
 
-  test('A51: without one the digest of the body is', async () => {
+  test('A51: without `fingerprint`, the digest of the body is stored', async () => {
     expect(await storedWith({})).toContain(digest);
   });
 });
 
-describe('A53: the order of things', () => {
-  test('A53: headers are not part of it either', async ({ world }) => {
+describe('A53: headers', () => {
+  test('A53: are not part of the fingerprint', async ({ world }) => {
     const { tab, once } = world.open({ whenChanged: 'refuse' });
     await world.end(tab, pay(once, { ...ONE, init: { headers: { authorization: 'Bearer old', traceparent: '00-1' } } }), charged(lost()));
     expect(await world.end(tab, pay(once, { init: { headers: { authorization: 'Bearer new', traceparent: '00-2' } } }), replays())).toMatchObject({
@@ -319,7 +320,7 @@ describe('A53: the order of things', () => {
     expect(world.server.arrivals[1]?.headers.get('authorization')).toBe('Bearer new');
   });
 
-  test("A53: the headers hook's word is set over the call's own headers, and cannot replace the key", async ({ world, tab, once }) => {
+  test("A53: from the headers hook override the call's own, but cannot replace the key", async ({ world, tab, once }) => {
     world.server.plays(delayed(1, answers(201)));
     const end = await world.end(tab, pay(once, { headers: () => ({ 'content-type': 'application/vnd.shop+json', 'idempotency-key': 'stranger' }) }));
     expect(world.server.arrivals[0]?.headers.get('content-type')).toBe('application/vnd.shop+json');
@@ -328,8 +329,8 @@ describe('A53: the order of things', () => {
   });
 });
 
-describe('A47, A49, A55: what can be looked up', () => {
-  test("A47: the key window is the dialect's, 24 hours for generic, and an option stands over it", async () => {
+describe('A47, A49, A55: what the app can look up', () => {
+  test("A47: the key window is the dialect's, 24 hours for the generic one, unless an option says otherwise", async () => {
     const windows = [];
     const hour: Dialect = { ...GENERIC, windowMs: HOUR };
     const cases: [Dialect | undefined, number | undefined][] = [
@@ -346,7 +347,7 @@ describe('A47, A49, A55: what can be looked up', () => {
     expect(windows).toEqual([24 * HOUR, HOUR, 2 * HOUR]);
   });
 
-  test('A49: what is in flight now is in pending, too', async ({ world, tab, once }) => {
+  test('A49: pending lists an operation that is in flight', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const call = pay(once);
     await rest();
@@ -355,7 +356,7 @@ describe('A47, A49, A55: what can be looked up', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('A55: a preflight that is refused looks like no answer: unknown, with a word to the developer, once', async ({ world, tab, once }) => {
+  test('A55: a refused preflight looks like a lost answer: the effect is unknown, and the developer gets one diagnostic', async ({ world, tab, once }) => {
     const codes: string[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && codes.push(event.code));
     world.server.otherwise = lost();

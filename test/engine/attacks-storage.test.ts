@@ -1,6 +1,6 @@
 /**
- * Goal: no trouble of storage, wire form or clock mints a second key (attacks 5, 6, 7, 10, 21, 22, 28, 34, 54). Method: the
- * sequences that broke earlier drafts, over reloads, on a store that fails on demand and clocks that jump.
+ * Goal: no trouble with storage, the wire form of the key or the clock makes a second key (attacks 5, 6, 7, 10, 21, 22, 28, 34,
+ * 54). Method: the sequences that broke earlier drafts, over reloads, on a store that fails on demand and with clocks that jump.
  */
 import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
@@ -14,7 +14,7 @@ import { answers, charged, delayed, during, hangs, lost, replays } from '../supp
 import { LEAN } from '../support/texts.js';
 import { CART, DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, type World } from '../support/world.js';
 
-/** It asks the change on a guess, and is not heard of again: the engine's own time is over before the store's. */
+/** Runs the change on a guess, and never answers: the engine's time limit ends before the store's. */
 const guessing = (world: World, store: Store): Store => ({
   ...store,
   update(_, change) {
@@ -23,8 +23,8 @@ const guessing = (world: World, store: Store): Store => ({
   },
 });
 
-describe('A5: could not look', () => {
-  test.for(['look-fails', 'hang'] as const)('A5: after a charge and a reload, a store where %s sends nothing', async (fault, { world }) => {
+describe('A5: a store that cannot be read', () => {
+  test.for(['look-fails', 'hang'] as const)('A5: after a charge and a reload, nothing is sent (%s)', async (fault, { world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.rate(fault, 1);
@@ -34,14 +34,14 @@ describe('A5: could not look', () => {
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ type: 'replayed', key });
   });
 
-  test('A5: even where a write would do, and durability is best-effort', async ({ world }) => {
+  test('A5: nothing is sent, even if a write would succeed and durability is best-effort', async ({ world }) => {
     const { tab, once } = world.open({ durability: 'best-effort' });
     tab.faults.next('look-fails');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
     expect(tab.degraded.size).toBe(0);
   });
 
-  test('A5: a store that was only guessed to be empty, and did not come to an end, does not make an old record of the same key a new one', async () => {
+  test('A5: a store that guesses that it is empty, and never answers, does not make an old record of the same key pass for a new one', async () => {
     const world = newWorld();
     const key = 'order-1';
     const first = world.open();
@@ -54,7 +54,7 @@ describe('A5: could not look', () => {
     expect(world.server.arrivals).toHaveLength(sent);
   });
 
-  test('A5: nor one that another process began in the same millisecond', async ({ world }) => {
+  test('A5: such a store does not make a record pass for a new one that another process began in the same millisecond', async ({ world }) => {
     const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
     world.server.plays(delayed(20 * SECOND, charged(answers(201))));
     const driven = pay(one.once, { key: 'order-1' });
@@ -64,7 +64,7 @@ describe('A5: could not look', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A5: where the platform refuses storage as such, its users can still pay', async ({ world, tab }) => {
+  test('A5: if the platform refuses storage altogether, its users can still pay', async ({ world, tab }) => {
     const memory = memoryStore({ medium: world.medium });
     const noted = {
       ...memory,
@@ -77,7 +77,7 @@ describe('A5: could not look', () => {
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
   });
 
-  test('a look that said absent and a write that failed: memory, with an event, and said in the outcome', async ({ world, tab, once }) => {
+  test('if a look says absent, and the write fails, the record goes to memory, and an event and the outcome say so', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     tab.faults.next('fail-before-commit');
@@ -85,7 +85,7 @@ describe('A5: could not look', () => {
     expect(events).toContainEqual(expect.objectContaining({ type: 'diagnostic', code: 'store-degraded' }));
   });
 
-  test("with durability 'required' it is not sent, and unsent", async ({ world }) => {
+  test("with durability 'required' the request is not sent, and the outcome is unsent", async ({ world }) => {
     const { tab, once } = world.open({ durability: 'required' });
     tab.faults.next('fail-before-commit');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'store-write', sent: 'no' } });
@@ -93,7 +93,7 @@ describe('A5: could not look', () => {
   });
 
   test.for(['fail-after-commit', 'hang-after-commit'] as const)(
-    'a write that was stored although it %s is never followed by another key',
+    'a write that was stored although it failed is never followed by another key (%s)',
     async (fault, { world, tab, once }) => {
       tab.faults.next(fault);
       await world.end(tab, pay(once, ONE), charged(lost()));
@@ -104,15 +104,19 @@ describe('A5: could not look', () => {
     },
   );
 
-  test('a record that failed to be stored in place of an earlier one does not go to memory', async ({ world, tab, once }) => {
+  test('a record that could not be stored in place of an earlier one does not go to memory', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(402));
     tab.faults.next('fail-before-commit');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE' });
   });
 });
 
-describe('A6: forgotten too early, or too late', () => {
-  test('A6: the settle is stored before the caller hears of it, so a page that navigates away at once finds it', async ({ world, tab, once }) => {
+describe('A6: the end is stored in time', () => {
+  test('A6: the end is stored before the caller hears of it, so the next page finds it even if this one navigates away at once', async ({
+    world,
+    tab,
+    once,
+  }) => {
     world.server.plays(answers(201));
     let stored: unknown;
     const call = pay(once).then((response) => {
@@ -159,7 +163,7 @@ describe('A7: tombstones', () => {
 describe('A10: the wire form of the key', () => {
   const quoting = { ...GENERIC, name: 'other', carrier: 'header:X-Idempotency-Key', keyPattern: /^.+$/ };
 
-  test('A10: is stored, and used by whoever drives it later, whatever its own dialect', async ({ world }) => {
+  test('A10: is stored, and used by every later driver, whatever its own dialect', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open({ dialect: quoting });
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ key });
@@ -169,9 +173,9 @@ describe('A10: the wire form of the key', () => {
   });
 
   test.for([
-    ['the earlier one had the shorter window', 5 * MINUTE, undefined],
-    ['the later one has the shorter window', undefined, 5 * MINUTE],
-  ] as const)('A10: %s: it counts', async ([_, before, later], { world, tab, once }) => {
+    ['the earlier page had the shorter one', 5 * MINUTE, undefined],
+    ['the later page has the shorter one', undefined, 5 * MINUTE],
+  ] as const)('A10: the shorter of two key windows counts: %s', async ([_, before, later], { world, tab, once }) => {
     await world.end(tab, pay(once, { limits: { attempts: 1, keyWindowMs: before } }), charged(lost()));
     tab.kill();
     await world.clock.advance(10 * MINUTE);
@@ -205,15 +209,15 @@ describe('A21: the clock', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A21: nor a call with a long deadline, and it says that the key is too old', async ({ world, tab, once }) => {
+  test('A21: nor does a call with a long deadline, which is told that the key is too old', async ({ world, tab, once }) => {
     const limits = { totalMs: 20 * DAY };
     world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
     expect(await world.end(tab, pay(once, { limits }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } });
   });
 
   test.for([
-    ['inside the window, less the margin of one attempt', 24 * HOUR - 31 * SECOND, true],
-    ['past the window, less the margin of one attempt', 24 * HOUR - 29 * SECOND, false],
+    ['inside the window, less the time of one attempt, the key is sent', 24 * HOUR - 31 * SECOND, true],
+    ['past the window, less the time of one attempt, the key is not sent', 24 * HOUR - 29 * SECOND, false],
   ] as const)('A21: %s', async ([_, ms, sends], { world }) => {
     await world.interrupted(charged(lost()));
     await world.clock.advance(ms);
@@ -226,7 +230,7 @@ describe('A21: the clock', () => {
     [4 * MINUTE, true],
     [6 * MINUTE, false],
     [3 * DAY, false],
-  ] as const)('A21: a clock that went back by %i ms can vouch for the window: %s', async ([ms, sends], { world }) => {
+  ] as const)('A21: after the clock went back by %i ms, the key is sent: %s', async ([ms, sends], { world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.skewMs = -ms;
@@ -234,12 +238,12 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(sends ? { status: 201 } : { code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A21: a clock that goes back between two attempts stops the second', async ({ world, tab, once }) => {
+  test('A21: a clock that goes back between two attempts stops the second one', async ({ world, tab, once }) => {
     world.server.plays(during(() => world.clock.jump(-HOUR), charged(lost())));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A21: an operation that is known unsent has no window, and is stamped when it leaves', async ({ world, tab }) => {
+  test('A21: a clean operation has no window until its first attempt', async ({ world, tab }) => {
     const next = await pressOffline(tab, (page) => pay(page.once()));
     expect(world.record()).toMatchObject({ ambiguous: false });
     await world.clock.advance(25 * HOUR);
@@ -247,7 +251,7 @@ describe('A21: the clock', () => {
     expect(world.record()).toMatchObject({ firstSentAt: world.server.arrivals[0]?.at });
   });
 
-  test('A21: past the window it asks reconcile, and never takes a new key by itself', async ({ world }) => {
+  test('A21: past the window the call asks reconcile, and never takes a new key by itself', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     await world.clock.advance(25 * HOUR);
     const { tab, once } = world.open();
@@ -258,7 +262,7 @@ describe('A21: the clock', () => {
     expect(await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test("A21: past the window, 'none' from reconcile goes on under a new key", async ({ world }) => {
+  test("A21: past the window, the call goes on under a new key if reconcile says 'none'", async ({ world }) => {
     const key = await world.interrupted(lost());
     await world.clock.advance(25 * HOUR);
     const { tab, once } = world.open();
@@ -280,25 +284,25 @@ describe('A22: stores without atomic update', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A22: two tabs that both found nothing and overwrote one another mint the same key', async ({ world }) => {
+  test('A22: two tabs that both found nothing and overwrote one another make the same key', async ({ world }) => {
     const keys: unknown[] = [];
     for (const body of [CART, { ...CART, amount: 20 }]) {
       const { tab, once } = world.open({}, { claims, locks: false });
       keys.push((await world.end(tab, pay(once, { ...ONE, body }), lost())).outcome?.key);
-      // What the other one wrote is lost.
+      // This write is lost, as if another tab had overwritten it.
       tab.faults.next('evict');
       await tab.store.read('');
     }
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('A22: such a key is never clean: a refusal keeps it', async ({ world }) => {
+  test('A22: a refusal keeps such a key, because another tab may have sent it', async ({ world }) => {
     const { tab, once } = world.open({}, { claims, locks: false });
     expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('A22: a refusal that another tab got first ends this call, too: its write may be the one that is lost, so no second key follows', async ({ world }) => {
+  test('A22: a refusal that another tab got first also ends this call, and no second key follows: the write of either tab may be lost', async ({ world }) => {
     const { tab, once } = world.open({}, { claims, locks: false });
     world.server.plays(answers(402, {}, { 'idempotent-replayed': 'true' }));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
@@ -327,7 +331,7 @@ describe('A28: versions', () => {
     world.damage((record) => seal({ ...record, scheme: 'blake7', payloads: ['b7:1'] }));
     const { tab, once } = world.open();
     world.server.plays(replays());
-    // It may be another payload that was charged.
+    // Another payload may have been charged.
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', key } });
   });
 
@@ -335,10 +339,10 @@ describe('A28: versions', () => {
     ['torn', (record: object) => JSON.stringify(record).slice(0, 60)],
     ['with a flipped bit in its key', (record: object) => ({ ...record, key: 'x' })],
     ['without a state', (record: object) => ({ ...record, state: undefined })],
-    ['no object', () => 7],
-    ['null', () => JSON.parse('[null]')],
-    ['an empty object', () => ({})],
-  ] as const)('A28: a record %s is kept, nothing is sent, and forgetting it takes a second word', async ([_, how], { world }) => {
+    ['that is no object', () => 7],
+    ['that is null', () => JSON.parse('[null]')],
+    ['that is an empty object', () => ({})],
+  ] as const)('A28: a record %s is kept, nothing is sent, and only evenIfUnknown makes forget remove it', async ([_, how], { world }) => {
     await world.interrupted(charged(lost()));
     const { id } = world.record()!;
     world.damage(how);
@@ -358,7 +362,7 @@ describe('a log-out with unsettled: "forget"', () => {
   test.for([
     ['unsettled', charged(lost())],
     ['settled', charged(answers(201))],
-  ] as const)('removes a record that is damaged, an %s one; a plain log-out keeps it', async ([_, meets], { world }) => {
+  ] as const)('removes a damaged record that was %s; a plain log-out keeps it', async ([_, meets], { world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     await world.end(tab, pay(once, { ...ONE, meta: { to: 'Ann' } }), meets);
     world.damage((record) => ({ ...record, key: 'x' }));
@@ -368,7 +372,7 @@ describe('a log-out with unsettled: "forget"', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('leaves the damaged records of other users', async ({ world }) => {
+  test('keeps the damaged records of other users', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'bert' });
     await world.end(tab, pay(once, ONE), charged(lost()));
     world.damage((record) => ({ ...record, key: 'x' }));
@@ -376,7 +380,7 @@ describe('a log-out with unsettled: "forget"', () => {
     expect(world.records).toMatchObject([{ key: 'x' }]);
   });
 
-  test('leaves an operation that begins while it is under way', async ({ world }) => {
+  test('keeps an operation that begins during the log-out', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     const other = world.open({ namespace: 'ann' });
     const { scan } = tab.store;
@@ -399,7 +403,7 @@ describe('a log-out with unsettled: "forget"', () => {
 });
 
 describe('A34: durable before the first byte', () => {
-  test('A34: a named begin is strict, and so is every later mark that a request leaves', async ({ world, tab, once }) => {
+  test('A34: the first write of a named operation is strict, and so is the mark before its first attempt', async ({ world, tab, once }) => {
     world.server.plays(during(() => expect(world.writes.map(({ durability }) => durability)).toEqual(['strict']), answers(201)));
     await world.end(tab, pay(once));
     const offline = world.open();
@@ -412,14 +416,14 @@ describe('A34: durable before the first byte', () => {
   test("A34: durability 'required' refuses a store that forgets with the page", async ({ world, tab }) => {
     const forgetful = { durability: 'required', store: memoryStore() } as const;
     if (!LEAN) expect(() => tab.once(forgetful)).toThrow(TypeError);
-    // A page in production says it at the first call.
+    // A page in production reports it at the first call.
     for (const options of [{ ...forgetful, store: firstAvailable([memoryStore()]) }, ...(LEAN ? [forgetful] : [])])
       expect(await world.end(tab, pay(tab.once(options)))).toMatchObject({ code: 'ERR_ONCE_STORE' });
     expect(world.server.arrivals).toEqual([]);
   });
 });
 
-test('A54: a change that the store runs three times mints one key', async ({ world, tab }) => {
+test('A54: a change that the store runs three times makes one key', async ({ world, tab }) => {
   const eager = {
     ...tab.store,
     update: (id: string, change: Parameters<typeof tab.store.update>[1], options: object) =>

@@ -1,4 +1,4 @@
-/** Goal: what few stores, records and clocks do leads to no second effect, and to a word that is true. */
+/** Goal: rare behaviour of stores, records and clocks leads to no second effect, and to no untrue outcome. */
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { afterSweep } from '../../src/core/retention.js';
@@ -11,7 +11,7 @@ import { answers, charged, delayed, lost, replays, unreachable } from '../suppor
 import type { Tab } from '../support/tab.js';
 import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
 
-/** A page's localStorage: texts as members. */
+/** The localStorage of a page, which has its texts as members. */
 function pagesLocalStorage(): void {
   const texts: Record<string, string> = Object.create({
     getItem: (key: string) => texts[key] ?? null,
@@ -23,13 +23,13 @@ function pagesLocalStorage(): void {
     },
   });
   vi.stubGlobal('localStorage', texts);
-  // Real locks take real time.
+  // No `navigator.locks`, because real locks take real time.
   vi.stubGlobal('navigator', {});
   onTestFinished(() => void vi.unstubAllGlobals());
 }
 
-describe('in localStorage, whose records are JSON', () => {
-  test('what is done is remembered without an end', async () => {
+describe('in localStorage, where records are JSON', () => {
+  test('a settled operation can be remembered for ever', async () => {
     pagesLocalStorage();
     const world = newWorld();
     const tab = world.tab();
@@ -54,29 +54,35 @@ describe('in localStorage, whose records are JSON', () => {
   });
 });
 
-test.for([false, true])('a store that throws at once what is no Error, after it was told what to write or before: %s', async (before, { world, tab }) => {
-  const broken = (): never => {
-    throw 'broken';
-  };
-  const store: Store = { ...tab.store, read: broken, update: before ? broken : (...call) => tab.store.update(...call).then(broken) };
-  const once = tab.once({ namespace: 'ann', store });
-  expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
-});
+test.for([false, true])(
+  'a store throws something that is no Error, and the effect is unknown; it throws before it was told what to write: %s',
+  async (before, { world, tab }) => {
+    const broken = (): never => {
+      throw 'broken';
+    };
+    const store: Store = { ...tab.store, read: broken, update: before ? broken : (...call) => tab.store.update(...call).then(broken) };
+    const once = tab.once({ namespace: 'ann', store });
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
+  },
+);
 
-test.for(['insert', 'end'])('a store that rejects with what has no text, at the %s of an operation: the word is true', async (when, { world, tab }) => {
-  let updates = 0;
-  const store: Store = {
-    ...tab.store,
-    update: (id, change, options) => {
-      const fails = ++updates === (when === 'insert' ? 1 : 2);
-      const refused: typeof change = (current, now) => ({ value: change(current, now).value });
-      return fails ? tab.store.update(id, refused, options).then(() => Promise.reject(Object.create(null))) : tab.store.update(id, change, options);
-    },
-  };
-  expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })), charged(answers(201)))).outcome).toMatchObject({ effect: 'done' });
-});
+test.for(['insert', 'end'])(
+  'a store rejects with an object that has no text, at the %s of an operation: the outcome is still true',
+  async (when, { world, tab }) => {
+    let updates = 0;
+    const store: Store = {
+      ...tab.store,
+      update: (id, change, options) => {
+        const fails = ++updates === (when === 'insert' ? 1 : 2);
+        const refused: typeof change = (current, now) => ({ value: change(current, now).value });
+        return fails ? tab.store.update(id, refused, options).then(() => Promise.reject(Object.create(null))) : tab.store.update(id, change, options);
+      },
+    };
+    expect((await world.end(tab, pay(tab.once({ namespace: 'ann', store })), charged(answers(201)))).outcome).toMatchObject({ effect: 'done' });
+  },
+);
 
-/** Stores what it is given, and rejects all the same; the number of the update says when. */
+/** A store that stores what it is given, and rejects all the same; `rejects` says at which updates. */
 function storing(tab: Tab, rejects: (update: number) => boolean, before: (update: number, id: string) => Promise<void> = async () => {}): Store {
   let updates = 0;
   return {
@@ -92,7 +98,7 @@ function storing(tab: Tab, rejects: (update: number) => boolean, before: (update
 }
 
 test.for([1, 2])(
-  'a store that has stored a new record and rejects, %i times: nothing is sent before it says that it is stored',
+  'a store stores a new record and rejects, %i times: nothing is sent before it says that the record is stored',
   async (times, { world, tab }) => {
     const once = tab.once({ namespace: 'ann', store: storing(tab, (update) => update <= times) });
     const first = await world.end(tab, pay(once), charged(answers(201)));
@@ -102,12 +108,12 @@ test.for([1, 2])(
       await world.end(tab, pay(once));
     }
     expect(world.server.keys).toEqual([world.record()?.key]);
-    // As durable as the first time: whoever replicates has it now.
+    // The second write is as strict as the first, because the first may not have reached the replicas.
     expect(world.writes.slice(0, 2).map(({ durability }) => durability)).toEqual(['strict', 'strict']);
   },
 );
 
-test("a store that rejects, and in which another process has stored the same at the same moment: that record is not taken for one's own", async ({ world }) => {
+test('a store rejects while another process stores the same operation: the call does not take that record for its own', async ({ world }) => {
   const [tab, other] = [world.tab({ server: true, locks: false }), world.tab({ server: true, locks: false })];
   const options = { namespace: 'ann' };
   const call = { key: 'order-0001' };
@@ -129,9 +135,9 @@ test("a store that rejects, and in which another process has stored the same at 
 });
 
 test.for<[string, () => Promise<unknown>, number]>([
-  ['is gone by then', async () => undefined, 0],
-  ['is not told in time', () => new Promise(() => {}), 3 * SECOND],
-])('a store that has stored a new record and rejects: nothing is sent where the record %s', async ([_, then, ms], { world, tab }) => {
+  ['is gone by the second update', async () => undefined, 0],
+  ['is not confirmed in time', () => new Promise(() => {}), 3 * SECOND],
+])('a store stores a new record and rejects: nothing is sent if the record %s', async ([_, then, ms], { world, tab }) => {
   const gone = async (update: number, id: string): Promise<void> => {
     if (update !== 2) return;
     await then();
@@ -145,8 +151,8 @@ test.for<[string, () => Promise<unknown>, number]>([
   expect(world.server.arrivals).toHaveLength(0);
 });
 
-describe('a key in use that a press without a network took up, of which a bit has flipped since', () => {
-  /** The key that may have charged, and the page after the reload. */
+describe('a key in use that an offline press took over, and whose stored predecessor is damaged since', () => {
+  /** Gives the key that may have charged, and the page after the reload. */
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {
     const tab = world.tab({ resends: true });
     const { outcome } = await world.end(tab, pay(tab.once({ namespace })), answers(400, { code: 'bad_card' }));
@@ -169,7 +175,7 @@ describe('a key in use that a press without a network took up, of which a bit ha
   });
 });
 
-test('a call that waits for a lease ends with its limits, though the clock is set back by hours', async ({ world }) => {
+test('a call that waits for a lease ends within its limits, even if the clock is set back by hours', async ({ world }) => {
   const [first, second] = [world.tab({ locks: false }), world.tab({ locks: false })];
   world.server.plays(charged(lost()));
   watched(pay(first.once({ namespace: 'ann' }), { limits: { totalMs: 2 * MINUTE } }));
@@ -186,7 +192,7 @@ test('a call that waits for a lease ends with its limits, though the clock is se
   expect((await world.end(second, pay(second.once({ namespace: 'ann' })), replays())).outcome).toMatchObject({ effect: 'done' });
 });
 
-test('a store that makes null of what is absent: the operation is listed, goes on with its key, and is cleared', async ({ world }) => {
+test('a store turns absent members into null: the operation is listed, goes on with its key, and is cleared', async ({ world }) => {
   const tab = world.tab({ locks: false });
   const nulls = (record: object | null | undefined) => record && Object.fromEntries(Object.entries(record).map(([name, value]) => [name, value ?? null]));
   const opened = (page: Tab): Once => {
@@ -203,7 +209,7 @@ test('a store that makes null of what is absent: the operation is listed, goes o
   };
   const { outcome } = await world.end(tab, pay(opened(tab), ONE), charged(lost()));
   expect(world.record()).toHaveProperty('lease', null);
-  // A sweep looks twice.
+  // A sweep looks twice at a record before it removes it.
   expect(afterSweep({ ...world.record(), dueAt: null } as unknown as OnceRecord, world.clock.now())).toMatchObject({ state: 'pending' });
   const next = tab.reload();
   expect(await world.run(pending(opened(next)))).toMatchObject([{ key: outcome?.key }]);

@@ -1,6 +1,6 @@
 /**
- * Goal: two clicks, two tabs, two payloads and two drivers end in one effect, and each caller is told what is true of its
- * own (attacks 11, 14, 15, 32, 33). Method: the sequences that broke earlier drafts; tabs that freeze, die and reload.
+ * Goal: two clicks, two tabs, two payloads and two drivers end in one effect, and each caller is told what is true of its own
+ * call (attacks 11, 14, 15, 32, 33). Method: the sequences that broke earlier drafts; tabs that freeze, die and reload.
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
@@ -13,8 +13,8 @@ const OTHER = { ...CART, amount: 20 };
 const THIRD = { ...CART, amount: 30 };
 const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' }, { 'content-type': 'application/problem+json' });
 
-describe('A11: an abort or a late writer and a key that is in use', () => {
-  test('A11: a component that mounts, aborts and mounts again goes on with the key of the page before', async ({ world }) => {
+describe('A11: an abort or a late writer, and a key that is in use', () => {
+  test('A11: a component that mounts, aborts and mounts again goes on with the key of the previous page', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     world.server.plays(replays());
@@ -27,7 +27,7 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A11: the same on a fresh page makes one request', async ({ world, tab, once }) => {
+  test('A11: a component that does so on a fresh page makes one request', async ({ world, tab, once }) => {
     world.server.plays(answers(201));
     const controller = new AbortController();
     const first = pay(once, { signal: controller.signal });
@@ -36,7 +36,7 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
     expect(end).toMatchObject({ status: 201 });
   });
 
-  /** A driver that freezes in its first attempt, in a process of its own, until its lease is over; then it is forgotten. */
+  /** A driver freezes in its first attempt, in a process of its own, until its lease has run out. Then another process forgets the operation. */
   async function forgotten(...script: readonly Entry[]) {
     const world = newWorld();
     const [slow, quick] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
@@ -49,7 +49,7 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
     return { world, slow, quick, late };
   }
 
-  test('A11: a late refusal of a driver that lost its record changes nothing of the next one', async () => {
+  test('A11: a late refusal of a driver that lost its record does not change the next record', async () => {
     const { world, slow, quick, late } = await forgotten(delayed(20 * SECOND, answers(402)), charged(lost()));
     const second = await world.end(quick.tab, pay(quick.once, ONE));
     expect(second.outcome?.key).not.toBe(world.server.keys[0]);
@@ -58,7 +58,7 @@ describe('A11: an abort or a late writer and a key that is in use', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key: second.outcome?.key });
   });
 
-  test('A11: a late 2xx of such a driver is given, and changes nothing of the next one', async () => {
+  test('A11: a late 2xx of such a driver is given to its caller, and does not change the next record', async () => {
     const { world, slow, quick, late } = await forgotten(delayed(20 * SECOND, answers(201)), lost());
     const second = await world.end(quick.tab, pay(quick.once, ONE));
     slow.tab.thaw();
@@ -82,7 +82,7 @@ describe('A14: another payload does not join', () => {
     expect(twenty).toMatchObject({ status: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', joined: false } });
   });
 
-  test('A14: it waits for a refusal, then goes out under a key of its own', async ({ world, tab, once }) => {
+  test('A14: the second payload waits for the refusal of the first, then goes out under a key of its own', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(402)), answers(201));
     const [ten, twenty] = await world.all(tab, pay(once), pay(once, { body: OTHER }));
     expect(ten?.outcome).toMatchObject({ type: 'rejected' });
@@ -90,11 +90,11 @@ describe('A14: another payload does not join', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('A14: a call that waited, and then joins a younger one, still ends within its own limits', async ({ world }) => {
+  test('A14: a call that waited, and then joins a younger call, still ends within its own limits', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1, attemptMs: 4 * SECOND } });
     world.server.plays(hangs(), hangs());
     let young: Promise<Response> | undefined;
-    // In the very moment in which the first one ends, before whoever waits for it.
+    // At the moment the first call ends, before the calls that wait for it.
     const first = extend(once, {
       onOutcome: () => {
         young = watched(pay(once, { body: OTHER }));
@@ -112,7 +112,7 @@ describe('A14: another payload does not join', () => {
     expect(await world.end(tab, young as Promise<Response>)).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
   });
 
-  test('A14: after an unknown outcome it goes out under the same key', async ({ world, tab, once }) => {
+  test('A14: after an unknown outcome the second payload goes out under the same key', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), replays());
     const [ten, twenty] = await world.all(tab, pay(once, ONE), pay(once, { body: OTHER }));
     expect(ten).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
@@ -120,7 +120,7 @@ describe('A14: another payload does not join', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test("A14: 'reject' refuses either, whatever its payload", async ({ world }) => {
+  test("A14: 'reject' refuses a second call, whatever its payload", async ({ world }) => {
     const { tab, once } = world.open({ whenBusy: 'reject' });
     world.server.plays(delayed(SECOND, answers(201)));
     const [first, same, other] = await world.all(tab, pay(once), pay(once), pay(once, { body: OTHER }));
@@ -135,7 +135,7 @@ describe('A14: another payload does not join', () => {
     expect(resumed).toMatchObject({ status: 201, outcome: { joined: true } });
   });
 
-  test('A14: clients of one realm, and copies of the package, know of each other', async ({ world, tab }) => {
+  test("A14: clients of one realm know of each other's calls", async ({ world, tab }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const [, second] = await world.all(tab, pay(tab.once()), pay(tab.once({ limits: { attempts: 2 } })));
     expect(second?.outcome).toMatchObject({ joined: true });
@@ -143,7 +143,7 @@ describe('A14: another payload does not join', () => {
 });
 
 describe('A15: an edited form after an unknown outcome', () => {
-  /** 10 was sent, nobody knows what became of it; then 20 is. */
+  /** Sends 10, with an unknown outcome. The requests that follow get the answers in `then`. */
   async function edited(...then: readonly Entry[]) {
     const world = newWorld();
     const { tab, once } = world.open();
@@ -166,7 +166,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     });
   });
 
-  test('A15: a marked replay on its first attempt is the earlier one, with that answer', async () => {
+  test('A15: a marked replay to the first attempt of the later payload is about the earlier one, and its answer is given', async () => {
     const { world, tab, once, key } = await edited(charged(replays(201, { amount: 10 })));
     const end = await world.end(tab, pay(once, { body: OTHER }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', effect: 'done', key } });
@@ -179,13 +179,13 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
   });
 
-  test('A15: and a third payload, whose replay can be no other than an earlier one', async () => {
+  test('A15: a marked replay to a third payload is about an earlier one', async () => {
     const { world, tab, once } = await edited(charged(lost()), replays());
     await world.end(tab, pay(once, { ...ONE, body: OTHER }));
     expect(await world.end(tab, pay(once, { body: THIRD }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('A15: back to the first payload: a replay may be either', async () => {
+  test('A15: after a return to the first payload, a replay may be about either', async () => {
     const { world, tab, once } = await edited(charged(lost()), replays());
     await world.end(tab, pay(once, { ...ONE, body: OTHER }));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true } });
@@ -200,7 +200,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await world.end(tab, pay(once, { body: OTHER }), charged(answer))).toMatchObject({ status: 201, outcome: { effect: 'done', changed: true } });
   });
 
-  test('A15: a mismatch re-sends the earlier bytes once; done: that was it', async () => {
+  test('A15: after a mismatch, the earlier bytes are sent again once; if they are done, that is the outcome', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, charged(replays(201, { amount: 10 })));
     const end = await world.end(tab, pay(once, { body: OTHER }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', effect: 'done', from: 'server', key } });
@@ -209,7 +209,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A15: a mismatch, the earlier one rejected for good: the changed request goes on under a new key', async () => {
+  test('A15: after a mismatch, if the earlier payload is rejected for good, the changed request goes on under a new key', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, replays(402), answers(201));
     const end = await world.end(tab, pay(once, { body: OTHER }));
     expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', changed: false, certain: true } });
@@ -217,7 +217,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(await textOf(world.server.arrivals[3]!)).toBe(JSON.stringify(OTHER));
   });
 
-  test('A15: a mismatch to a resume, the earlier one rejected for good: it is told so, and nothing new is sent', async () => {
+  test('A15: after a mismatch to a resume, if the earlier payload is rejected for good, the resume says so, and nothing new is sent', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, answers(409, '', { 'retry-after': '3600' }));
     await world.end(tab, pay(once, { body: OTHER }));
     const end = await world.end(tab, watched(resumeOne(once, NAME)), MISMATCH, replays(402));
@@ -226,7 +226,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(world.record()).toMatchObject({ state: 'retired' });
   });
 
-  test('A15: a mismatch, the earlier one refused without proof: unknown, same key', async () => {
+  test('A15: after a mismatch, if the earlier payload is refused without proof, the effect is unknown, and the key stays', async () => {
     const { world, tab, once, key } = await edited(MISMATCH, answers(402));
     expect(await world.end(tab, pay(once, { body: OTHER }))).toMatchObject({
       code: 'ERR_ONCE_MISMATCH',
@@ -235,7 +235,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test('A15: a mismatch on a page that has not the earlier bytes asks reconcile, else unknown', async () => {
+  test('A15: a mismatch on a page that does not have the earlier bytes asks reconcile, or is unknown without it', async () => {
     const { world, tab, key } = await edited(MISMATCH, MISMATCH);
     tab.kill();
     const next = world.open();
@@ -249,7 +249,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     expect(asked).toMatchObject([{ reason: 'mismatch', key }]);
   });
 
-  test('A15: a mismatch on a page that finds the earlier bytes in the store re-sends those', async ({ world }) => {
+  test('A15: a mismatch on a page that finds the earlier bytes in the store sends those again', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
     await world.end(tab, pay(once, ONE), charged(lost()));
@@ -261,7 +261,7 @@ describe('A15: an edited form after an unknown outcome', () => {
     });
   });
 
-  test('A15: a mismatch to the very same bytes is a false one: unknown', async () => {
+  test('A15: a mismatch to the very same bytes is false, and the effect is unknown', async () => {
     const { world, tab, once } = await edited(MISMATCH);
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 422, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
     expect(world.server.arrivals).toHaveLength(2);
@@ -274,7 +274,7 @@ describe('A15: an edited form after an unknown outcome', () => {
 });
 
 describe('a driver whose clock was set back in a wait', () => {
-  test('asks nobody about a record that another driver has ended meanwhile', async ({ world }) => {
+  test('does not ask reconcile about a record that it has lost meanwhile', async ({ world }) => {
     const heard: unknown[] = [];
     const { tab, once } = world.open({ reconcile: saying(heard, 'done') });
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
@@ -286,7 +286,7 @@ describe('a driver whose clock was set back in a wait', () => {
     expect(heard).toEqual([]);
   });
 
-  test('asks about its own, of which it cannot know whether the server still remembers its key', async ({ world }) => {
+  test('asks reconcile about its own record, because it cannot know whether the server still remembers the key', async ({ world }) => {
     const heard: unknown[] = [];
     const { tab, once } = world.open({ reconcile: saying(heard, 'unknown') });
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
@@ -329,7 +329,7 @@ describe.each([
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('that is told to stop while it waits leaves the first one its claim', async ({ world }) => {
+  test('that aborts while it waits leaves the first driver its claim', async ({ world }) => {
     const [one, two] = [world.open({}, of), world.open({}, of)];
     world.server.plays(delayed(5 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
@@ -343,7 +343,7 @@ describe.each([
 });
 
 describe('A32: a tab that dies or hangs', () => {
-  test('A32: a dead tab frees its lock at once: the next one goes on', async ({ world, one, two }) => {
+  test('A32: a dead tab frees its lock at once, and the next tab goes on', async ({ world, one, two }) => {
     world.server.plays(charged(hangs()), replays());
     void pay(one.once);
     await rest();
@@ -353,9 +353,9 @@ describe('A32: a tab that dies or hangs', () => {
     expect(await world.end(two.tab, second)).toMatchObject({ outcome: { type: 'replayed', resumed: true }, ms: 0 });
   });
 
-  test('A32: behind a frozen tab the wait is bounded; thawed, its 2xx is still given', async ({ world, one, two }) => {
+  test('A32: the wait behind a frozen tab is bounded; once it thaws, its 2xx is still given', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(201)), replays());
-    // Its own timer must not be the first thing that it hears of when it thaws.
+    // `PATIENT`, so that its own timer is not the first thing that happens when it thaws.
     const first = pay(one.once, PATIENT);
     await rest();
     one.tab.freeze();
@@ -367,7 +367,7 @@ describe('A32: a tab that dies or hangs', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A32: a frozen tab thaws with a refusal in hand, while another one has succeeded: unknown, and the success stays', async ({ world, one, two }) => {
+  test('A32: a frozen tab thaws with a refusal after another one has succeeded: its effect is unknown, and the success stays', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(402)), answers(201));
     const first = pay(one.once, PATIENT);
     await rest();
@@ -378,14 +378,14 @@ describe('A32: a tab that dies or hangs', () => {
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('A32: a tab that goes on without the lock, behind one that hangs, is not forgotten while it drives', async () => {
+  test('A32: a tab that drives without the lock, behind a tab that hangs, is not overtaken by forget or settle', async () => {
     for (const byHand of [(once: Once) => forget(once, NAME, { evenIfUnknown: true }), (once: Once) => settle(once, NAME, 'none')]) {
       const world = newWorld();
       const [one, two] = [world.open(), world.open()];
       const tried: unknown[] = [];
       const attempt = () => byHand(one.once).catch((error: OnceError) => tried.push(error.code));
       world.server.plays(hangs(), answers(409, {}, { 'retry-after': '1' }), during(attempt, delayed(SECOND, replays())));
-      // It ends, and frees the lock, between the attempts of the other one.
+      // The first call ends, and frees the lock, between the attempts of the second one.
       void pay(one.once, { limits: { attempts: 1, attemptMs: 30.5 * SECOND } }).catch(() => {});
       await rest();
       expect(await world.end(two.tab, pay(two.once))).toMatchObject({ outcome: { type: 'replayed' } });
@@ -393,7 +393,7 @@ describe('A32: a tab that dies or hangs', () => {
     }
   });
 
-  test('A32: the lock is free again while a tab drives without it: the next press waits for that tab, and sends nothing', async ({ world, one, two }) => {
+  test('A32: a tab drives without the lock, and the lock is free again: the next press waits for that tab, and sends nothing', async ({ world, one, two }) => {
     world.server.plays(hangs(), delayed(20 * SECOND, answers(201)));
     const first = pay(one.once, { limits: { attempts: 1, attemptMs: 40 * SECOND } });
     await rest();
@@ -404,7 +404,7 @@ describe('A32: a tab that dies or hangs', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('A32: a driver that finds that another one has settled it gets that outcome', async () => {
+  test('A32: a driver that finds that another one has settled the operation gets that outcome', async () => {
     for (const [answer, effect] of [
       [answers(201), 'done'],
       [replays(402), 'none'],

@@ -11,7 +11,7 @@ import { CART, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, URL_, watched } f
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
 describe('A16: a plain 409', () => {
-  // Which bodies have one: `test/core/words.test.ts`.
+  // `test/core/words.test.ts` lists the bodies that have such a code.
   test('A16: with an application code of its own is refused at once, and the form stays usable', async ({ world, tab, once }) => {
     world.server.plays(answers(409, { code: 'email_taken' }), answers(201));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 409, outcome: { type: 'rejected', effect: 'none', attempts: 1 }, ms: 0 });
@@ -24,8 +24,8 @@ describe('A16: a plain 409', () => {
   });
 });
 
-describe('A17: what is no verdict', () => {
-  test('A17: HTML to a call that said it accepts no HTML is none, whatever it sent', async ({ world, tab, once }) => {
+describe('A17: answers that are no verdict', () => {
+  test('A17: HTML is no verdict for a call that accepts no HTML, whatever it sent', async ({ world, tab, once }) => {
     world.server.plays(answers(200, '<h1>Log in</h1>', HTML));
     const call = once.fetch(URL_, { method: 'POST', body: 'a=b', headers: { accept: 'application/json' }, once: NAME });
     expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
@@ -63,15 +63,15 @@ describe('A17: what is no verdict', () => {
   });
 });
 
-describe('A18: the order of the rows', () => {
-  test("A18: a replayed 202 under 'poll' is work that goes on", async ({ world }) => {
+describe('A18: the order of the rules', () => {
+  test("A18: a replayed 202 under 'poll' is polled", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(charged(lost()), answers(202, '', { location: '/jobs/1', 'idempotent-replayed': 'true' }), answers(200, { status: 'paid' }));
     const end = await world.end(tab, pay(once));
     expect(await end.response?.json()).toEqual({ status: 'paid' });
   });
 
-  test("A18: the dialect's own codes stand before the common rows, the caller's verdict before both", async () => {
+  test("A18: the dialect's own codes come before the common rules, and the caller's verdict before both", async () => {
     const dialect: Dialect = { ...GENERIC, name: 'own', read: ({ status }) => (status === 200 ? { kind: 'refused', ambiguous: false } : undefined) };
     const world = newWorld();
     const { tab, once } = world.open({ dialect });
@@ -82,7 +82,7 @@ describe('A18: the order of the rows', () => {
 });
 
 describe('A19: a 202', () => {
-  test('A19: is the answer by default, job id and all', async ({ world, tab, once }) => {
+  test('A19: is the final answer by default, and its body is given to the caller', async ({ world, tab, once }) => {
     const end = await world.end(tab, pay(once), answers(202, { job: 1 }, { location: '/jobs/1', 'retry-after': '5' }));
     expect(end).toMatchObject({ status: 202, outcome: { type: 'fresh', effect: 'done' } });
     expect(await end.response?.json()).toEqual({ job: 1 });
@@ -90,7 +90,7 @@ describe('A19: a 202', () => {
 
   const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 
-  test("A19: under 'poll' asks behind its link until it is done, and sends nothing twice", async ({ world }) => {
+  test("A19: under 'poll', its link is polled until the work is done, and nothing is sent twice", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(ACCEPTED, answers(202), answers(404), answers(401), answers(503), answers(429), answers(200, { status: 'paid' }));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
@@ -99,7 +99,7 @@ describe('A19: a 202', () => {
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('A19: a page that dies while it polls: the next one goes on polling, and sends nothing', async ({ world }) => {
+  test('A19: if a page dies while it polls, the next one goes on polling, and sends nothing', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     world.server.plays(
       ACCEPTED,
@@ -121,16 +121,16 @@ describe('A19: a 202', () => {
   });
 
   test.for([
-    ["it may be that one's: done, but not certain", GENERIC, false],
-    ['a mismatch would have been answered: done for certain', { ...GENERIC, answersMismatch: true }, true],
-  ] as const)('A19: one that comes after another payload: %s', async ([_, dialect, certain], { world }) => {
+    ['done, but not certain, because it may be about the earlier payload', GENERIC, false],
+    ['done for certain, if the server would have answered a mismatch', { ...GENERIC, answersMismatch: true }, true],
+  ] as const)('A19: after another payload was sent: %s', async ([_, dialect, certain], { world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect });
     await world.end(tab, pay(once, ONE), charged(lost()));
     const edited = await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }), ACCEPTED, answers(200, { status: 'paid' }));
     expect(edited.outcome).toMatchObject({ type: 'fresh', effect: 'done', certain, changed: true });
   });
 
-  test('A19: a link that an earlier payload left behind is not that of the next one', async ({ world }) => {
+  test('A19: the link that an earlier payload left behind tells of that payload, not of the next one', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', dialect: { ...GENERIC, answersMismatch: true }, limits: { inProgressMs: 0 } });
     await world.end(tab, pay(once), ACCEPTED, answers(202));
     const edited = await world.end(tab, pay(once, { body: { ...CART, amount: 20 } }), answers(200, { status: 'paid' }));
@@ -177,8 +177,8 @@ describe('A39: streams and large bodies', () => {
 
   test.for([
     ['before anything is sent or stored', false, { type: 'unsent', reason: 'unreplayable-body', sent: 'no' }],
-    ['and after an unknown outcome it is not said that nothing was sent', true, { effect: 'unknown', sent: 'maybe' }],
-  ] as const)('A39, A50: a longer one is refused, %s', async ([_, unknown, outcome], { world }) => {
+    ['and after an unknown outcome not told as unsent', true, { effect: 'unknown', sent: 'maybe' }],
+  ] as const)('A39, A50: a stream that is too long is refused, %s', async ([_, unknown, outcome], { world }) => {
     if (unknown) await world.interrupted(charged(lost()));
     const { tab, once } = world.open({ limits: { bodyBytes: 3 } });
     const init = { method: 'POST', body: stream('payload'), duplex: 'half', once: NAME } as RequestInit;
@@ -188,7 +188,7 @@ describe('A39: streams and large bodies', () => {
 });
 
 describe('A40: in progress for ever', () => {
-  test('A40: a call within a minute of that makes one attempt, on another page too; a later one has a budget again', async ({ world, tab, once }) => {
+  test('A40: a call within the next minute makes one attempt, on another page, too; a later one waits again', async ({ world, tab, once }) => {
     world.server.otherwise = answers(409);
     await world.end(tab, pay(once, { limits: { inProgressMs: 5 * SECOND } }));
     const spent = world.server.arrivals.length;

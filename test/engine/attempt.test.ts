@@ -1,5 +1,5 @@
 /**
- * Goal: one attempt ends in time, says no more than it knows, and keeps of an answer what can be given again. Method: the
+ * Goal: one attempt ends in time, claims no more than it knows, and keeps of an answer what can be given again. Method: the
  * attempt alone, on a transport that the test answers by hand, with bodies of every length and type.
  */
 import { describe, expect, test } from 'vitest';
@@ -49,8 +49,8 @@ const bytes = (...chunks: readonly string[]): ReadableStream<Uint8Array> =>
     },
   });
 
-describe('what is sent', () => {
-  test('is the request as it was prepared, with a signal of its own', async () => {
+describe('the request of an attempt', () => {
+  test('is sent as it was prepared, with an abort signal of its own', async () => {
     const sent: unknown[] = [];
     const { left } = scene(
       async (url, { signal, ...init }) => {
@@ -63,7 +63,7 @@ describe('what is sent', () => {
     expect(sent).toEqual([URL_, true, { credentials: 'include', method: 'POST', headers: { A: 'b' }, body: '{}' }]);
   });
 
-  test('without a body has none', async () => {
+  test('has no body if the call has none', async () => {
     let body: unknown;
     await scene(
       async (_, init) => {
@@ -75,7 +75,7 @@ describe('what is sent', () => {
     expect(body).toBeNull();
   });
 
-  test('is nothing when it must not leave', async () => {
+  test('is not sent if it must not leave', async () => {
     let calls = 0;
     const { left, leaving } = scene(async () => {
       calls++;
@@ -87,10 +87,10 @@ describe('what is sent', () => {
   });
 });
 
-describe('its end', () => {
+describe('the end of an attempt', () => {
   const never: Send = () => new Promise(() => {});
 
-  test('is at its limit, with the transport told to stop', async () => {
+  test('comes at the time limit, and the transport is told to stop', async () => {
     let signal: AbortSignal | null | undefined;
     const { clock, left } = scene((_, init) => {
       ({ signal } = init);
@@ -105,7 +105,7 @@ describe('its end', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('is at once when its caller is gone', async () => {
+  test('comes at once when the caller is gone', async () => {
     const { clock, stop, left } = scene(never);
     const ended = left();
     stop.abort();
@@ -113,7 +113,7 @@ describe('its end', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('with an answer leaves no timer, and does not touch the transport any more', async () => {
+  test('with an answer leaves no timer, and does not abort the transport', async () => {
     let signal: AbortSignal | null | undefined;
     const { clock, left } = scene(async (_, init) => {
       ({ signal } = init);
@@ -136,14 +136,14 @@ describe('its end', () => {
     expect(await ended).toEqual({ end: 'no-answer', cause: undefined, status: 201 });
   });
 
-  test('is "not sent" only if the transport says so, and nothing had arrived or was cut', async () => {
+  test('is "not sent" only if the transport says so and no status has arrived', async () => {
     const cause = new NeverConnected('refused');
     expect(await scene(() => Promise.reject(cause)).left()).toEqual({ end: 'not-sent', cause });
     const broken = new ReadableStream({ start: (controller) => controller.error(cause) });
     expect(await scene(async () => new Response(broken, { status: 201 })).left()).toEqual({ end: 'no-answer', cause, status: 201 });
   });
 
-  test('by a platform that throws while it judges the error rejects, and leaves no timer', async () => {
+  test('is a rejection if the platform throws while it judges the error; no timer is left', async () => {
     const { clock, left } = scene(() =>
       Promise.reject(
         Object.defineProperty({}, 'judged', {
@@ -159,7 +159,7 @@ describe('its end', () => {
   });
 
   test.each([10 * ATTEMPT_MS, -10 * ATTEMPT_MS])(
-    'after a sleep, or with a clock that was set by %i ms, waits a moment for what has arrived meanwhile',
+    'waits a moment for an answer that has arrived meanwhile, after a sleep or on a clock that was set by %i ms',
     async (ms) => {
       let arrives: (response: Response) => void = () => {};
       const { clock, left } = scene(
@@ -178,7 +178,7 @@ describe('its end', () => {
     },
   );
 
-  test.each([ATTEMPT_MS, -ATTEMPT_MS])('and no longer than that: set by %i ms', async (ms) => {
+  test.each([ATTEMPT_MS, -ATTEMPT_MS])('comes after that moment at the latest: clock set by %i ms', async (ms) => {
     const { clock, left } = scene(never);
     const ended = left();
     clock.jump(ms);
@@ -196,7 +196,7 @@ describe('its end', () => {
   });
 });
 
-describe('of an answer', () => {
+describe('the body of an answer', () => {
   const read = async (body: BodyInit | null, headers: Record<string, string> = {}) => answered(await scene(async () => new Response(body, { headers })).left());
   const TEXT = { 'content-type': 'text/plain' };
 
@@ -206,12 +206,12 @@ describe('of an answer', () => {
     ['XML', { 'content-type': 'application/xml; charset=UTF-8' }],
     ['a script', { 'content-type': 'application/javascript; charset="utf-8"' }],
     ['a form', { 'content-type': 'application/x-www-form-urlencoded; charset=utf8' }],
-  ])('%s is kept as text, in one chunk or several', async (_, headers) => {
+  ])('is kept as text if it is %s, in one chunk or several', async (_, headers) => {
     for (const stream of [bytes('hé', 'llo'), bytes('héllo'), bytes('', 'héllo', '')])
       expect(await read(stream, headers)).toMatchObject({ body: 'héllo', text: 'héllo' });
   });
 
-  test('without a type is text; without a body, nothing', async () => {
+  test('is kept as text if it has no type, and is null if there is none', async () => {
     expect(await read(bytes('{}'))).toMatchObject({ body: '{}', text: '{}' });
     expect(await read(null)).toMatchObject({ body: null, text: '' });
   });
@@ -219,7 +219,7 @@ describe('of an answer', () => {
   test.each([
     ['an image', { 'content-type': 'image/png' }, ''],
     ['text of another charset', { 'content-type': 'text/plain; charset=latin1' }, 'abc'],
-  ])('%s is kept as bytes; only text is read', async (_, headers, said) => {
+  ])('is kept as bytes if it is %s; only text is read', async (_, headers, said) => {
     for (const stream of [bytes('ab', 'c'), bytes('abc')]) {
       const { body, text } = await read(stream, headers);
       expect(body).toBeInstanceOf(ArrayBuffer);
@@ -229,7 +229,7 @@ describe('of an answer', () => {
   });
 
   test.each([{}, { 'content-type': 'text/csv' }, { 'content-type': 'application/json; charset=utf-8' }])(
-    'bytes that are no UTF-8 are kept as bytes: %o',
+    'is kept as bytes if it is no UTF-8: %o',
     async (headers) => {
       const sent = Uint8Array.of(0, 255, 98, 228);
       const { body, text } = await read(sent, headers as Record<string, string>);
@@ -239,7 +239,7 @@ describe('of an answer', () => {
   );
 
   test.each([{}, { 'content-type': 'application/json; charset=shift_jis' }])(
-    'JSON in Shift_JIS, whose letters have brackets among their bytes, was not cut: %o',
+    'is not taken for cut if it is JSON in Shift_JIS, whose letters have brackets among their bytes: %o',
     async (headers) => {
       const sent = Uint8Array.of(...[...'{"a":"'].map((one) => one.charCodeAt(0)), 0x83, 0x5b, 0x95, 0x5c, 0x22, 0x7d);
       expect((await read(sent, headers as Record<string, string>)).text).toMatch(/^{"a":/);
@@ -247,17 +247,17 @@ describe('of an answer', () => {
   );
 
   test.each<[string, Uint8Array<ArrayBuffer> | string]>([
-    ['', '{"a":1'],
+    ['before its last bracket', '{"a":1'],
     ['after an inner bracket', '{"a":{"b":1}'],
-    ['in a text with the bracket that is missing', '{"a":"x }'],
-    ['after such a text', '["}]",1'],
-    ['in such a text, behind a quote', '["a\\"]'],
-    ['in a letter', new TextEncoder().encode('["bé').slice(0, -1)],
-  ])('JSON that was cut %s is none', async (_, sent) => {
+    ['in a string that contains the missing bracket', '{"a":"x }'],
+    ['after a string that contains the missing bracket', '["}]",1'],
+    ['in such a string, after an escaped quote', '["a\\"]'],
+    ['in the bytes of a letter', new TextEncoder().encode('["bé').slice(0, -1)],
+  ])('is no answer if it is JSON that was cut %s', async (_, sent) => {
     await expect(read(sent)).rejects.toThrow('no-answer');
   });
 
-  test('a chunk that is a part of a larger buffer is that part', async () => {
+  test('is only the part of a larger buffer that a chunk stands for', async () => {
     const whole = new TextEncoder().encode('xxabcxx');
     const part = new ReadableStream({
       start(controller) {
@@ -269,29 +269,29 @@ describe('of an answer', () => {
     expect(new Uint8Array(body as ArrayBuffer)).toEqual(new TextEncoder().encode('abc'));
   });
 
-  test('the longest body that fits is kept', async () => {
+  test('is kept if it is as long as the limit', async () => {
     const fits = 'x'.repeat(LIMIT);
     expect(await read(bytes(fits), { ...TEXT, 'content-length': String(LIMIT) })).toMatchObject({ body: fits });
     expect(await read(bytes(fits.slice(1), 'x'), TEXT)).toMatchObject({ body: fits });
   });
 
   test.each<[string, BodyInit, Record<string, string>]>([
-    ['a body that announces itself as too long', bytes('short'), { ...TEXT, 'content-length': String(LIMIT + 1) }],
-    ['a body that turns out to be', bytes('x'.repeat(LIMIT), 'x'), TEXT],
-    ['a stream of events', bytes('data: 1'), { 'content-type': 'text/event-stream' }],
-  ])('%s is not kept, and its caller reads all of it', async (_, stream, headers) => {
+    ['if it announces that it is too long', bytes('short'), { ...TEXT, 'content-length': String(LIMIT + 1) }],
+    ['if it turns out to be too long', bytes('x'.repeat(LIMIT), 'x'), TEXT],
+    ['if it is an event stream', bytes('data: 1'), { 'content-type': 'text/event-stream' }],
+  ])('is not kept %s, and the caller reads all of it', async (_, stream, headers) => {
     const { response, body, text } = await read(stream, headers);
     expect([body, text]).toEqual([undefined, '']);
     expect(await response.text()).toMatch(/^(short|x{17}|data: 1)$/);
   });
 
-  test('an opaque one has none', async () => {
+  test('is null if the answer is opaque', async () => {
     const opaque = Object.defineProperties(new Response(), { type: { value: 'opaque' }, status: { value: 0 } });
     const { body, text } = answered(await scene(async () => opaque).left());
     expect([body, text]).toEqual([null, '']);
   });
 
-  test('a body that goes on is cut when nobody wants it any more, one that was kept is not touched', async () => {
+  test('is cut if it still arrives and nobody wants it any more; a body that was kept is not touched', async () => {
     for (const [body, cut] of [
       ['x'.repeat(LIMIT + 1), true],
       ['short', false],
@@ -312,7 +312,7 @@ describe('of an answer', () => {
 describe('an answer as the rules see it', () => {
   const of = (text: string, response = new Response(null, { status: 202, headers: { 'X-A': 'b' } })) => answerOf({ response, text });
 
-  test('is what came, with the defaults of platforms that leave them out', () => {
+  test('has what came, and defaults where the platform leaves them out', () => {
     expect(of('')).toMatchObject({ status: 202, type: 'default', redirected: false, text: '', json: undefined });
     expect(of('').header('x-a')).toBe('b');
     const bare = { status: 200, headers: new Headers() } as Response;
@@ -328,16 +328,16 @@ describe('an answer as the rules see it', () => {
     ['{"a":', undefined],
     ['5', undefined],
     ['', undefined],
-  ])('%j as JSON is %j', (text, json) => {
+  ])('reads %j as JSON: %j', (text, json) => {
     const answer = of(text);
     expect(answer.json).toEqual(json);
-    // The same object each time.
+    // It is parsed once: the same object each time.
     expect(answer.json).toBe(answer.json);
   });
 });
 
-describe('an answer once more', () => {
-  test('is like the first: status, headers, body and address', async () => {
+describe('the copy of an answer for another caller', () => {
+  test('has the status, headers and address of the first, and the kept body', async () => {
     const response = new Response('first', { status: 201, statusText: 'Made', headers: { 'X-A': 'b' } });
     Object.defineProperty(response, 'url', { value: URL_ });
     const copy = replayResponse({ response, body: 'kept', text: 'kept' });
@@ -346,7 +346,7 @@ describe('an answer once more', () => {
     expect(await copy?.text()).toBe('kept');
   });
 
-  test('is none where the body was not kept', () => {
+  test('does not exist if the body was not kept, unless there is no body', () => {
     expect(replayResponse({ response: new Response('long'), text: '' })).toBeUndefined();
     expect(replayResponse({ response: new Response(null, { status: 204 }), body: null, text: '' })).toMatchObject({ status: 204 });
   });

@@ -1,6 +1,6 @@
 /**
- * Goal: a consent covers its own payload until its own time and nothing else, and what it covers is not lost on the way.
- * Method: sequences in which an edit, a later call, a late look or a short outage comes between the page and the worker.
+ * Goal: a consent covers only its own payload, and only until its time, and what it covers is not lost on the way. Method:
+ * sequences in which an edit, a later call, a late read or a short outage comes between the page and the worker.
  */
 import { describe, expect, test } from 'vitest';
 import { background, hooks, move, type OnceOptions, type Outcome, resumeInBackground } from '../../src/entries/index.js';
@@ -26,9 +26,9 @@ function scene(ofWorker: OnceOptions = {}, of: TabOptions = {}) {
   return { world, who, page, worker, told, inMs, pays, goOn };
 }
 
-describe('what was stored for a consent alone', () => {
+describe('a request that was stored for a consent alone', () => {
   test.each([['with a consent of its own', true] as const, ['without one', false] as const])(
-    'goes when another payload %s takes its place',
+    'is removed when another payload %s takes its place',
     async (_, agreed) => {
       const { world, inMs, pays, goOn } = scene();
       await pays(inMs(MINUTE), charged(lost()));
@@ -48,7 +48,7 @@ describe('what was stored for a consent alone', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('stays after its time where a later call has asked to keep it', async () => {
+  test('stays after its time if a later call asked to keep it', async () => {
     const { world, inMs, pays, goOn } = scene();
     await pays(inMs(MINUTE));
     await pays({ keep: { request: true } });
@@ -57,7 +57,7 @@ describe('what was stored for a consent alone', () => {
     expect(world.record()?.request).toMatchObject({ method: 'POST', consent: undefined });
   });
 
-  test('stays after its time where an earlier call has asked to keep it', async () => {
+  test('stays after its time if an earlier call asked to keep it', async () => {
     const { world, inMs, pays, goOn } = scene();
     await pays({ keep: { request: true } });
     await pays(inMs(MINUTE));
@@ -67,7 +67,7 @@ describe('what was stored for a consent alone', () => {
     expect(world.record()?.request).toMatchObject({ method: 'POST', consent: undefined });
   });
 
-  test('goes after its time where an earlier call has asked to keep another payload', async () => {
+  test('is removed after its time if an earlier call asked to keep another payload', async () => {
     const { world, inMs, pays, goOn } = scene();
     await pays({ keep: { request: true } });
     await pays({ body: OTHER, ...inMs(MINUTE) });
@@ -78,9 +78,9 @@ describe('what was stored for a consent alone', () => {
   });
 });
 
-test('what is sent without the page follows no redirect that the page’s own call would have refused', async () => {
+test('a request that is sent without the page follows no redirect that the page’s own call would have refused', async () => {
   const effects: string[] = [];
-  // A release moves the address, and the new one knows none of the old one’s keys.
+  // A release has moved the address, and the new address knows no key of the old one.
   const fetch: NonNullable<OnceOptions['fetch']> = async (_, init) => {
     if (init?.redirect === 'error') throw new TypeError('Failed to fetch');
     effects.push('at the new address');
@@ -92,7 +92,7 @@ test('what is sent without the page follows no redirect that the page’s own ca
   expect(effects).toEqual([]);
 });
 
-test('a press that joins a call under way brings no consent of its own', async () => {
+test('a press that joins a call under way adds no consent of its own', async () => {
   const { world, page, inMs, goOn } = scene();
   world.server.plays(delayed(SECOND, lost()));
   watched(pay(page.once, ONE));
@@ -104,14 +104,14 @@ test('a press that joins a call under way brings no consent of its own', async (
   expect(world.record()?.request).toBeUndefined();
 });
 
-test('a time without an end is refused: a store of JSON could not keep it', async () => {
+test('a time without an end is refused, because a store of JSON could not keep it', async () => {
   const { world, page } = scene();
   const { error } = await world.end(page.tab, pay(page.once, { background: { untilMs: Number.POSITIVE_INFINITY } }));
   expect(String(error)).toMatch(/RangeError.*untilMs must be a time in ms since 1970, got Infinity/);
   expect(world.records).toEqual([]);
 });
 
-test('a worker whose client lacks the feature is refused: it would send a payload that nobody agreed to', async () => {
+test('a worker whose client lacks the feature is refused, because it would send a payload that nobody agreed to', async () => {
   const { world, page, inMs, worker } = scene({ use: [] });
   world.server.plays(delayed(SECOND, lost()), delayed(SECOND, lost()));
   const first = watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
@@ -127,7 +127,7 @@ test('a worker whose client lacks the feature is refused: it would send a payloa
 test.each([
   ['done', answers(201), { effect: 'done' }],
   ['refused', answers(402), { effect: 'none', type: 'rejected' }],
-] as const)('a worker that waited for a page is told how that ended: %s', async (_, reply, ended) => {
+] as const)('a worker that waited for a page tells how the operation ended: %s', async (_, reply, ended) => {
   const { world, page, inMs, worker, told } = scene();
   world.server.plays(delayed(5 * SECOND, reply));
   const call = watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
@@ -140,29 +140,32 @@ test.each([
 });
 
 test.each<[string, Entry | undefined]>([
-  ['nothing', undefined],
-  ['one that is done', answers(201)],
-  ['one that was declined', answers(402, { code: 'card_declined' })],
-  ['one that was refused, and left its key in use', answers(422, { code: 'no_such_address' })],
-])('a worker waits for a page, whose customer cancels before anything is sent: it tells nothing, as before it there was %s', async (_, before) => {
-  const { world, page, inMs, worker, told } = scene();
-  if (before) {
-    await world.end(page.tab, pay(page.once), before);
-  }
-  page.tab.online = false;
-  const cancel = new AbortController();
-  const press = watched(pay(page.once, { ...inMs(10 * MINUTE), repeat: 'always', signal: cancel.signal }));
-  await rest();
-  const going = watched(resumeInBackground(worker.once));
-  await rest();
-  cancel.abort(new Error('cancelled'));
-  const { error } = await world.end(page.tab, press);
-  expect(await world.run(going)).toEqual({ open: 0 });
-  expect(page.tab.outcomeOf(error)).toMatchObject({ type: 'unsent' });
-  expect(told).toEqual([]);
-});
+  ['none', undefined],
+  ['done', answers(201)],
+  ['declined', answers(402, { code: 'card_declined' })],
+  ['refused, and its key stays in use', answers(422, { code: 'no_such_address' })],
+])(
+  'a worker waits for a page, whose customer cancels before anything is sent: the worker tells no outcome; earlier operation of the name: %s',
+  async (_, before) => {
+    const { world, page, inMs, worker, told } = scene();
+    if (before) {
+      await world.end(page.tab, pay(page.once), before);
+    }
+    page.tab.online = false;
+    const cancel = new AbortController();
+    const press = watched(pay(page.once, { ...inMs(10 * MINUTE), repeat: 'always', signal: cancel.signal }));
+    await rest();
+    const going = watched(resumeInBackground(worker.once));
+    await rest();
+    cancel.abort(new Error('cancelled'));
+    const { error } = await world.end(page.tab, press);
+    expect(await world.run(going)).toEqual({ open: 0 });
+    expect(page.tab.outcomeOf(error)).toMatchObject({ type: 'unsent' });
+    expect(told).toEqual([]);
+  },
+);
 
-test('nor does it tell the end of what the customer pressed after that, without an agreement', async () => {
+test('after such a cancelled press, the worker does not tell the outcome of a later press without a consent either', async () => {
   const { world, page, inMs, worker, told } = scene({}, { locks: false });
   page.tab.online = false;
   const cancel = new AbortController();
@@ -178,7 +181,7 @@ test('nor does it tell the end of what the customer pressed after that, without 
   expect(told).toEqual([]);
 });
 
-test('a guest logs in while the worker is at it: it goes on as hers, and its end is stored', async () => {
+test('a guest logs in while the worker drives the operation: it goes on as the user’s, and its end is stored', async () => {
   const { world, who, page, worker, inMs, pays, goOn } = scene();
   who.user = 'guest';
   await pays(inMs(10 * MINUTE), charged(lost()));
@@ -194,8 +197,8 @@ test('a guest logs in while the worker is at it: it goes on as hers, and its end
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
-describe('a payment that has never left, of a page that is gone,', () => {
-  /** `act` comes between the worker's claim and its attempt. */
+describe('a payment that was never sent, of a page that is gone,', () => {
+  /** Calls `act` between the worker's claim and its attempt. */
   const through = async (act: (who: { user: string }, online: (is: boolean) => void) => void) => {
     let meets = true;
     const headers = () => {
@@ -209,7 +212,7 @@ describe('a payment that has never left, of a page that is gone,', () => {
     page.tab.kill();
     await goOn();
     expect(told).toMatchObject([{ effect: 'unknown', attempts: 0 }]);
-    // As clean as it was, so that a server which knows no keys may get it as well.
+    // The record is still clean, so that the request may also go to a server that knows no keys.
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false, firstSentAt: undefined });
     meets = false;
     who.user = 'ann';
@@ -219,12 +222,12 @@ describe('a payment that has never left, of a page that is gone,', () => {
     expect(told.at(-1)).toMatchObject({ type: 'fresh' });
   };
 
-  test('outlives a hook that fails', () =>
+  test('survives a hook that fails', () =>
     through(() => {
       throw new Error('no token');
     }));
-  test('outlives another user who logs in before it leaves', () => through((who) => void (who.user = 'bob')));
-  test('outlives a network that goes before it leaves', () =>
+  test('survives another user who logs in before it is sent', () => through((who) => void (who.user = 'bob')));
+  test('survives a network that is lost before it is sent', () =>
     through((_, online) => {
       online(false);
       throw new Error('no network');
@@ -235,14 +238,14 @@ describe.each([
   ['with locks', {}],
   ['without locks', { locks: false }],
   ['on a server', { locks: false, server: true }],
-] as const)('beside a press of another payload, %s', (_, of) => {
+] as const)('an operation that goes on beside a press of another payload, %s,', (_, of) => {
   test.each([
-    ['that its customer cancels', true],
-    ['that goes its way', false],
-  ] as const)('%s: what goes on joins no press, and sends nothing that nobody agreed to', async (_, cancels) => {
+    ['the customer cancels the press', true],
+    ['the press is not cancelled', false],
+  ] as const)('does not join the press, and sends nothing that nobody agreed to: %s', async (_, cancels) => {
     const { world, page, inMs, pays } = scene({}, of);
     await pays({ ...inMs(10 * MINUTE), keep: { request: true } });
-    // What goes on is found before the press is stored.
+    // `resumeInBackground` finds the operation before the press is stored.
     page.tab.faults.next('none', { name: 'slow', ms: 3 * SECOND });
     const cancel = new AbortController();
     const going = resumeInBackground(page.once);
@@ -257,11 +260,11 @@ describe.each([
   });
 });
 
-describe('a consent to a payload whose first bytes were others, with the same fingerprint, at a server that compares bytes', () => {
+describe('a consent to a payload that was first sent with other bytes of the same fingerprint, on a server that compares bytes', () => {
   const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
   const bodyOf = (at: number) => ({ body: { cart: 'c1', at } });
   const bodies = async ({ server }: World) => (await Promise.all(server.arrivals.map(textOf))).map((body) => JSON.parse(body).at);
-  /** The first bytes of a key are those that it stands for. */
+  /** For the server, a key stands for the first bytes that came with it. */
   const comparing = (world: World): void => {
     world.server.otherwise = async (arrival, server) => {
       const other = (await textOf(arrival)) !== (await textOf(server.arrivals[0] as Arrival));
@@ -269,7 +272,7 @@ describe('a consent to a payload whose first bytes were others, with the same fi
     };
   };
 
-  test.each(['in the page that has them', 'after a reload'])('%s: the first ones are sent again, and no others', async (where) => {
+  test.each(['in the page that has them', 'after a reload'])('%s: the worker sends the first bytes or nothing', async (where) => {
     const world = newWorld();
     const tab = world.tab();
     const options = { namespace: 'ann', fingerprint, ...ONE };

@@ -1,6 +1,7 @@
 /**
- * Goal: what a customer agreed to goes on without the page, under its key, until its time, for its user, and nothing else does.
- * Method: a page that dies, and a worker of the same world that calls `resumeInBackground` at every awkward moment.
+ * Goal: an operation that the customer agreed to goes on without the page, under its key, until its time, and for its user; no
+ * other operation does. Method: a page that dies, and a worker in the same world that calls `resumeInBackground` at every awkward
+ * moment.
  */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -21,7 +22,7 @@ function scene(options: OnceOptions = {}) {
   const page = world.open(all);
   const worker = world.open(all, { name: 'worker' });
   const inMs = (ms: number) => ({ background: { untilMs: world.clock.now() + ms } });
-  /** The page pays, its one answer is lost after the effect, and it dies. */
+  /** The page pays, loses its only answer after the effect, and dies. */
   const die = async (more: PayOptions = {}) => {
     const { outcome } = await world.end(page.tab, pay(page.once, { ...inMs(10 * MINUTE), ...ONE, ...more }), charged(lost()));
     expect(outcome).toMatchObject({ effect: 'unknown' });
@@ -32,7 +33,7 @@ function scene(options: OnceOptions = {}) {
   return { world, who, all, page, worker, inMs, die, goOn };
 }
 
-/** What is to go on later, and what was told meanwhile. */
+/** Calls `resumeInBackground`. Gives its result, and the outcomes that were told meanwhile. */
 async function inBackground(once: Once, signal?: AbortSignal): Promise<InBackground & { readonly resumed: readonly object[] }> {
   const resumed: object[] = [];
   const stop = subscribe(once, (event) => 'outcome' in event && resumed.push({ name: event.operation, outcome: event.outcome }));
@@ -44,7 +45,7 @@ async function inBackground(once: Once, signal?: AbortSignal): Promise<InBackgro
 const NOTHING = { resumed: [], open: 0 };
 
 describe('the option', () => {
-  test('is refused without its feature, by the name of the import; nothing is stored or sent', async () => {
+  test('is refused without its feature, and the error names the import; nothing is stored or sent', async () => {
     const { world, page, inMs } = scene({ use: [] });
     const { error } = await world.end(page.tab, pay(page.once, inMs(MINUTE)));
     expect(error).toBeInstanceOf(TypeError);
@@ -53,11 +54,11 @@ describe('the option', () => {
   });
 
   test.each<[string, OnceOptions, (untilMs: number) => Parameters<typeof pay>[1], RegExp]>([
-    ['a time that is a length', {}, () => ({ background: { untilMs: 600_000 } }), /untilMs must be a time in ms since 1970, got 600000/],
+    ['a length in place of a time', {}, () => ({ background: { untilMs: 600_000 } }), /untilMs must be a time in ms since 1970, got 600000/],
     ['no namespace', { namespace: 'x' }, (untilMs) => ({ background: { untilMs } }), /needs the option namespace/],
     ['a body that cannot be stored', {}, (untilMs) => ({ background: { untilMs }, init: { body: new Blob(['x']) } }), /cannot store this body/],
     [
-      'a word',
+      'a word in place of a time',
       {},
       () => ({ background: { untilMs: 'soon' as never } }),
       /once\.background\.untilMs must be a (number|time in ms since 1970), got (string|soon)/,
@@ -78,21 +79,21 @@ describe('the option', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('whose time is over already is no consent', async () => {
+  test('gives no consent if its time is over already', async () => {
     const { world, page, inMs } = scene();
     await world.end(page.tab, pay(page.once, { ...inMs(-1), ...ONE }), lost());
     expect(world.record()?.request).toBeUndefined();
   });
 
-  test('leaves nothing behind when the operation has ended', async () => {
+  test('leaves nothing in the record when the operation has ended', async () => {
     const { world, page, inMs } = scene();
     await world.end(page.tab, pay(page.once, inMs(MINUTE)), answers(201));
     expect(JSON.stringify(world.record())).not.toMatch(/consent|amount/);
   });
 });
 
-describe('a page that died', () => {
-  test('is gone on with under its key, with its bytes; then there is nothing left', async () => {
+describe('the operation of a page that died', () => {
+  test('goes on under its key and with its bytes; then nothing is left to do', async () => {
     const { world, die, goOn } = scene();
     const key = await die();
     world.server.plays(replays());
@@ -102,14 +103,14 @@ describe('a page that died', () => {
     expect(await goOn()).toEqual(NOTHING);
   });
 
-  test('without a consent is left alone, also where its request is stored', async () => {
+  test('is left alone without a consent, even if its request is stored', async () => {
     const { world, die, goOn, all } = scene({ keep: { request: true } });
     await die({ background: undefined });
     expect(await goOn()).toEqual(NOTHING);
     expect(await world.run(pending(world.tab().once(all)))).toMatchObject([{ name: NAME, resumable: true }]);
   });
 
-  test('whose consent is over can not be resumed any more, as the screens of the page say that found this out', async () => {
+  test('can not be resumed any more once its consent is over, and the screens of the client that finds this out say so', async () => {
     const { world, die, goOn, worker } = scene();
     await die();
     const screen = operation(worker.once, NAME);
@@ -130,14 +131,14 @@ describe('a page that died', () => {
     expect(await goOn()).toMatchObject({ resumed: [{ outcome: { effect: 'done' } }], open: 0 });
   });
 
-  test('offline: nothing is sent, and it stays open', async () => {
+  test('stays open offline, and nothing is sent', async () => {
     const { worker, die, goOn } = scene();
     await die();
     worker.tab.online = false;
     expect(await goOn()).toEqual({ resumed: [], open: 1 });
   });
 
-  test('that had sent nothing yet: the worker sends the first attempt', async () => {
+  test('gets its first attempt from the worker if the page had sent nothing', async () => {
     const { world, page, goOn, inMs } = scene();
     page.tab.online = false;
     watched(pay(page.once, inMs(MINUTE)));
@@ -149,8 +150,8 @@ describe('a page that died', () => {
   });
 });
 
-describe('its time', () => {
-  test('ends it: nothing is sent, what was stored for it alone goes, and the key stays for the next call', async () => {
+describe('the end of a consent', () => {
+  test('stops the operation: nothing is sent, the request stored for the consent alone is removed, and the key stays for the next call', async () => {
     const { world, die, goOn, all } = scene();
     const key = await die();
     await world.clock.advance(10 * MINUTE);
@@ -161,7 +162,7 @@ describe('its time', () => {
     expect((await world.end(next.tab, pay(next.once), replays())).outcome).toMatchObject({ type: 'replayed', key });
   });
 
-  test('leaves a request that the app keeps anyway', async () => {
+  test('does not remove a request that the app keeps anyway', async () => {
     const { world, die, goOn } = scene({ keep: { request: true } });
     await die();
     await world.clock.advance(10 * MINUTE);
@@ -169,7 +170,7 @@ describe('its time', () => {
     expect(world.record()?.request).toMatchObject({ method: 'POST', consent: undefined });
   });
 
-  test('ends it in the middle, too: no attempt leaves after it', async () => {
+  test('also counts between attempts: none leaves after it', async () => {
     const { world, die, goOn, inMs } = scene({ limits: { attempts: 1000 } });
     const until = inMs(20 * SECOND);
     await die(until);
@@ -180,7 +181,7 @@ describe('its time', () => {
     expect(world.server.arrivals.length).toBeGreaterThan(2);
   });
 
-  test('is part of what the record vouches for: one that was changed by a fault sends nothing', async () => {
+  test('is covered by the sum of the record: if a fault has changed it, nothing is sent', async () => {
     const { world, die, goOn } = scene();
     await die();
     world.damage(({ request, ...record }) => ({ ...record, request: { ...request, consent: { until: Number.MAX_SAFE_INTEGER, alone: true } } }) as OnceRecord);
@@ -188,8 +189,8 @@ describe('its time', () => {
   });
 });
 
-describe('whose it is', () => {
-  test('nobody is here, or somebody else: nothing is sent; when she is back, it goes on', async () => {
+describe('the user of the operation', () => {
+  test('is not logged in, or another user is: nothing is sent; when the user is back, it goes on', async () => {
     const { world, who, die, goOn } = scene();
     await die();
     for (const user of [undefined, 'bob']) {
@@ -201,7 +202,7 @@ describe('whose it is', () => {
     expect(await goOn()).toMatchObject({ resumed: [{ outcome: { effect: 'done' } }] });
   });
 
-  test('another user logs in between two attempts: no other attempt leaves', async () => {
+  test('changes between two attempts: no other attempt leaves', async () => {
     const { world, who, die, goOn } = scene();
     await die();
     world.server.plays(during(() => void (who.user = 'bob'), answers(503)));
@@ -209,7 +210,7 @@ describe('whose it is', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('a log-out takes it back; the key stays', async () => {
+  test('logs out: the consent is withdrawn, and the key stays', async () => {
     const { world, die, goOn, worker } = scene();
     const key = await die();
     await world.run(clear(worker.once));
@@ -217,7 +218,7 @@ describe('whose it is', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test('a guest who has logged in: it goes on as hers', async () => {
+  test('was a guest and has logged in: the operation goes on as the user’s', async () => {
     const { world, who, die, goOn, worker } = scene();
     who.user = 'guest';
     const key = await die();
@@ -228,7 +229,7 @@ describe('whose it is', () => {
   });
 });
 
-describe('a page that is at it', () => {
+describe('a page that drives the operation', () => {
   /** The worker begins while the page's answer is on its way. */
   async function both(act: (world: World, page: { tab: Tab; once: Once }) => unknown = () => {}, answer = answers(201)) {
     const { world, page, inMs, worker } = scene();
@@ -248,7 +249,7 @@ describe('a page that is at it', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('and dies: the worker goes on at once', async () => {
+  test('dies: the worker goes on at once', async () => {
     const { world, told } = await both((world, { tab }) => {
       tab.kill();
       world.server.plays(replays());
@@ -258,13 +259,13 @@ describe('a page that is at it', () => {
     expect((world.server.gaps[0] ?? 0) < SECOND).toBe(true);
   });
 
-  test('and hangs: the worker gives up, sends nothing, and it stays open', async () => {
+  test('hangs: the worker gives up and sends nothing, and the operation stays open', async () => {
     const { world, told } = await both((_, { tab }) => tab.freeze());
     expect(told).toEqual({ resumed: [], open: 1 });
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('and dies while the button is pressed in the context that waits: that call is joined, and sends at once', async () => {
+  test('dies while the button is pressed in the context that waits: that call sends at once, and nothing is left for the worker', async () => {
     const { world, page, inMs, worker, all } = scene();
     world.server.plays(delayed(20 * SECOND, answers(201)));
     watched(pay(page.once, { ...inMs(10 * MINUTE), ...ONE }));
@@ -279,7 +280,7 @@ describe('a page that is at it', () => {
     expect(world.server.gaps[0]).toBeLessThan(SECOND);
   });
 
-  test('and is logged out while the worker waits: nothing is sent', async () => {
+  test('is logged out while the worker waits: nothing is sent', async () => {
     const { world, told } = await both((world, { once }) => world.run(clear(once)), charged(lost()));
     expect(told).toEqual(NOTHING);
     expect(world.server.arrivals).toHaveLength(1);
@@ -307,7 +308,7 @@ describe('a second call of the name', () => {
     expect(after?.until).toBeGreaterThan(before?.until ?? Number.POSITIVE_INFINITY);
   });
 
-  test('with another payload, which the server refuses for the one that it holds: that one is not sent in its place', async () => {
+  test('with a consent to another payload, which the server refuses as reused: the earlier payload is not sent in its place', async () => {
     const { world, goOn, after } = await again({ body: { cart: 'c1', amount: 11 }, background: { untilMs: 0 } });
     expect(after).toEqual(CONSENT);
     world.server.plays(answers(422, { code: 'idempotency_key_reused' }));
@@ -315,7 +316,7 @@ describe('a second call of the name', () => {
     expect(await textOf(world.server.arrivals.at(-1) as Arrival)).toContain('11');
   });
 
-  test('with another payload, and no consent to that: nothing goes on', async () => {
+  test('with another payload, and no consent to that, ends the consent: nothing goes on', async () => {
     const { after, goOn } = await again({ body: { cart: 'c1', amount: 11 }, keep: { request: true } });
     expect(after).toBeUndefined();
     expect(await goOn()).toEqual(NOTHING);
@@ -323,13 +324,13 @@ describe('a second call of the name', () => {
 });
 
 describe('resumeInBackground', () => {
-  test('refuses what is no client, and unknown options', async () => {
+  test('refuses a value that is no client, and unknown options', async () => {
     const { page } = scene();
     await expect(resumeInBackground({} as never)).rejects.toThrow(TypeError);
     await expect(resumeInBackground(page.once, { prefix: ['pay'] } as never)).rejects.toThrow('there is no option resumeInBackground.prefix');
   });
 
-  test('with its time over tells what is open, and sends nothing more', async () => {
+  test('sends nothing more when its signal aborts, and tells how many operations are open', async () => {
     const { world, die, goOn } = scene();
     await die();
     const over = new AbortController();
@@ -341,7 +342,7 @@ describe('resumeInBackground', () => {
   test.each<[string, Locks | undefined]>([
     ['without locks', undefined],
     ['where the lock manager refuses', { acquire: () => Promise.reject(new DOMException('refused', 'SecurityError')) }],
-  ])('%s, two workers never both have an effect: one lease, one key', async (_, locks) => {
+  ])('%s, two workers never both send: one lease, one key', async (_, locks) => {
     const world = newWorld();
     const all: OnceOptions = { namespace: 'ann', use: [background()] };
     const opened = (): ReturnType<World['open']> => {

@@ -1,5 +1,5 @@
 /**
- * Goal: a wrong option, key, name, body or URL is an error that names it, before anything is sent or stored, and nothing
+ * Goal: a wrong option, key, name, body or URL leads to an error that names it, before anything is sent or stored, and nothing
  * can be smuggled into a header. Method: a table of mistakes at createOnce, at the call and in hooks.
  */
 import fc from 'fast-check';
@@ -16,13 +16,16 @@ circular['self'] = circular;
 
 type Mistake = readonly [field: string, options: unknown, kind: typeof TypeError | typeof RangeError];
 
-/** Only code can make these wrong, and its first run shows it: a page in production does not look (docs/decisions/0030-texts-and-builds.md). */
+/**
+ * Only code can make these wrong, and its first run shows it, so a page in production does not check them
+ * (docs/decisions/0030-texts-and-builds.md).
+ */
 const WHILE_DEVELOPING =
   /^(limits\.leaseMs|keep|keep\.(request|response|headers.*)|when.*|repeat|accepted|verdict|reconcile|headers|fingerprint|onOutcome|store|dialect|update|close|scope|atomic|replayed|dialect generic|subscribe|fetch|durability|retry|retry\.(minDelayMs|maxDelayMs|factor|budget)|origins|operation|connectivity)$/;
-/** Data can make these wrong anywhere. */
+/** Whether this build checks the mistake. Data can make the options of a call wrong, so those are checked in production, too. */
 const looked = ([field, given]: Mistake): boolean => !LEAN || !WHILE_DEVELOPING.test(field) || CALL.some(([, call]) => call === given);
 
-/** Of a client and of a call alike. */
+/** Options of both a client and a call. */
 const SHARED: Mistake[] = [
   ['limits', 5, TypeError],
   ['limits.attempts', { limits: { attempts: '5' } }, TypeError],
@@ -110,10 +113,13 @@ const CLIENT: Mistake[] = [
   ['idempotencyKey', { idempotencyKey: 'x' }, TypeError],
 ];
 
-test.each([undefined, null, ''])('extend refuses the namespace %o, as createOnce does: a customer who is not known shares nobody’s operations', (namespace) => {
-  for (const parent of [createOnce({ store: memoryStore() }), createOnce({ store: memoryStore(), namespace: 'shop' })])
-    expect(() => extend(parent, { namespace: namespace as undefined })).toThrow(/namespace/);
-});
+test.each([undefined, null, ''])(
+  'extend refuses the namespace %o, as createOnce does: otherwise a customer who is not known would share somebody’s operations',
+  (namespace) => {
+    for (const parent of [createOnce({ store: memoryStore() }), createOnce({ store: memoryStore(), namespace: 'shop' })])
+      expect(() => extend(parent, { namespace: namespace as undefined })).toThrow(/namespace/);
+  },
+);
 
 const CALL: Mistake[] = [
   ['operation', { operation: 'pay' }, TypeError],
@@ -149,7 +155,7 @@ describe('createOnce', () => {
     } catch (error) {
       thrown = error;
     }
-    // `null` and text are spread away by the helper that adds the store.
+    // The helper that adds the store spreads `null` and text away.
     if (given === null || typeof given === 'string') return;
     named(thrown, field, kind);
   });
@@ -172,7 +178,7 @@ describe('a call', () => {
   });
 
   test.for([new AbortController(), {}, 5, true, false, 'x'])(
-    'rejects with what is no signal, such as the controller: %o; nothing is sent or stored',
+    'rejects with something that is no signal, such as the controller: %o; nothing is sent or stored',
     async (signal, { world, tab, once }) => {
       named((await world.end(tab, pay(once, { init: { signal: signal as never } }))).error, 'signal', TypeError);
       expect(world.records).toEqual([]);
@@ -188,7 +194,7 @@ describe('a call', () => {
     expect(() => watched(once.fetch(undefined as never, { once: ['a'] }))).not.toThrow();
   });
 
-  test('explicit undefined is absent, in every option', async ({ world, tab, once }) => {
+  test('takes explicit undefined as absent, in every option', async ({ world, tab, once }) => {
     const nothing = {
       key: undefined,
       meta: undefined,
@@ -212,24 +218,24 @@ test.for<[string, unknown]>([
   ['a Map', new Map([[1, 2]])],
   ['undefined', { a: undefined }],
   ['NaN', [Number.NaN]],
-])('meta that is not JSON is refused, or stored as the JSON that it makes: %s in it', async ([_, meta], { world }) => {
+])('meta that is not JSON is refused, or stored as the JSON that it becomes: %s in it', async ([_, meta], { world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
   world.server.otherwise = lost();
   const { error } = await world.end(tab, pay(once, { limits: { attempts: 1 }, meta: meta as never }));
   if (error instanceof TypeError) return named(error, 'meta', TypeError);
-  // A store that clones, as IndexedDB does, would refuse anything else, and the record with it.
+  // A store that clones, as IndexedDB does, would refuse anything else, and with it the record.
   expect(structuredClone(world.record()?.meta)).toStrictEqual(JSON.parse(JSON.stringify(meta)));
 });
 
 describe('keys', () => {
   const BAD = ['', ' ', 'a b', 'a\nb', 'a\r\nX-Injected: 1', 'a\0b', 'ключ', 'a\tb', 'é', 'x'.repeat(256), '\u2028'];
-  test.each(BAD)('%j is refused before anything is stored, as an option, from a strategy and as a header', async (key) => {
+  test.each(BAD)('%j is refused before anything is stored, as an option, and from a strategy that is async or not', async (key) => {
     for (const options of [{ key }, { key: () => key }, { key: async () => key }]) {
       const world = newWorld();
       const { tab, once } = world.open();
       const { error } = await world.end(tab, pay(once, options));
       named(error, 'key', TypeError);
-      // A key may be a credential in disguise.
+      // A key may be a credential by mistake.
       if (key.trim().length > 2) expect((error as Error).message).not.toContain(key);
       expect(world.records).toEqual([]);
     }
@@ -254,11 +260,11 @@ describe('keys', () => {
 
   test.for<[string, unknown]>([
     ['a promise, because it is async by mistake', Promise.resolve(GENERIC)],
-    ['the name of one', 'stripe'],
-    ['its function', generic],
+    ['the name of a dialect', 'stripe'],
+    ['the function that makes one', generic],
     ['an empty object', {}],
     ['null', null],
-  ])('a dialect function that gives %s is refused, and a stored request is not sent in it', async ([, said], { world }) => {
+  ])('a dialect function that gives %s is refused, and a stored request is not sent', async ([, said], { world }) => {
     let gives: unknown = GENERIC;
     const options = { namespace: 'ann', keep: { request: true }, dialect: () => gives as never };
     const { tab, once } = world.open(options);
@@ -270,7 +276,7 @@ describe('keys', () => {
   });
 
   if (!LEAN)
-    test('a dialect that is no dialect is told what would be one', () => {
+    test('a value that is no dialect is refused with what is allowed', () => {
       const { tab } = newWorld().open();
       expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(`once: dialect must be a dialect or 'none', got "stripe"`);
       expect(() => tab.once({ dialect: 5 as never })).toThrow('once: dialect must be an object or a function or a string, got number');
@@ -307,13 +313,13 @@ describe('requests that no attempt could send', () => {
   test.for<[string, string, RequestInit]>([
     ['a GET with a body', URL_, { method: 'GET', body: 'x' }],
     ['no-cors', URL_, { method: 'POST', mode: 'no-cors' }],
-    ['a URL that is none', 'http://[', { method: 'POST' }],
+    ['an invalid URL', 'http://[', { method: 'POST' }],
   ])('%s: TypeError, nothing stored', async ([_, url, init], { world, tab, once }) => {
     expect((await world.end(tab, watched(once.fetch(url, { ...init, once: NAME })))).error).toBeInstanceOf(TypeError);
     expect(world.records).toEqual([]);
   });
 
-  test('a relative URL where there is no page: TypeError that says so; where there is one, it is resolved', async ({ world }) => {
+  test('a relative URL is a TypeError that says so where there is no page, and is resolved where there is one', async ({ world }) => {
     const server = world.open({ namespace: 'x' }, { server: true });
     const { error } = await world.end(server.tab, pay(server.once, { url: '/api/payments' }));
     named(error, 'url', TypeError);
@@ -341,7 +347,7 @@ describe('requests that no attempt could send', () => {
   });
 
   test.for([
-    ['a circle', () => circular],
+    ['a circular object', () => circular],
     ['a bigint', () => ({ amount: 1n })],
     ['an error of its own', () => JSON.parse('{')],
   ] as const)('a fingerprint hook that gives %s: a TypeError or its own error, nothing sent or stored', async ([_, fingerprint], { world, tab, once }) => {
@@ -355,21 +361,20 @@ describe('requests that no attempt could send', () => {
 describe('hooks that misbehave after a charge', () => {
   test.for<[string, (evidence: Evidence) => unknown, string]>([
     ['throws', () => JSON.parse('{'), 'JSON'],
-    [
-      'says a word that is none',
-      () => 'succeeded',
-      says('must return one of its words, or undefined, got "succeeded"', 'once: verdict: verdict, got "succeeded"'),
-    ],
+    ['says an unknown word', () => 'succeeded', says('must return one of its words, or undefined, got "succeeded"', 'once: verdict: verdict, got "succeeded"')],
     ['says a number', () => 7, 'number'],
-    ['says false where it has nothing to say', ({ status }: Evidence) => status === 402 && 'rejected', 'boolean'],
+    ['says false because it has nothing to say', ({ status }: Evidence) => status === 402 && 'rejected', 'boolean'],
     ['says null', () => null, 'null'],
     ['is async', async () => 'fresh', 'object'],
-  ])('a verdict hook that %s makes it unknown, never done, keeps the record, and is reported', async ([_, verdict, report], { world, tab, once }) => {
-    expect(await world.end(tab, pay(once, { verdict: verdict as never }), answers(201))).toMatchObject({
-      code: 'ERR_ONCE_UNKNOWN',
-      outcome: { effect: 'unknown', reason: 'not-a-verdict' },
-    });
-    expect(world.record()).toMatchObject({ state: 'pending' });
-    expect(tab.reported.map(String)).toEqual([expect.stringContaining(report)]);
-  });
+  ])(
+    'a verdict hook that %s makes the effect unknown and never done, keeps the record, and is reported',
+    async ([_, verdict, report], { world, tab, once }) => {
+      expect(await world.end(tab, pay(once, { verdict: verdict as never }), answers(201))).toMatchObject({
+        code: 'ERR_ONCE_UNKNOWN',
+        outcome: { effect: 'unknown', reason: 'not-a-verdict' },
+      });
+      expect(world.record()).toMatchObject({ state: 'pending' });
+      expect(tab.reported.map(String)).toEqual([expect.stringContaining(report)]);
+    },
+  );
 });

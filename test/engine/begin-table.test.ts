@@ -1,7 +1,7 @@
 /**
- * Goal: a call does with the record it finds what it should, in every cell. Method: each state is
- * brought about by the engine itself, then a page that was reloaded, or a second tab, calls; the expectation of each cell
- * is worked out here from the words of the table, not from the code.
+ * Goal: a call does the right thing with the record that it finds, in every cell of the table. Method: the engine itself brings
+ * each state about, then a reloaded page or a second tab calls. The expectation of each cell is worked out here from the words of
+ * the table, not from the code.
  */
 import { describe, expect } from 'vitest';
 import { type KeyStrategy, type OperationOptions, settle } from '../../src/entries/index.js';
@@ -29,7 +29,7 @@ interface Cell {
   readonly page: (typeof PAGES)[number];
 }
 
-/** What the table says: whether something is sent and under which key, or the code. */
+/** What the table says: under which key the request is sent, or the code of the error. */
 function expected({
   state,
   payload,
@@ -43,7 +43,7 @@ function expected({
       return 'new key';
     case 'clean':
       if (same) return 'same key';
-      // "A record whose key is not random is never clean."
+      // A record whose key is not random never counts as clean.
       if (key === 'random') return 'new key';
       return whenChanged === 'refuse' ? 'ERR_ONCE_MISMATCH' : 'same key';
     case 'ambiguous':
@@ -53,12 +53,13 @@ function expected({
     case 'settled':
       return repeat === 'always' || (repeat === 'if-changed' && !same) ? 'new key' : 'ERR_ONCE_ALREADY_SETTLED';
     case 'retired':
-      // A key that is not random, and that no server holds, stays: losing the storage then falls back on the key that took effect.
+      // A key that is not random stays if no server holds an effect under it: after a loss of the storage, the key that is made again is then the one
+      // that took effect.
       return key === 'random' ? 'new key' : 'same key';
   }
 }
 
-/** Brings the state about; tells the key that is stored. */
+/** Brings the state about, and gives the stored key. */
 async function bring(world: World, state: State, options: OperationOptions) {
   const { tab, once } = world.open();
   if (state === 'clean') {
@@ -69,7 +70,7 @@ async function bring(world: World, state: State, options: OperationOptions) {
   } else if (state !== 'none') {
     world.server.plays(state === 'settled' ? answers(201) : state === 'retired' ? lost() : charged(lost()));
     await world.end(tab, pay(once, { ...options, limits: { attempts: 1 } }));
-    // By hand: for a key that is not random a refusal alone would not do.
+    // By hand, because a refusal alone does not retire a record whose key is not random.
     if (state === 'retired') await world.run(settle(once, NAME, 'none'));
     if (state === 'past the window') await world.clock.advance(24 * HOUR);
   }
@@ -83,7 +84,7 @@ for (const state of STATES)
       for (const whenChanged of CHANGED)
         for (const key of Object.keys(KEYS) as (keyof typeof KEYS)[]) for (const page of PAGES) cells.push({ state, payload, repeat, whenChanged, key, page });
 
-describe('the record found, and what a call does with it', () => {
+describe('what a call does with the record that it finds', () => {
   const titled = cells.map(
     (cell) =>
       [`${cell.state}, ${cell.payload} payload, repeat ${cell.repeat}, ${cell.whenChanged}, ${cell.key} key, ${cell.page}`, expected(cell), cell] as const,
@@ -104,10 +105,10 @@ describe('the record found, and what a call does with it', () => {
       return;
     }
     expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', resumed: state === 'ambiguous' } });
-    // A literal key has no other generation.
+    // A literal key is the same in every generation.
     if (should === 'same key' || (cell.key === 'literal' && key !== undefined)) expect(end.outcome?.key).toBe(key);
     else expect(end.outcome?.key).not.toBe(key);
-    // Under the same key the server may have answered by the payload before.
+    // Under the same key, the server may have answered the earlier payload.
     const same = should === 'same key' ? state !== 'retired' : cell.key === 'literal' && state === 'settled';
     expect(end.outcome).toMatchObject({ changed: same && payload === 'other' });
     expect(world.record()?.payloads).toHaveLength(same && payload === 'other' ? 2 : 1);
@@ -115,7 +116,7 @@ describe('the record found, and what a call does with it', () => {
   });
 });
 
-describe('a literal key that is not the pending one', () => {
+describe('a literal key other than the pending one', () => {
   test.for(['clean', 'ambiguous'] as const)('%s: ERR_ONCE_MISMATCH, nothing sent, nothing changed', async (state, { world }) => {
     const { tab: before } = await bring(world, state, {});
     const record = world.record();
@@ -127,7 +128,7 @@ describe('a literal key that is not the pending one', () => {
     expect(world.record()).toEqual(record);
   });
 
-  test('settled: it answers by its name, whatever the key', async ({ world }) => {
+  test('settled: the record answers for its name, whatever the key', async ({ world }) => {
     const { tab: before } = await bring(world, 'settled', {});
     const tab = before.reload();
     expect(await world.end(tab, pay(tab.once(), { key: 'order-c1' }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
@@ -135,14 +136,14 @@ describe('a literal key that is not the pending one', () => {
 });
 
 describe('a literal key after a refusal', () => {
-  test('that was not sticky is sent again', async ({ world, tab, once }) => {
+  test('is sent again if the refusal was not sticky', async ({ world, tab, once }) => {
     world.server.plays(answers(402), answers(201));
-    // Not random, so the refusal leaves it unknown, and pending.
+    // The key is not random, so the refusal leaves the effect unknown and the record pending.
     expect((await world.end(tab, pay(once, { key: 'mine' }))).outcome).toMatchObject({ effect: 'unknown' });
     expect(await world.end(tab, pay(once, { key: 'mine' }))).toMatchObject({ status: 201, outcome: { key: 'mine' } });
   });
 
-  test('that was sticky is burnt, over a reload too; another key is not', async ({ world, tab, once }) => {
+  test('is burnt if the refusal was sticky, also after a reload; another literal key is not', async ({ world, tab, once }) => {
     world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }), answers(201));
     expect((await world.end(tab, pay(once, { key: 'mine' }))).outcome).toMatchObject({ type: 'rejected', replayed: true });
     const next = tab.reload();
@@ -152,8 +153,8 @@ describe('a literal key after a refusal', () => {
   });
 });
 
-describe('a pending record wins', () => {
-  test('over a strategy that fails or hangs', async () => {
+describe('the key of a pending record', () => {
+  test('is used even if the strategy fails or hangs', async () => {
     for (const strategy of [() => Promise.reject(new Error('the key service is down')), () => new Promise<string>(() => {})]) {
       const world = newWorld();
       const { tab: before, key } = await bring(world, 'ambiguous', {});
@@ -173,7 +174,7 @@ describe('repeat', () => {
     expect(new Set(world.server.keys).size).toBe(3);
   });
 
-  test("'if-changed': a B that never left does not make A new", async ({ world }) => {
+  test("'if-changed': after a B that never left, A is not new", async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed', limits: { totalMs: 2000 } });
     await world.end(tab, pay(once, { body: '{"name":"A"}' }), answers(200));
     tab.online = false;
@@ -199,7 +200,7 @@ describe('repeat', () => {
     });
   });
 
-  test('a tombstone older than keep.forMs does not answer any more, swept or not', async ({ world }) => {
+  test('a settled record older than keep.forMs no longer answers, swept or not', async ({ world }) => {
     const { tab, once } = world.open({ keep: { forMs: 2 * HOUR } });
     await world.end(tab, pay(once), answers(201), answers(201));
     await world.clock.advance(HOUR);
@@ -210,7 +211,7 @@ describe('repeat', () => {
 });
 
 describe('generation', () => {
-  test('rises with every rejection, and the strategy hears of it', async ({ world, tab, once }) => {
+  test('rises with every rejection, and the strategy is told', async ({ world, tab, once }) => {
     const heard: number[] = [];
     const key: KeyStrategy = ({ generation }) => {
       heard.push(generation);
@@ -218,7 +219,7 @@ describe('generation', () => {
     };
     const sticky = answers(402, '', { 'idempotent-replayed': 'true' });
     for (let card = 0; card < 3; card++) {
-      // The first refusal may be from in front of the server, its replay can't be.
+      // The first refusal may come from in front of the server; its replay can't.
       world.server.plays(answers(402), sticky);
       for (let press = 0; press < 2; press++) await world.end(tab, pay(once, { key, body: { ...CART, card } }));
     }
@@ -226,7 +227,7 @@ describe('generation', () => {
     expect(heard).toContain(2);
   });
 
-  test('of a random key rises too, and its record is replaced, not added to', async ({ world, tab, once }) => {
+  test('of a random key rises, too, and its record is replaced instead of added to', async ({ world, tab, once }) => {
     world.server.plays(answers(402), answers(402), answers(201));
     for (let card = 0; card < 3; card++) await world.end(tab, pay(once, { body: { ...CART, card } }));
     expect(world.record()).toMatchObject({ generation: 2, state: 'settled' });

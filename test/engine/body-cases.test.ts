@@ -1,4 +1,4 @@
-/** Goal: in Node a body of any kind has the fingerprint that it has in browsers (`test/browser/engine/bodies.test.ts`: the same table). */
+/** Goal: in Node a body of any kind has the same fingerprint as in browsers, where `test/browser/engine/bodies.test.ts` runs the same table. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { defineDialect, inBody } from '../../src/entries/dialects.js';
@@ -25,14 +25,14 @@ test.each(bodyCases)('$kind', async ({ make, bytes, fingerprint }) => {
   expect(sent[0]?.key).toBe(fingerprint);
   if (bytes === undefined) return;
   expect(sent[0]?.bytes).toBe(bytes);
-  // What a fingerprint is, said once more.
+  // The definition of a fingerprint.
   expect(fingerprint).toBe(sha256(`POST\n${ADDRESS}\n${bytes}`));
 });
 
 describe('a body whose file can not be read any more', () => {
   const dialect = defineDialect({ name: 'mine', place: inBody('key') });
 
-  /** Pays with a file of which this many readings come to an end, and says how often it was read. */
+  /** Pays with a file of which only the first `readings` reads come to an end. Counts the reads. */
   async function payWith(readings: number) {
     let reads = 0;
     let sent = 0;
@@ -52,7 +52,7 @@ describe('a body whose file can not be read any more', () => {
     return { reads, sent, effect: outcomeOf(end)?.effect };
   }
 
-  test('a key in the body of a file that is gone: nothing is sent, and the call ends', async () => {
+  test('of which the key is to be a part is not sent, and the call ends', async () => {
     const { reads, ...paid } = await payWith(Number.POSITIVE_INFINITY);
     expect(paid).toEqual({ sent: 1, effect: 'done' });
     expect(await payWith(reads - 1)).toEqual({ reads, sent: 0, effect: 'none' });

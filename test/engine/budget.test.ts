@@ -1,4 +1,4 @@
-/** Goal: when most of what is sent to an origin fails, retries stop adding to it; a payment's first retry and what is resumed are spared. */
+/** Goal: when most requests to an origin fail, retries stop adding to its load. The first retry of a payment and resumed operations are exempt. */
 import { expect, test } from 'vitest';
 import type { AnswerKind } from '../../src/core/dialect.js';
 import { outOfBudget } from '../../src/engine/budget.js';
@@ -32,7 +32,7 @@ test.each<[AnswerKind, boolean]>([
   expect(budgets.get('https://a.example')).toBe(takes ? 8 : 9.1);
 });
 
-test('half of it is the end, and successes give it back bit by bit, up to what it was', () => {
+test('at half of the budget retries stop, and successes restore it bit by bit, up to its full size', () => {
   const { budgets, count } = scene(4);
   expect([count('transient'), count('transient'), count('transient')]).toEqual([false, true, true]);
   for (let answers = 0; answers < 19; answers++) expect(count('fresh')).toBe(false);
@@ -43,7 +43,7 @@ test('half of it is the end, and successes give it back bit by bit, up to what i
   expect(budgets.get('https://a.example')).toBe(0);
 });
 
-test('each origin has its own, and none is kept for ever', () => {
+test('each origin has a budget of its own, and no more than a hundred are kept', () => {
   const { budgets, count } = scene(2);
   for (let origin = 0; origin < 101; origin++) expect(count('transient', { origin: `https://${origin}.example` })).toBe(true);
   expect(budgets.size).toBe(100);
@@ -51,7 +51,7 @@ test('each origin has its own, and none is kept for ever', () => {
   expect(scene(2).count('fresh', { origin: 'https://b.example' })).toBe(false);
 });
 
-test('functions given to run have one for each kind: what fails does not stop the retries of what calls another provider', () => {
+test('functions given to run have a budget for each kind: failing mails do not stop the retries of charges', () => {
   const { budgets, count } = scene(4);
   const run = (kind: string) => count('no-answer', { origin: '', name: [kind, 'o-1'] });
   expect([run('mail'), run('mail'), run('mail')]).toEqual([false, true, true]);
@@ -61,16 +61,16 @@ test('functions given to run have one for each kind: what fails does not stop th
 
 test.each<[string, How, boolean]>([
   ['the first retry of a named operation', { name: ['pay'], tries: 1 }, false],
-  ['its second', { name: ['pay'], tries: 2 }, true],
-  ['the first retry of an unnamed one', { tries: 1 }, true],
-  ['what is resumed', { tries: 5, resumed: true }, false],
+  ['the second retry of a named operation', { name: ['pay'], tries: 2 }, true],
+  ['the first retry of an unnamed operation', { tries: 1 }, true],
+  ['a retry of a resumed operation', { tries: 5, resumed: true }, false],
 ])('an empty budget stops %s: %j %s', (_, how, stops) => {
   const { count } = scene(2);
   count('transient');
   expect(count('transient', how)).toBe(stops);
 });
 
-test('none at all stops nothing', () => {
+test('without a budget no retry is stopped', () => {
   const { budgets, count } = scene(false);
   for (let failures = 0; failures < 10; failures++) expect(count('transient')).toBe(false);
   expect(budgets.size).toBe(0);

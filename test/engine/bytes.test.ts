@@ -1,4 +1,7 @@
-/** Goal: an answer is read, and its bytes become text as UTF-8, where a platform has no TextDecoder, no streams, another Promise, and a Response that takes bytes for Latin-1. */
+/**
+ * Goal: an answer is read, and its bytes become text as UTF-8, where a platform has no TextDecoder, no streams, a Promise of its
+ * own, or a Response that takes bytes for Latin-1.
+ */
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answers, createOnce, hooks, memoryStore } from '../../src/entries/index.js';
 import { readUpTo } from '../../src/http/bytes.js';
@@ -8,13 +11,13 @@ import { LEAN } from '../support/texts.js';
 const TEXT = 'héllo 世界 😀 %41';
 afterEach(() => void vi.unstubAllGlobals());
 
-test.each(LEAN ? ['with'] : ['with', 'without'])('UTF-8 %s a TextDecoder', (how) => {
+test.each(LEAN ? ['with'] : ['with', 'without'])('UTF-8 is decoded %s a TextDecoder', (how) => {
   const bytes = new TextEncoder().encode(TEXT);
   if (how === 'without') vi.stubGlobal('TextDecoder', undefined);
   expect([textOf(bytes), textOf(bytes.buffer), textOf(TEXT), textOf(new Uint8Array())]).toEqual([TEXT, TEXT, TEXT, '']);
 });
 
-test('an answer is read where a Promise calls whatever `finally` is given, as that of React Native does', async () => {
+test('an answer is read even if the `finally` of a Promise calls whatever it is given, as in React Native', async () => {
   vi.spyOn(Promise.prototype, 'finally').mockImplementation(function (this: Promise<unknown>, end) {
     const ended = async () => (end as () => void)();
     return this.then(
@@ -40,7 +43,7 @@ test('the next caller gets the bytes of an answer that has no type and is no UTF
   }
 });
 
-test.each(LEAN ? ['with'] : ['with', 'without'])('control characters %s a TextDecoder', (how) => {
+test.each(LEAN ? ['with'] : ['with', 'without'])('control characters are decoded %s a TextDecoder', (how) => {
   if (how === 'without') vi.stubGlobal('TextDecoder', undefined);
   expect(textOf(new TextEncoder().encode('a\n\u0001b'))).toBe('a\n\u0001b');
 });
@@ -60,18 +63,18 @@ describe('a stream', () => {
       },
     });
 
-  test('is its chunks, one after the other', async () => {
+  test('is read as its chunks, one after the other', async () => {
     expect(await readUpTo(stream(), 3)).toEqual(new Uint8Array([1, 2, 3]));
   });
 
-  test('that is longer than the limit is called off', async () => {
+  test('that is longer than the limit is cancelled', async () => {
     const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(2)), cancel });
     expect(await readUpTo(endless, 3)).toBeUndefined();
     expect(cancel).toHaveBeenCalledTimes(1);
   });
 });
 
-test('an answer without a stream is read as text, as React Native’s own fetch wants it', async () => {
+test('an answer without a stream is read as text, as React Native’s own fetch needs it', async () => {
   const copy = { text: async () => JSON.stringify({ says: TEXT }), arrayBuffer: () => Promise.reject(new Error('Latin-1')) };
   const answer = { ...copy, status: 201, ok: true, statusText: '', url: '', bodyUsed: false, headers: new Headers({ 'content-type': 'application/json' }) };
   const fetch = async () => ({ ...answer, clone: () => answer }) as unknown as Response;
@@ -97,7 +100,7 @@ if (!LEAN)
       expect(sent).toEqual(['a=1', 'application/x-www-form-urlencoded;charset=UTF-8']);
     });
 
-    test('a form whose bytes nobody can fix is refused, and nothing is sent', async () => {
+    test('a form whose bytes cannot be fixed is refused, and nothing is sent', async () => {
       vi.stubGlobal(
         'Response',
         class {

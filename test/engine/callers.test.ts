@@ -1,6 +1,6 @@
 /**
- * Goal: every caller of one operation gets its own end, whatever the effect throws or gives, whenever it came and however it left.
- * Method: callers who join, come late, leave for odd reasons, and bodies that can't be read.
+ * Goal: every caller of one operation gets its own end, whatever the effect throws or gives, and whenever and however the caller
+ * came or left. Method: callers who join, come late, leave for odd reasons, and bodies that can't be read.
  */
 import { createHash } from 'node:crypto';
 import { getEventListeners } from 'node:events';
@@ -20,7 +20,7 @@ import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watch
 
 const LEFT = { type: 'unknown', effect: 'unknown', reason: 'aborted' } as Outcome;
 
-describe('what an effect throws or gives', () => {
+describe('what a function given to run throws or gives', () => {
   test.for(['declined', null, undefined, 5])('reaches every caller: %j', async (thing, { world, once }) => {
     const thrown = () => Promise.reject(thing);
     const calls = [1, 2].map(() => watched(run(once, NAME, thrown, { verdict: () => 'rejected' })));
@@ -30,7 +30,7 @@ describe('what an effect throws or gives', () => {
     expect(await world.run(Promise.all([1, 2].map(() => run(once, ['other'], async () => thing))))).toEqual([thing, thing]);
   });
 
-  test('if it is an error of its own, bears the outcome for whoever asks', async ({ world, tab, once }) => {
+  test('is found by outcomeOf if it is an error', async ({ world, tab, once }) => {
     const declined = new Error('declined');
     await world.run(Promise.allSettled([run(once, NAME, () => Promise.reject(declined), { verdict: () => 'rejected' })]));
     expect(tab.outcomeOf(declined)).toMatchObject({ type: 'rejected' });
@@ -38,7 +38,7 @@ describe('what an effect throws or gives', () => {
 });
 
 describe('callers of one answer', () => {
-  test('are told no outcome if the call failed before there was one', async ({ world, tab }) => {
+  test('are told no outcome if the call fails before there is one', async ({ world, tab }) => {
     const told: Outcome[] = [];
     const fails = new Error('fingerprint');
     const once = tab.once({ fingerprint: () => Promise.reject(fails), onOutcome: (outcome) => void told.push(outcome) });
@@ -46,13 +46,13 @@ describe('callers of one answer', () => {
     expect(told).toEqual([]);
   });
 
-  test('who joined in the same tick ends as the call that it joined, not by a time limit of its own', async ({ world, tab, once }) => {
+  test('who joined in the same tick end as the call that they joined, not by a time limit of their own', async ({ world, tab, once }) => {
     world.server.plays(hangs());
     const calls = [1, 2].map(() => pay(once, { limits: { totalMs: SECOND, attempts: 1 } }));
     expect((await world.all(tab, ...calls)).map(({ code }) => code)).toEqual(['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNKNOWN']);
   });
 
-  test('each have a body of their own, and know who joined; what came too late for a long one is told so', async ({ world }) => {
+  test('get a body each, and know whether they joined; a caller that comes too late for a long body is told so', async ({ world }) => {
     const { tab, once } = world.open({ limits: { bodyBytes: 4 } });
     world.server.plays(delayed(SECOND, answers(201, 'a long body')));
     const [first, second] = [pay(once), pay(once)];
@@ -62,7 +62,7 @@ describe('callers of one answer', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('leave when their own limit is over, and the last one stops the operation', async ({ world, tab, once }) => {
+  test('leave when their own limit is over, and the last one to leave stops the operation', async ({ world, tab, once }) => {
     const abort = new AbortController();
     world.server.plays(hangs());
     const first = pay(once, { signal: abort.signal });
@@ -75,7 +75,7 @@ describe('callers of one answer', () => {
     expect(operationOf(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('who joined and ran out of time are busy, and their `onOutcome` hears the end all the same', async ({ world, tab, once }) => {
+  test('who joined and ran out of time are busy, and their `onOutcome` still hears the end', async ({ world, tab, once }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const told: Outcome[] = [];
     const first = pay(once);
@@ -96,7 +96,7 @@ describe('callers of one answer', () => {
     expect(signals.flatMap((signal) => getEventListeners(signal, 'abort'))).toEqual([]);
   });
 
-  test('of a request that breaks get what broke it, joined or waiting', async ({ world, once }) => {
+  test("of a request that can't be prepared get its error, whether they joined or waited", async ({ world, once }) => {
     const broken = new TypeError('no fingerprint');
     const fingerprint = () => Promise.reject(broken);
     const calls = [1, 2].map(() => pay(extend(once, { fingerprint })));
@@ -105,7 +105,7 @@ describe('callers of one answer', () => {
     expect(operationOf(once, NAME).state.phase).not.toBe('sending');
   });
 
-  test('of a request that breaks after they left hear that nothing was sent, and no more', async ({ world, tab, once }) => {
+  test('who left before a request turned out to be broken are told that nothing was sent, and no more', async ({ world, tab, once }) => {
     const told: unknown[] = [];
     const controller = new AbortController();
     const call = pay(extend(once, { fingerprint: () => Promise.reject(new TypeError('broken')) }), {
@@ -120,14 +120,14 @@ describe('callers of one answer', () => {
   });
 });
 
-describe('an operation under way', () => {
+describe('an operation in flight', () => {
   const fly = () => {
     const own = { ...registry(), flights: new Map<OperationKey, InFlightOperation>(), outcomes: new WeakMap<object, Outcome>() };
     return { own, flight: new InFlightOperation(own, made('slot'), {}) };
   };
   const caller = { joined: true, signal: undefined, request: undefined, onOutcome: undefined, left: LEFT };
 
-  test('that has landed tells who comes then, at once, with an answer like the first one', async () => {
+  test('that has landed answers a late caller at once, with a copy of the answer', async () => {
     const { own, flight } = fly();
     const outcome = { type: 'fresh' } as Outcome;
     const result = { value: 'first', copy: () => 'another', response: undefined } as never;
@@ -138,20 +138,20 @@ describe('an operation under way', () => {
     await flight.landed;
   });
 
-  test('of whose long answer nothing is left says that it has ended', async () => {
+  test('whose long answer was not kept tells a late caller that it has settled', async () => {
     const { flight } = fly();
     flight.land({ outcome: { type: 'fresh' } as Outcome, result: { value: 1, copy: () => undefined, response: new Response() } as never });
     await expect(flight.join(caller)).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'fresh', joined: true } });
   });
 
-  test('that broke rejects with what broke it', async () => {
+  test('that failed rejects a late caller with its error', async () => {
     const { flight } = fly();
     const broken = new Error('broken');
     flight.land({ fail: () => broken });
     await expect(flight.join(caller)).rejects.toBe(broken);
   });
 
-  test('that only held its place lets go of who waits for it', async () => {
+  test('that only held its place releases the calls that wait for it', async () => {
     const { own, flight } = fly();
     flight.land();
     expect(await flight.fingerprint).toBeUndefined();
@@ -159,7 +159,7 @@ describe('an operation under way', () => {
     expect(own.flights.size).toBe(0);
   });
 
-  test('stops with the last of its callers, once', async () => {
+  test('stops when the last of its callers leaves', async () => {
     const { flight } = fly();
     const controllers = [new AbortController(), new AbortController()] as const;
     const calls = controllers.map(({ signal }) => flight.join({ ...caller, signal }));
@@ -171,7 +171,7 @@ describe('an operation under way', () => {
     expect((await Promise.allSettled(calls)).map((end) => end.status === 'rejected' && end.reason)).toEqual(['one', 'two']);
   });
 
-  test('is not begun for who was gone before', async () => {
+  test('is stopped at once if its only caller had aborted before', async () => {
     const { flight } = fly();
     await expect(flight.join({ ...caller, signal: AbortSignal.abort('gone') })).rejects.toBe('gone');
     expect(flight.stop.aborted).toBe(true);
@@ -179,19 +179,19 @@ describe('an operation under way', () => {
 });
 
 describe('the reason of an abort', () => {
-  test('is its own, and an AbortError where the platform knows none', () => {
+  test('is the one that the app gave, or an AbortError if the platform has none', () => {
     const reason = new Error('enough');
     expect(abortReason(AbortSignal.abort(reason))).toBe(reason);
     expect(abortReason({ aborted: true } as AbortSignal)).toMatchObject({ name: 'AbortError', message: 'The operation was aborted' });
   });
 
-  test.each([null, undefined, 'word', 5])('that is %j bears no outcome', (reason) => {
+  test.each([null, undefined, 'word', 5])('gets no outcome if it is %j', (reason) => {
     const own = registry();
     expect(giveUp(own, reason, LEFT)).toBeUndefined();
   });
 });
 
-/** What a customer has chosen, and then saved once more. */
+/** A file that a customer has chosen, and that was saved again since. */
 async function fileChangedSince(): Promise<Blob> {
   const folder = await mkdtemp(join(tmpdir(), 'once-file-'));
   const path = join(folder, 'plan.txt');
@@ -203,7 +203,7 @@ async function fileChangedSince(): Promise<Blob> {
 }
 
 describe('a body that can not be read', () => {
-  test('is told with why, and says what is known of the operation', async ({ world, tab, once }) => {
+  test('is reported with its cause, and with what is known of the operation', async ({ world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' } });
     expect(String(end.error)).toMatch(says(/: body must be text.*, got number/, /: body: body, got number/));
@@ -211,7 +211,7 @@ describe('a body that can not be read', () => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     const again = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(again).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
-    // A record is stored: nobody is told that it is not, and to forget it.
+    // A record is stored, so nobody is told that there is none, or to forget it.
     expect(explain(again.outcome as Outcome)).toMatchObject({
       summary: expect.stringMatching(/no body that can be sent/),
       next: expect.not.stringMatching(/forget/),
@@ -222,19 +222,19 @@ describe('a body that can not be read', () => {
     ['a file that was changed on the disk after it was chosen', fileChangedSince],
     ['a stream that breaks', async () => new ReadableStream({ pull: (controller) => controller.error(new Error('torn')) })],
     ['a stream that somebody else reads', async () => ((stream) => stream.getReader() && stream)(new ReadableStream({}))],
-  ] as const)('is told in a word, and not as a bug of the app: %s', async ([_, bodyOf], { world, tab, once }) => {
+  ] as const)('is reported as ERR_ONCE_BODY, and not as a bug of the app: %s', async ([_, bodyOf], { world, tab, once }) => {
     const init = { method: 'POST', body: await bodyOf(), duplex: 'half', once: NAME } as RequestInit;
     expect(await world.end(tab, watched(once.fetch(URL_, init)))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent' } });
     expect(world.records).toEqual([]);
   });
 
-  test('is not told as unsent where nobody could look', async ({ world, tab, once }) => {
+  test('is not told as unsent if the store could not be read', async ({ world, tab, once }) => {
     tab.faults.next('look-fails');
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { type: 'unknown', reason: 'store', sent: 'maybe' } });
   });
 
-  test('or does not come to an end is given up with the call', async ({ world }) => {
+  test('because it does not end is given up with the call', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: SECOND } });
     const at = world.clock.now();
     const endless = new ReadableStream({});
@@ -243,7 +243,7 @@ describe('a body that can not be read', () => {
     expect(world.clock.now() - at).toBe(SECOND);
   });
 
-  test('in time for its fingerprint is given up, too', async ({ world }) => {
+  test('or fingerprinted in time is given up, too', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: SECOND }, fingerprint: () => new Promise(() => {}) });
     const at = world.clock.now();
     expect((await world.end(tab, pay(once))).error).toMatchObject({ name: 'TypeError', message: expect.stringContaining('fingerprint') });
@@ -251,8 +251,8 @@ describe('a body that can not be read', () => {
   });
 });
 
-describe('who waits for another payload of a name', () => {
-  test('is busy when its time is over, and not before', async ({ world, tab, once }) => {
+describe('a call', () => {
+  test('that waits for another payload of its name is busy when its time is over, and not before', async ({ world, tab, once }) => {
     world.server.plays(delayed(10 * SECOND, answers(201)));
     const first = pay(once);
     await rest();
@@ -261,7 +261,7 @@ describe('who waits for another payload of a name', () => {
     await world.end(tab, first);
   });
 
-  test('gives its claim back when its record can not be begun', async ({ world }) => {
+  test('whose record can not be begun releases its lock', async ({ world }) => {
     const dying = world.open();
     await world.end(dying.tab, extend(dying.once, ONE).fetch(URL_, { method: 'POST', body: '{}' }), charged(lost()));
     dying.tab.kill();
@@ -273,7 +273,7 @@ describe('who waits for another payload of a name', () => {
 });
 
 describe('a namespace', () => {
-  test('and a name have the same ids from release to release: others would find no record of before', async () => {
+  test('and a name have the same ids in every release: with other ids, no earlier record would be found', async () => {
     for (const [options, own, operation] of [
       [{}, '', '["pay","c1"]'],
       [{ namespace: 'ann' }, 'ann', '["pay","c1"]'],
@@ -287,7 +287,7 @@ describe('a namespace', () => {
   });
 });
 
-describe('an answer that goes on, and its readers', () => {
+describe('an answer whose body still arrives, and its readers', () => {
   const open = () => {
     const world = newWorld();
     const { tab, once } = world.open();
@@ -297,7 +297,7 @@ describe('an answer that goes on, and its readers', () => {
     return { world, tab, first, second, calls, sent: () => world.server.arrivals[0]?.signal };
   };
 
-  test('one that stops reading does not end it for the other; the last one does', async () => {
+  test('one reader that stops does not end the body for the other; the last one does', async () => {
     const { world, tab, first, second, calls, sent } = open();
     for (const { outcome } of await world.all(tab, ...calls)) expect(outcome).toMatchObject({ effect: 'done' });
     first.abort('first');
@@ -306,7 +306,7 @@ describe('an answer that goes on, and its readers', () => {
     expect(sent()?.reason).toBe('second');
   });
 
-  test('where the first caller left before the answer, the signal of the one that has it ends it', async () => {
+  test('if the first caller left before the answer, the signal of the remaining caller ends the body', async () => {
     const { world, tab, first, second, calls, sent } = open();
     await rest();
     first.abort('first');
@@ -316,7 +316,7 @@ describe('an answer that goes on, and its readers', () => {
     expect(sent()?.reason).toBe('second');
   });
 
-  test('who came too late for a copy of it is no reader', async () => {
+  test('a caller that came too late for a copy is no reader', async () => {
     const flight = new InFlightOperation(registry(), 'late' as OperationKey, {});
     const caller = { joined: false, request: undefined, onOutcome: undefined, left: LEFT };
     const controller = new AbortController();
@@ -329,7 +329,7 @@ describe('an answer that goes on, and its readers', () => {
     expect(flight.stop).toMatchObject({ aborted: true, reason: 'enough' });
   });
 
-  test('inside an error, it ends with the signal of the call, too', async () => {
+  test('in an error, the body also ends with the signal of the call', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const controller = new AbortController();
@@ -339,7 +339,7 @@ describe('an answer that goes on, and its readers', () => {
     expect(world.server.arrivals[0]?.signal).toMatchObject({ aborted: true, reason: 'enough' });
   });
 
-  test('an abort in the `onOutcome` of its reader ends it; the outcome is told once', async () => {
+  test('an abort in the `onOutcome` of its reader ends the body; the outcome is told once', async () => {
     const world = newWorld();
     const { tab, once } = world.open();
     const controller = new AbortController();
@@ -354,7 +354,7 @@ describe('an answer that goes on, and its readers', () => {
     expect(world.server.arrivals[0]?.signal.aborted).toBe(true);
   });
 
-  test('a reader without a signal keeps it', async () => {
+  test('a reader without a signal keeps the body open', async () => {
     const { world, tab, first, calls, sent } = open();
     const once = tab.once();
     await rest();
@@ -364,7 +364,7 @@ describe('an answer that goes on, and its readers', () => {
     expect(sent()?.aborted).toBe(false);
   });
 
-  test('its outcome stays what it was', async () => {
+  test('the outcome stays what it was after a reader has stopped', async () => {
     const { world, tab, first, calls } = open();
     await world.all(tab, ...calls);
     const reason = new Error('enough');

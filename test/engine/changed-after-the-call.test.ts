@@ -1,6 +1,6 @@
 /**
- * Goal: what is sent is what the caller had in hand when it called, as with fetch: what it does to its form, bytes or name
- * afterwards is of no account. Method: one object is used for several calls, and changed right after each of them.
+ * Goal: as with fetch, a call sends what its caller passed at that moment; later changes to the form, the bytes or the name have
+ * no effect. Method: one object is used for several calls, and changed right after each of them.
  */
 import { describe, expect } from 'vitest';
 import { derived } from '../../src/entries/index.js';
@@ -21,7 +21,7 @@ describe('one body for several calls', () => {
       },
     ],
     ['fields', () => new URLSearchParams()],
-  ] as const)('%s: each call sends its own', async ([_, make], { world, tab, once }) => {
+  ] as const)('%s: each call sends what they held at that moment', async ([_, make], { world, tab, once }) => {
     world.server.otherwise = answers(201);
     const body = make();
     const calls = SEATS.map((seat) => {
@@ -33,7 +33,7 @@ describe('one body for several calls', () => {
     expect(sent.map((text) => /seat(?:=|"\r\n\r\n)(\w)/.exec(text)?.[1])).toEqual([...SEATS]);
   });
 
-  test('bytes: each call sends its own', async ({ world, tab, once }) => {
+  test('bytes: each call sends what they held at that moment', async ({ world, tab, once }) => {
     world.server.otherwise = answers(201);
     const body = new Uint8Array(1);
     const calls = [1, 2, 3].map((seat) => {
@@ -59,7 +59,7 @@ describe('one body for several calls', () => {
 });
 
 describe('one name for several calls', () => {
-  test('each has its own derived key, and its outcome has its own name', async ({ world, tab, once }) => {
+  test('each call has its own derived key, and its outcome has its own name', async ({ world, tab, once }) => {
     world.server.otherwise = answers(201);
     const name: [string, string] = ['seat', ''];
     const calls = SEATS.map((seat) => {
@@ -78,7 +78,7 @@ describe('a PUT without a name that is sent again', () => {
     ['a form', () => formOf('a'), (body: FormData) => body.set('text', 'b')],
     ['bytes', () => new TextEncoder().encode('text=a'), (body: Uint8Array) => body.fill(98)],
     ['a buffer', () => new TextEncoder().encode('text=a').buffer, (body: ArrayBuffer) => new Uint8Array(body).fill(98)],
-  ])('sends what it was given: %s', async ([_kind, make, change], { world }) => {
+  ])('sends what it was given at the call: %s', async ([_kind, make, change], { world }) => {
     const sent: string[] = [];
     const { tab, once } = world.open({
       fetch: async (_, init) => {

@@ -1,4 +1,4 @@
-/** A press with another payload that ended before anything of it left: the next press must not take it for sent. */
+/** A press with another payload ends before any of it leaves. The next press must not take that payload for sent. */
 import { describe, expect } from 'vitest';
 import { pending } from '../../src/entries/index.js';
 import { answers, charged, lost, replays, textOf } from '../support/server.js';
@@ -30,7 +30,7 @@ describe.each(['hook', 'abort', 'identity'] as const)('a changed payload that ne
   });
 });
 
-test('a changed payload that never left: what goes on is the one that was sent', async ({ world }) => {
+test('after a changed payload that never left, resume goes on with the payload that was sent', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { request: true }, repeat: 'if-changed', ...ONE });
   await world.end(tab, pay(once, { meta: 'first' }), charged(lost()));
   tab.online = false;

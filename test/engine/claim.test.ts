@@ -1,7 +1,7 @@
 /**
- * Goal: what a call does before its first byte: it waits for another tab no longer than it may, makes sure of its one record
- * under one key, and says what it could not do. Method: two tabs over one store and one table of locks; store calls that fail
- * one at a time; what is stored is changed between them.
+ * Goal: before its first byte, a call waits for another tab no longer than it may, makes sure of its one record under one key,
+ * and says what it could not do. Method: two tabs on one store and one table of locks; store calls that fail one at a time;
+ * records that change between them.
  */
 import { getEventListeners } from 'node:events';
 import { describe, expect, vi } from 'vitest';
@@ -19,7 +19,7 @@ import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type 
 /** A tab that holds the lock of the name, and does nothing with it. */
 async function holder(world: World): Promise<Tab> {
   const { tab, once } = world.open();
-  // On its way back from the lock.
+  // The tab freezes on its way back from the lock.
   tab.at(2, () => tab.freeze());
   void pay(once);
   await rest();
@@ -28,7 +28,7 @@ async function holder(world: World): Promise<Tab> {
 }
 
 describe('while another tab holds the lock', () => {
-  test("'reject' rejects at once, and knows nothing of the operation", async ({ world, one, two }) => {
+  test("'reject' rejects at once, and claims to know nothing of the operation", async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -45,7 +45,7 @@ describe('while another tab holds the lock', () => {
     [60 * SECOND, 10 * SECOND, 10 * SECOND],
     [8 * SECOND, 10 * SECOND, 4 * SECOND],
   ] as const)(
-    'a screen sees until when it is waited for: of %i ms in all and %i for an attempt, %i',
+    'a screen sees until when the call waits: of totalMs %i and attemptMs %i follows a wait of %i ms',
     async ([totalMs, attemptMs, waited], { world, one, two }) => {
       world.server.plays(delayed(SECOND, answers(201)));
       const first = pay(one.once);
@@ -77,7 +77,7 @@ describe('while another tab holds the lock', () => {
     }
     vi.restoreAllMocks();
     expect(world.clock.pending).toBe(0);
-    // What is listened to again and again outlives each call: the caller's signal, the client's end.
+    // What gets a listener in several calls outlives each of them: the caller's signal, the client's end.
     const shared = [...signals].filter(([, times]) => times >= 3).map(([target]) => target);
     expect(shared.length).toBeGreaterThan(0);
     expect(shared.flatMap((target) => getEventListeners(target, 'abort'))).toEqual([]);
@@ -100,7 +100,7 @@ describe('while another tab holds the lock', () => {
     await world.end(one.tab, first);
   });
 
-  test('a store that can not be looked at ends the call, with the reason', async ({ world, one, two }) => {
+  test('a store that cannot be read ends the call, with the reason', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -111,7 +111,7 @@ describe('while another tab holds the lock', () => {
     await world.end(one.tab, first);
   });
 
-  test('a record that had settled before the wait is no answer to it', async ({ world, tab, once }) => {
+  test('a record that was settled before the wait does not answer the call', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     const dying = await holder(world);
     const other = world.open();
@@ -124,7 +124,7 @@ describe('while another tab holds the lock', () => {
 });
 
 describe('locks that do not work', () => {
-  test('where the manager refuses, a call goes on, and settle and forget do, too', async ({ world }) => {
+  test('if the manager refuses, a call goes on, and so do settle and forget', async ({ world }) => {
     vi.spyOn(world.locks, 'acquire').mockRejectedValue(new DOMException('denied', 'SecurityError'));
     const { tab, once } = world.open();
     expect((await world.end(tab, pay(once, ONE), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
@@ -135,9 +135,9 @@ describe('locks that do not work', () => {
   });
 
   test.for([
-    ['a page says once', ['insecure-origin'], false],
-    ['a server says', [], true],
-  ] as const)('without any %s %j', async ([_, codes, server], { world }) => {
+    ['a page reports once', ['insecure-origin'], false],
+    ['a server reports', [], true],
+  ] as const)('without any locks, %s: %j', async ([_, codes, server], { world }) => {
     const { tab, once } = world.open({}, { locks: false, server });
     const told: unknown[] = [];
     subscribe(once, (event) => event.type === 'diagnostic' && told.push([event.code, event.key, event.message.includes('shop.example')]));
@@ -146,13 +146,13 @@ describe('locks that do not work', () => {
   });
 });
 
-describe('a store that chooses', () => {
-  test("is asked for its choice first, so that 'required' is judged by what it chose", async ({ world, tab }) => {
+describe('a store that chooses among several', () => {
+  test("is asked for its choice first, so that 'required' is judged by the chosen store", async ({ world, tab }) => {
     const once = tab.once({ store: firstAvailable([tab.store]), durability: 'required' });
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'disk' } });
   });
 
-  test('and can not yet, ends the call before anything is decided', async ({ world, tab }) => {
+  test('and cannot choose yet ends the call before anything is decided', async ({ world, tab }) => {
     const trouble = new Error('connection lost');
     let asked = 0;
     const once = tab.once({ store: firstAvailable([{ ...tab.store, available: async () => (asked++ === 0 ? Promise.reject(trouble) : true) }]) });
@@ -169,7 +169,7 @@ describe('the key', () => {
     expect(end.outcome).toMatchObject({ type: 'fresh', key: expect.stringMatching(/^00000000-/) });
   });
 
-  test('from a strategy is asked for again a few times at most while its generation moves on', async ({ world, tab, once }) => {
+  test('from a strategy is made again a few times at most while the generation of the record rises', async ({ world, tab, once }) => {
     const asked: number[] = [];
     const key = ({ generation }: { generation: number }): string => {
       asked.push(generation);
@@ -193,14 +193,14 @@ describe('the key', () => {
 });
 
 describe('the record', () => {
-  test('says where it goes, and bears no lease where nobody shares it', async ({ world }) => {
+  test('says where the key goes, and has no lease if no other context shares the store', async ({ world }) => {
     const { tab, once } = world.open({}, { locks: false, claims: { shared: 'context' } });
     await world.end(tab, pay(once, ONE), charged(lost()));
     expect(world.writes.map(({ next }) => (next as OnceRecord).lease)).toEqual(world.writes.map(() => undefined));
     expect(world.record()).toMatchObject({ origin: 'https://shop.example', carrier: 'header:Idempotency-Key' });
   });
 
-  test('of a server that answers no mismatch takes no other payload', async ({ world }) => {
+  test('accepts no other payload if the server does not answer mismatches', async ({ world }) => {
     const dialect = { ...GENERIC, answersMismatch: false };
     const { tab, once } = world.open({ dialect });
     await world.end(tab, pay(once, ONE), charged(lost()));
@@ -214,12 +214,12 @@ describe('a first write that failed', () => {
     readonly faults: readonly (StoreFaultName | 'none')[];
     readonly durability?: 'required' | 'best-effort';
     readonly key?: typeof derived;
-    /** What is stored by the first look after it, or right behind that look. */
+    /** Stored right before the read that follows the failed write, or right after that read. */
     readonly before?: (own: OnceRecord) => OnceRecord;
     readonly behind?: (own: OnceRecord) => OnceRecord;
   }
 
-  /** Pays while the store's calls befall `faults`, one after the other. Nothing may be sent, and nothing kept in memory. */
+  /** Pays while `faults` hit the store's calls, one after the other. Checks that nothing is sent and nothing is kept in memory. */
   async function failing({ faults, durability = 'best-effort', key, before, behind }: Trouble) {
     const world = newWorld();
     const { tab, once } = world.open({ durability });
@@ -255,55 +255,58 @@ describe('a first write that failed', () => {
   const store = { code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', sent: 'maybe' } };
 
   test.each<[string, Trouble]>([
-    ['can not be looked after', { faults: ['fail-before-commit', 'look-fails'] }],
+    ['cannot be checked', { faults: ['fail-before-commit', 'look-fails'] }],
     ['is still under way', { faults: ['hang'] }],
     ["is still under way, under 'required'", { faults: ['hang'], durability: 'required' }],
-    ["can not be taken back, under 'required'", { faults: ['fail-before-commit', 'none', 'look-fails'], durability: 'required' }],
-    ["had a key that others arrive at, too, under 'required'", { faults: ['fail-before-commit'], durability: 'required', key: derived }],
-  ])('and %s: nothing is sent, and nothing is certain', async (_, trouble) => {
+    ["cannot be taken back, under 'required'", { faults: ['fail-before-commit', 'none', 'look-fails'], durability: 'required' }],
+    ["had a derived key, under 'required'", { faults: ['fail-before-commit'], durability: 'required', key: derived }],
+  ])('that %s: nothing is sent, and the effect is unknown', async (_, trouble) => {
     const { end } = await failing(trouble);
     expect(end).toMatchObject(store);
     expect((end.error as Error).cause).toBeInstanceOf(Error);
   });
 
-  test("with a strategy's key that others arrive at, too, is never certain, 'required' or not", async () => {
+  test("of a strategy's key leaves the effect unknown, even under 'required', because other contexts arrive at the same key", async () => {
     const { end } = await failing({ faults: ['none', 'fail-before-commit'], durability: 'required', key: derived });
     expect(end).toMatchObject(store);
   });
 
-  test.for(['required', 'best-effort'] as const)('and may still come is nothing to go on from, under %s', async (durability, { world }) => {
-    const { tab, once } = world.open({ durability });
-    const update: typeof tab.store.update = (_, change) => {
-      change(undefined, world.clock.now());
-      return new Promise(() => {});
-    };
-    const { update: real } = tab.store;
-    let updates = 0;
-    Object.assign(tab.store, { update: (...call: Parameters<typeof real>) => (updates++ === 0 ? update(...call) : real(...call)) });
-    expect(await world.end(tab, pay(once))).toMatchObject(store);
-    expect([world.server.arrivals.length, tab.degraded.size]).toEqual([0, 0]);
-  });
+  test.for(['required', 'best-effort'] as const)(
+    'that may still be stored later: nothing is sent and nothing is kept in memory, under %s',
+    async (durability, { world }) => {
+      const { tab, once } = world.open({ durability });
+      const update: typeof tab.store.update = (_, change) => {
+        change(undefined, world.clock.now());
+        return new Promise(() => {});
+      };
+      const { update: real } = tab.store;
+      let updates = 0;
+      Object.assign(tab.store, { update: (...call: Parameters<typeof real>) => (updates++ === 0 ? update(...call) : real(...call)) });
+      expect(await world.end(tab, pay(once))).toMatchObject(store);
+      expect([world.server.arrivals.length, tab.degraded.size]).toEqual([0, 0]);
+    },
+  );
 
   describe.each(['required', 'best-effort'] as const)('under %s', (durability) => {
     test.each<[string, (own: OnceRecord) => OnceRecord]>([
       ['took it over', (own) => sealed({ ...own, revision: own.revision + 1 })],
       ['ended it', (own) => sealed({ ...own, state: 'retired' })],
-      ['has one of its own', (own) => sealed({ ...own, key: made('another-key-of-another-tab') })],
-    ])('and another tab %s: it is left alone', async (_, before) => {
+      ['has stored one of its own', (own) => sealed({ ...own, key: made('another-key-of-another-tab') })],
+    ])('and another tab %s: the record is left alone', async (_, before) => {
       const { end, stored } = await failing({ faults: ['fail-before-commit'], durability, before });
       expect(end).toMatchObject(store);
       expect(stored).toBeDefined();
     });
   });
 
-  test("and comes late under 'required' is taken back: nothing was sent, nothing stays, and the reason is told", async () => {
+  test("that is stored late under 'required' is taken back: nothing was sent, nothing stays, and the reason is told", async () => {
     const { end, stored } = await failing({ faults: ['fail-before-commit'], durability: 'required', behind: (own) => own });
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'store-write', sent: 'no', resumed: false, joined: false } });
     expect((end.error as Error).cause).toMatchObject({ reason: 'io' });
     expect(stored).toBeUndefined();
   });
 
-  test("and comes late under 'required', as another one's by then, is left alone", async () => {
+  test("that is stored late under 'required', and that another context has taken over by then, is left alone", async () => {
     const { end, stored } = await failing({
       faults: ['fail-before-commit'],
       durability: 'required',
@@ -314,7 +317,7 @@ describe('a first write that failed', () => {
   });
 });
 
-test('after a sleep that both calls did not outlive, the one that waited leaves the record to the one that is told "done"', async ({ world, one, two }) => {
+test('after a sleep that outlasts both calls, the call that waited leaves the record to the call that is told "done"', async ({ world, one, two }) => {
   world.server.plays(charged(delayed(20 * SECOND, answers(201))));
   const first = pay(one.once);
   await rest();

@@ -1,6 +1,7 @@
 /**
- * Goal: when `clear` has ended, no attempt leaves that was waiting for a hook, whichever client of the page cleared; and what callers are
- * told of it is true. Method: the hook itself logs out, by the same client, by one that is extended from it, and by an unrelated one.
+ * Goal: when `clear` has ended, no attempt leaves that was waiting for a hook, whichever client of the page called it, and what
+ * callers are told is true. Method: the hook itself logs out, through the same client, a client extended from it, and an
+ * unrelated one.
  */
 import { describe, expect } from 'vitest';
 import { around, clear, explain, extend, type OnceOptions, type Outcome, settle } from '../../src/entries/index.js';
@@ -28,27 +29,30 @@ const HOOKS: Readonly<Record<string, (act: () => Promise<unknown>) => OnceOption
 };
 
 describe.each(Object.entries(HOOKS))('while the %s hook is asked', (_, hooked) => {
-  test.for(['the same client', 'an extended one', 'an unrelated one'])('%s clears: nothing leaves, and the words name clear()', async (who, { world, tab }) => {
-    let asked = 0;
-    const once = tab.once({
-      ...ANN,
-      ...hooked(async () => {
-        if (asked++) return;
-        await rest();
-        await clear(clearing, { unsettled: 'forget' });
-      }),
-    });
-    const clearing = who === 'the same client' ? once : who === 'an extended one' ? extend(once, { repeat: 'always' }) : tab.once(ANN);
-    const { outcome, error } = await world.end(tab, pay(once));
-    expect([world.server.arrivals, world.records]).toEqual([[], []]);
-    expect(outcome).toMatchObject({ effect: 'unknown', reason: 'busy', attempts: 0 });
-    expect((error as Error).message).toMatch(/clear\(\)|ERR_ONCE_CLAIM_LOST/);
-    // If it had left, and its answer had been lost, this press would have charged a second time.
-    expect((await world.end(tab, pay(tab.once(ANN)), answers(201))).outcome).toMatchObject({ type: 'fresh' });
-  });
+  test.for(['the same client', 'an extended one', 'an unrelated one'])(
+    '%s clears: nothing leaves, and the error names clear()',
+    async (who, { world, tab }) => {
+      let asked = 0;
+      const once = tab.once({
+        ...ANN,
+        ...hooked(async () => {
+          if (asked++) return;
+          await rest();
+          await clear(clearing, { unsettled: 'forget' });
+        }),
+      });
+      const clearing = who === 'the same client' ? once : who === 'an extended one' ? extend(once, { repeat: 'always' }) : tab.once(ANN);
+      const { outcome, error } = await world.end(tab, pay(once));
+      expect([world.server.arrivals, world.records]).toEqual([[], []]);
+      expect(outcome).toMatchObject({ effect: 'unknown', reason: 'busy', attempts: 0 });
+      expect((error as Error).message).toMatch(/clear\(\)|ERR_ONCE_CLAIM_LOST/);
+      // If the attempt had left, and its answer had been lost, this press would have charged a second time.
+      expect((await world.end(tab, pay(tab.once(ANN)), answers(201))).outcome).toMatchObject({ type: 'fresh' });
+    },
+  );
 });
 
-test('while the key strategy is asked: nothing leaves, and the words name clear()', async ({ world, tab }) => {
+test('while the key strategy is asked: nothing leaves, and the explanation names clear()', async ({ world, tab }) => {
   let asked = 0;
   const other = tab.once(ANN);
   const once = tab.once(ANN);
@@ -62,7 +66,7 @@ test('while the key strategy is asked: nothing leaves, and the words name clear(
   expect(explain(outcome as Outcome).summary).toContain('clear()');
 });
 
-test('what `reconcile` says after a log-out by another client of the page is not believed', async ({ world, tab }) => {
+test('an answer of `reconcile` does not count if another client of the page has logged out meanwhile', async ({ world, tab }) => {
   const other = tab.once(ANN);
   await world.end(tab, pay(other, ONE), charged(lost()));
   const reconcile = async (): Promise<'none'> => {

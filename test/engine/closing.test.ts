@@ -1,6 +1,6 @@
 /**
- * Goal: a store is closed by the client that it was given to, when nobody works in it any more, and by no other. Method: clients
- * that are extended from one another, closed in every order, with requests on the wire.
+ * Goal: a store is closed by the client that it was given to, when nobody uses it any more, and by no other client. Method:
+ * clients that are extended from one another, closed in every order, with requests on the wire.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { close, derived, extend, run } from '../../src/entries/index.js';
@@ -25,7 +25,7 @@ function scene() {
 }
 
 describe('a client that was extended', () => {
-  test('is closed and leaves the store to the one that it was extended from', async () => {
+  test('is closed without the store of the client that it was extended from', async () => {
     const { world, tab, closed, parent } = scene();
     const [child, grandchild] = [extend(parent, { limits: { attempts: 1 } }), extend(extend(parent, {}), {})];
     await Promise.all([close(child), close(grandchild)]);
@@ -41,7 +41,7 @@ describe('a client that was extended', () => {
     expect(closed).toEqual(['parent']);
   });
 
-  test('closes the store that it was given itself, and leaves the other', async () => {
+  test('closes the store that it was given itself, and not the other one', async () => {
     const { closed, noting, parent } = scene();
     const child = extend(parent, { store: noting('child', memoryStore()) });
     await close(child);
@@ -50,7 +50,7 @@ describe('a client that was extended', () => {
     expect(closed.sort()).toEqual(['child', 'child', 'parent'].sort());
   });
 
-  test('is closed with the one that it was extended from: its attempt ends first, is stored, and then the store is closed', async () => {
+  test('is closed with the client that it was extended from: its attempt ends and is stored, and then the store is closed', async () => {
     const { world, tab, closed, parent } = scene();
     const child = extend(parent, {});
     const grandchild = tab.in(() => extend(child, {}));
@@ -71,7 +71,7 @@ describe('a client that was extended', () => {
     await expect(watched(pay(extend(parent, {})))).rejects.toThrow(/closed/);
   });
 
-  test('waits no longer for its next attempt', async () => {
+  test('that is closed makes no further attempt, and does not wait for one', async () => {
     const { world, tab, closed, parent } = scene();
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })));
     const paid = pay(extend(parent, {}));
@@ -83,7 +83,7 @@ describe('a client that was extended', () => {
     expect([world.clock.now() - at, closed]).toEqual([0, ['parent']]);
   });
 
-  test('of which there are many does not stay in memory when it is forgotten', async () => {
+  test('does not stay in memory when the app forgets it, however many there are', async () => {
     const { parent } = scene();
     const first = new WeakRef(extend(parent, {}));
     const collect = globalThis.gc ?? (await forcedCollection());
@@ -96,20 +96,20 @@ describe('a client that was extended', () => {
   });
 });
 
-/** The collector, without a flag for the whole run. */
+/** The garbage collector, without a flag for the whole run. */
 async function forcedCollection(): Promise<() => void> {
   const [{ setFlagsFromString }, { runInNewContext }] = await Promise.all([import('node:v8'), import('node:vm')]);
   setFlagsFromString('--expose-gc');
   return runInNewContext('gc') as () => void;
 }
 
-// What was stored of a key may be lost, and a key that is not random is the same again.
+// The stored record may be lost, and a key that is not random would be made again.
 test.each([
   ['a random key', 'none', undefined, {}],
   ['a derived key', 'unknown', derived, {}],
   ['a key of the caller’s own', 'unknown', 'order-1', {}],
   ['a key on a store that is not atomic', 'unknown', undefined, { locks: false, claims: { atomic: false } }],
-] as const)('a call that never began and finds no record says of %s: %s', async (_, effect, key, of) => {
+] as const)('a call that never began and finds no record: with %s, the effect is %s', async (_, effect, key, of) => {
   const world = newWorld();
   const { tab, once } = world.open({ namespace: 'shop' }, of);
   const call = pay(once, { key });
