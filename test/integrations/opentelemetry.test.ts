@@ -1,5 +1,5 @@
 /**
- * Goal: OpenTelemetry is told of an operation what happened, and no attribute that the app did not list. Method: the real SDK
+ * Goal: traces and metrics of an operation show what happened, and have no attribute that the app did not list. Method: the real SDK
  * exports into memory, over the scripted world. After each test, every span that began must have ended.
  */
 import { context, metrics, trace } from '@opentelemetry/api';
