@@ -1,6 +1,6 @@
 /**
- * What a component shows when something under it changes in the middle of a payment: its name, its client, its user, another
- * component of the same name, or React's own way to show it. Method: as in `react.test.ts`; every render is noted.
+ * Goal: a component shows the right state when something changes in the middle of a payment: its name, its client, its user, another
+ * component of the same name, or a way of React to hide and show it. Method: as in `react.test.ts`, with a log of every render.
  */
 import { createOnce, memoryStore, type Once, settle } from 'oncefetch';
 import { useNamespace, useOperation, usePending } from 'oncefetch/react';
@@ -26,7 +26,7 @@ function Screen({ once, name, id = '' }: { once: Once; name: string; id?: string
   return h('output', { id: `o${id}` }, `${p.state.phase}/${open.length}`);
 }
 
-test('another name in mid-call shows its own operation, and the first one’s end when it is back', async () => {
+test('another name in the middle of a call shows its own operation, and the first name shows its end when it is back', async () => {
   const once = client({ limits: { attempts: 1 } });
   const at = (n: string) => root.render(h(StrictMode, null, h(Screen, { once, name: cart + n })));
   await act(() => at('a'));
@@ -49,7 +49,7 @@ test('another name in mid-call shows its own operation, and the first one’s en
   expect(frames.filter((f) => /idle|sending/.test(f))).toEqual([]);
 });
 
-test('another client in mid-call shows what that one knows, and the first one’s end when it is back', async () => {
+test('another client in the middle of a call shows what it knows, and the first client shows its end when it is back', async () => {
   const [one, two] = [client({ store: memoryStore() }), client({ namespace: 'bert' })];
   const at = (once: Once) => root.render(h(StrictMode, null, h(Screen, { once, name: cart })));
   await act(() => at(one));
@@ -69,7 +69,7 @@ test('another client in mid-call shows what that one knows, and the first one’
   expect(server.effects).toHaveLength(1);
 });
 
-test('two components of one name pay once, and both show the end, also the one that was away', async () => {
+test('two components of one name pay once, and both show the end, also the component that was unmounted meanwhile', async () => {
   const once = client({ limits: { attempts: 1 } });
   const both = (second: boolean) =>
     root.render(h(StrictMode, null, h(Screen, { once, name: cart, id: '1' }), second && h(Screen, { once, name: cart, id: '2' })));
@@ -89,7 +89,7 @@ test('two components of one name pay once, and both show the end, also the one t
   expect(server.effects).toHaveLength(1);
 });
 
-test('a component that was hidden while its operation was settled shows that when it is visible again', async () => {
+test('a component shows that its operation was settled while it was hidden, once it is visible again', async () => {
   const once = client({ limits: { attempts: 1 } });
   const at = (mode: 'visible' | 'hidden') => root.render(h(StrictMode, null, h(Activity, { mode } as ActivityProps, h(Screen, { once, name: cart }))));
   await act(() => at('visible'));
@@ -104,7 +104,7 @@ test('a component that was hidden while its operation was settled shows that whe
   await settled(() => expect(shown('output')).toBe('settled/0'));
 });
 
-test('a user who logs in without a refresh is seen by the first call, and by every screen with it', async () => {
+test('the first call of a user who logs in without a refresh updates every screen', async () => {
   let user: string | undefined;
   const once = client({ namespace: (() => user) as () => string });
   const Who = () => h('b', null, String(useNamespace(once)));
@@ -117,7 +117,7 @@ test('a user who logs in without a refresh is seen by the first call, and by eve
   await settled(() => expect([shown('b'), shown('output')]).toEqual(['ann', 'settled/0']));
 });
 
-test('a transition that suspends in mid-call loses nothing', async () => {
+test('a transition that suspends in the middle of a call loses nothing', async () => {
   const once = client({ limits: { attempts: 1 } });
   let go: (n: number) => void = () => {};
   const slow = new Promise<string>((r) => setTimeout(() => r('x'), 200));

@@ -1,6 +1,6 @@
 /**
- * Whose payment a screen shows: another user logs in, the device is cleared, another tab ends it, while hooks are mounted.
- * Method: as in `react.test.ts`; every render is noted beside who was logged in, so that not one frame may be wrong.
+ * Goal: a screen shows only the payments of its user while another user logs in, the device is cleared, or another tab ends them.
+ * Method: as in `react.test.ts`, with a log of every render and of the user at that moment, because not one frame may be wrong.
  */
 import { clear, createOnce, extend, type Once, pending, refresh, settle, subscribe } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
@@ -30,7 +30,7 @@ function Screen({ once }: { once: Once }) {
   frames.push(`${person}: ${text}`);
   return h('output', null, text);
 }
-/** Renders anew for a reason of its own only. */
+/** A screen that its parent never renders again: it changes only if oncefetch tells it to. */
 const Still = memo(Screen);
 
 const lost = async (once: Once): Promise<void> => {
@@ -49,14 +49,14 @@ const oneTry = { limits: { attempts: 1 } };
 const test = anyTest.extend('once', () => client({ namespace, ...oneTry }));
 
 test.each<[string, (once: Once) => unknown]>([
-  ['the app says so', (once) => refresh(once)],
-  ['any call of the client asks who is here', (once) => pending(once)],
-  ['any other client over it does', (once) => extend(once, { repeat: 'always' }).fetch('/api/payments', { ...body, once: ['tip', cart] })],
+  ['the app calls refresh', (once) => refresh(once)],
+  ['a call of the client reads the namespace', (once) => pending(once)],
+  ['another client over it reads the namespace', (once) => extend(once, { repeat: 'always' }).fetch('/api/payments', { ...body, once: ['tip', cart] })],
   ['the device is cleared', (once) => clear(once)],
   ['the window gets the focus', () => window.dispatchEvent(new Event('focus'))],
   ['the page is shown again', () => document.dispatchEvent(new Event('visibilitychange'))],
-  ['any screen is rendered', (once) => root.render(h(StrictMode, null, h(Still, { once, key: 'same' }), h(Screen, { once })))],
-])('another user logs in, and %s: a mounted screen shows nothing of the first one, not for one frame', async (_, tell) => {
+  ['another screen is rendered', (once) => root.render(h(StrictMode, null, h(Still, { once, key: 'same' }), h(Screen, { once })))],
+])('another user logs in, and %s: a mounted screen shows nothing of the first user, not for one frame', async (_, tell) => {
   const once = client({ namespace, ...oneTry });
   await annHasAnOpenPayment(once);
   person = 'bert';
@@ -69,14 +69,14 @@ test.each<[string, (once: Once) => unknown]>([
   expect(server.effects.filter(({ key }) => key === server.requests[0]?.key)).toHaveLength(1);
 });
 
-test('the client as an app wraps it says who is here as well', async ({ once }) => {
+test('refresh of the client updates the screens of a copy that the app made of it', async ({ once }) => {
   await annHasAnOpenPayment({ ...once });
   person = 'bert';
   await act(() => refresh(once));
   await settled(() => expect(shown('output')).toBe('idle/'));
 });
 
-test('what ends after its user has left is not shown to the next one, and is said to be another’s', async ({ once }) => {
+test('a payment that ends after its user has left is not shown to the next user, and its event is marked as foreign', async ({ once }) => {
   const heard: unknown[] = [];
   await act(() => root.render(h(Still, { once })));
   const off = subscribe(once, ({ type, foreign }) => heard.push([type, foreign]));
@@ -97,7 +97,7 @@ test('what ends after its user has left is not shown to the next one, and is sai
   expect(frames.filter((line) => line.startsWith('bert:') && !/: (loading|idle)\/$/.test(line))).toEqual([]);
 });
 
-test('before anybody has logged in a screen loads and lists nothing; it follows when somebody does, and when they leave', async ({ once }) => {
+test('before anybody has logged in, a screen shows "loading" and lists nothing; it follows the log-in and the log-out', async ({ once }) => {
   await lost(once);
   person = undefined;
   await act(() => root.render(h(StrictMode, null, h(Still, { once }))));
@@ -110,7 +110,7 @@ test('before anybody has logged in a screen loads and lists nothing; it follows 
   await settled(() => expect(shown('output')).toBe('loading/'));
 });
 
-test('a clear reaches every screen at once: what the customer could read is gone, the open payment is not', async ({ once }) => {
+test('clear updates every screen at once: the meta is gone, and the unsettled payment stays', async ({ once }) => {
   await annHasAnOpenPayment(once);
   await act(() => clear(once));
   await settled(() => expect(shown('output')).toBe('unsettled/no meta'));
@@ -118,14 +118,14 @@ test('a clear reaches every screen at once: what the customer could read is gone
   await settled(() => expect(shown('output')).toBe('idle/'));
 });
 
-test('another client over the same store reaches the screens of this one', async ({ once }) => {
+test('a screen follows what another client over the same store does', async ({ once }) => {
   await annHasAnOpenPayment(once);
   const other = createOnce({ namespace, fetch: server.fetch });
   await act(() => settle(other, ['pay', cart], 'done'));
   await settled(() => expect(shown('output')).toBe('settled/'));
 });
 
-test('what is in flight is no banner; what was left open is', async () => {
+test('a payment in flight shows no banner', async () => {
   const once = client({ namespace, limits: { attempts: 2 } });
   await act(() => root.render(h(StrictMode, null, h(Still, { once }))));
   server.faults.next('lose-response', { name: 'delay', ms: 150 });
@@ -135,7 +135,7 @@ test('what is in flight is no banner; what was left open is', async () => {
   expect(frames.some((line) => line.includes('sending'))).toBe(true);
 });
 
-test('another tab that begins, ends, settles by hand or clears: this one’s screens follow without being touched', async ({ once }) => {
+test('another tab settles by hand, leaves a payment unsettled, and clears: the screens of this tab follow', async ({ once }) => {
   await annHasAnOpenPayment(once);
   const tab = await openFrame();
   const own = namespace();
@@ -169,7 +169,7 @@ test('another tab that begins, ends, settles by hand or clears: this one’s scr
   tab.close();
 });
 
-test('what another tab is at is no banner here, until it leaves it open', async ({ once }) => {
+test('a payment in flight in another tab shows no banner, until that tab is closed', async ({ once }) => {
   await act(() => root.render(h(Still, { once })));
   const tab = await openFrame();
   const [own, name] = [namespace(), cart];
@@ -187,12 +187,12 @@ test('what another tab is at is no banner here, until it leaves it open', async 
   await settled(() => expect(frames.length).toBeGreaterThan(1));
   expect(await pending(once)).toMatchObject([{ inFlight: true }]);
   expect(shown('output').split('/')[1]).toBe('');
-  // It is closed, and says nothing any more.
+  // A closed tab sends no message.
   tab.close();
   await settled(() => expect(shown('output')).toBe('unsettled/€42.00'));
 });
 
-test('a screen that could not be read follows what comes later', async () => {
+test('a screen whose first read failed follows the next call', async () => {
   let broken = true;
   const { memoryStore } = await import('oncefetch');
   const store = memoryStore();
@@ -208,7 +208,7 @@ test('a screen that could not be read follows what comes later', async () => {
   await settled(() => expect(shown('output')).toBe('settled/'));
 });
 
-test('a screen that is gone leaves nothing behind', async ({ once }) => {
+test('a screen that is unmounted leaves nothing behind', async ({ once }) => {
   await annHasAnOpenPayment(once);
   await act(() => root.render(null));
   const tables = (globalThis as unknown as Record<symbol, { screens: Set<unknown> }>)[Symbol.for('oncefetch')];

@@ -1,6 +1,6 @@
 /**
- * What hooks show while they stay mounted: a call that is given up behind another tab, a read that comes late, a `namespace` that
- * names nobody, a look that failed. Method: as in `react.test.ts`, with a store, a hook or a tab that does the awkward thing.
+ * Goal: hooks show the right state while they stay mounted: after a call that is aborted behind another tab, a late read, a `namespace`
+ * that names no user, a failed scan. Method: as in `react.test.ts`, with a store, a namespace or a tab that behaves badly.
  */
 import { memoryStore, type Once } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
@@ -18,7 +18,7 @@ function Screen({ once }: { once: Once }) {
   return h('output', null, state.phase);
 }
 
-/** Pays as long as it is there. */
+/** Pays while it is mounted. */
 function Paying({ once }: { once: Once }) {
   const { fetch } = useOperation(once, ['pay', cart]);
   useEffect(() => {
@@ -29,7 +29,7 @@ function Paying({ once }: { once: Once }) {
   return null;
 }
 
-test('a component that pays and unmounts while another tab is at it: the screens that stay go back to what is stored', async () => {
+test('a component pays and unmounts while another tab pays: the screens that stay show the stored state again', async () => {
   const once = client();
   const tab = await openFrame();
   await tab.run(async (lib, cart) => {
@@ -49,7 +49,7 @@ test('a component that pays and unmounts while another tab is at it: the screens
   tab.close();
 });
 
-test('a read that comes late does not take back what a call has said since', async () => {
+test('a late read does not override the end of a later call', async () => {
   const store = memoryStore();
   let slow = 1;
   const late = {
@@ -73,7 +73,7 @@ test.each<[string, () => unknown]>([
   ['a promise, of a hook that is async by mistake', async () => 'ann'],
   ['an object', () => ({ id: 7 })],
   ['NaN', () => Number.NaN],
-])('a namespace that gives %s: screens load, and the page is not held up', async (_, namespace) => {
+])('a namespace that gives %s: screens show "loading", and the page does not loop', async (_, namespace) => {
   const asks = vi.fn(() => (asks.mock.calls.length < 500 ? namespace() : undefined) as string);
   const once = client({ namespace: asks });
   await act(() => root.render(h(StrictMode, null, h(Screen, { once }))));
@@ -82,7 +82,7 @@ test.each<[string, () => unknown]>([
   expect(asks.mock.calls.length).toBeLessThan(100);
 });
 
-test('a list whose look fails when a call ends looks again by itself', async () => {
+test('a list whose scan fails when a call ends scans again by itself', async () => {
   const store = memoryStore();
   let broken = false;
   const scan: typeof store.scan = (query) => (broken ? Promise.reject(new Error('unreadable')) : store.scan(query));
@@ -99,7 +99,7 @@ test('a list whose look fails when a call ends looks again by itself', async () 
   await settled(() => expect(shown('output')).toBe('1'));
 });
 
-test('a list with a limit passes over what is being sent, and shows what comes after it', async () => {
+test('a list with a limit skips operations in flight, and shows the next ones', async () => {
   let release: (() => void) | undefined;
   const held: typeof fetch = async (...call) => {
     if (release === undefined) return server.fetch(...call);
@@ -130,7 +130,7 @@ test('a list with a limit passes over what is being sent, and shows what comes a
   await settled(() => expect(shown('output')).toBe('2'));
 });
 
-test('a list with a limit shows so many, in the order of names, and another limit reads it again', async () => {
+test('a list with a limit shows the first names in order, and another limit reads the list again', async () => {
   const once = client({ limits: { attempts: 1 } });
   function List({ limit }: { readonly limit?: number }) {
     const all = usePending(once, { prefix: ['pay', cart], limit });

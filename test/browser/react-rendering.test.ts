@@ -1,6 +1,6 @@
 /**
- * What React 19 does with a component besides rendering it: actions, server rendering and hydration, and remounts in the
- * middle of a payment. Method: as in `react.test.ts`, with the server's count of effects as judge.
+ * Goal: what React 19 does with a component besides rendering it keeps one effect: actions, server rendering and hydration, and
+ * remounts in the middle of a payment. Method: as in `react.test.ts`, with the server's count of effects as judge.
  */
 import { outcomeOf } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
@@ -31,7 +31,7 @@ function Form({ once }: { once: Client }) {
   );
 }
 
-test('an action of useActionState: submitted three times at once, one effect, and the action’s state is the outcome', async () => {
+test('an action of useActionState submitted three times at once: one effect, and the state of the action is the outcome', async () => {
   await act(() => root.render(h(StrictMode, null, h(Form, { once: client() }))));
   const form = place.querySelector('form') as HTMLFormElement;
   await act(async () => {
@@ -43,7 +43,7 @@ test('an action of useActionState: submitted three times at once, one effect, an
   expect(server.effects).toHaveLength(1);
 });
 
-test('an action with an unknown end, then the same again: one effect, one key', async () => {
+test('an action with an unknown outcome, then the same action again: one effect, one key', async () => {
   await act(() => root.render(h(StrictMode, null, h(Form, { once: client({ limits: { attempts: 1 } }) }))));
   server.faults.next('lose-response');
   const form = place.querySelector('form') as HTMLFormElement;
@@ -56,7 +56,7 @@ test('an action with an unknown end, then the same again: one effect, one key', 
   expect(new Set(server.requests.map(({ key }) => key)).size).toBe(1);
 });
 
-test('useOptimistic goes back to what is so when the outcome is unknown', async () => {
+test('useOptimistic goes back to the last certain count when the outcome is unknown', async () => {
   const once = client({ limits: { attempts: 1 } });
   function Vote() {
     const [votes, act_, busy] = useActionState(async (count: number) => {
@@ -72,7 +72,7 @@ test('useOptimistic goes back to what is so when the outcome is unknown', async 
   }
   await act(() => root.render(h(Vote)));
   server.faults.next('lose-response');
-  // Until the action ends the optimistic count is shown: a test that looked at that alone would leave its request to the next one.
+  // Waits for the end of the action, because the optimistic count shows before it. Otherwise the request would leak into the next test.
   const ended = async (requests: number, votes: string): Promise<void> => {
     await settled(() => expect([server.requests.length, shown('button')]).toEqual([requests, 'Vote']));
     expect(shown('b')).toBe(votes);
@@ -91,7 +91,7 @@ function Screen({ once }: { once: Client }) {
   return h('main', null, h('button', { type: 'button', onClick: pay }, 'Pay'), h('output', null, payment.state.phase), h('b', null, open.length));
 }
 
-test('rendered on a server it knows nothing, says so, and hydrates without a complaint to what is stored', async () => {
+test('rendered on a server, a component shows "loading"; it hydrates without an error and then shows the stored state', async () => {
   const before = client({ limits: { attempts: 1 } });
   server.faults.next('lose-response');
   const lost: unknown = await before.fetch('/api/payments', { ...body, once: ['pay', cart] }).catch((error: unknown) => error);
@@ -123,7 +123,7 @@ test('rendered on a server it knows nothing, says so, and hydrates without a com
   rendered.remove();
 });
 
-test('a mount that goes in the middle of a payment leaves it running, and the next mount follows it', async () => {
+test('a component that unmounts in the middle of a payment leaves it running, and the next mount follows it', async () => {
   const once = client();
   server.faults.next({ name: 'delay', ms: 300 });
   await act(() => root.render(h(Screen, { once })));

@@ -1,5 +1,5 @@
 /**
- * The React hooks in a real browser, on React 19 with StrictMode, IndexedDB and a server with faults.
+ * Goal: the React hooks work in a real browser, on React 19 with StrictMode, IndexedDB and a server with faults.
  * Method: small components without JSX, real clicks, and the server's count of effects as judge.
  */
 import { isOnceError, type Once, type OperationState, settle } from 'oncefetch';
@@ -44,20 +44,20 @@ test('an effect that StrictMode runs twice charges once', async () => {
     return h('output', null, payment.state.phase);
   }
   await act(() => root.render(h(StrictMode, null, h(OnMount))));
-  // The first mount's call ends unsent; the second one's charges.
+  // The call of the first mount ends unsent. The call of the second mount charges.
   await settled(() => expect(server.effects).toHaveLength(1));
   await settled(() => expect(shown('output')).toBe('settled'));
   expect(server.effects).toHaveLength(1);
 });
 
-test('a new mount finds what the old one left unknown, and goes on with its key', async () => {
+test('a new mount finds the unknown outcome of the old mount, and sends the same key again', async () => {
   const once = client({ limits: { attempts: 1 } });
   await act(() => root.render(h(Pay, { once, name: cart })));
   server.faults.next('lose-response');
   await act(() => (place.querySelector('button') as HTMLButtonElement).click());
   await settled(() => expect(shown('em')).toBe('ERR_ONCE_UNKNOWN'));
   await act(() => root.render(null));
-  // Another client stands for another page load: it shares only what is stored.
+  // Another client stands for another page load: it shares only the store.
   await act(() => root.render(h(Pay, { once: client(), name: cart })));
   await settled(() => expect(shown('output')).toBe('unsettled'));
   await act(() => (place.querySelector('button') as HTMLButtonElement).click());
@@ -75,7 +75,7 @@ test('another name on the same component is another operation', async () => {
   await settled(() => expect(shown('output')).toBe('idle'));
 });
 
-test('the banner appears with an unknown outcome, shows its meta, and goes when it settles', async () => {
+test('the banner appears with an unknown outcome, shows its meta, and disappears when the operation settles', async () => {
   const once = client({ limits: { attempts: 1 } });
   function Banner() {
     const pending = usePending(once, { prefix: ['pay', cart] });
@@ -94,7 +94,7 @@ test('the banner appears with an unknown outcome, shows its meta, and goes when 
   await settled(() => expect(shown('p')).toBe(''));
 });
 
-test('a list with what is in flight keeps the row that is being checked', async () => {
+test('a list with inFlight keeps the row of an operation while a call sends it again', async () => {
   const once = client({ limits: { attempts: 1 } });
   const rows: string[] = [];
   function List() {
@@ -115,7 +115,7 @@ test('a list with what is in flight keeps the row that is being checked', async 
   expect(server.effects).toHaveLength(1);
 });
 
-test('a form action and a promise that is used under Suspense charge once', async () => {
+test('a promise that a component reads under Suspense, after a form action, charges once', async () => {
   const once = client();
   const receipts = new Map<string, Promise<number>>();
   const receipt = (): Promise<number> => {

@@ -1,5 +1,5 @@
 /**
- * The recipe of `docs/react.md` for TanStack Query: its mutations may retry, be mashed, paused and run anew after a
+ * Goal: with the recipe of `docs/react.md` for TanStack Query, mutations may retry, be clicked many times and run again after a
  * reload, and there is one effect. Method: real TanStack Query in a real browser, the server's count as judge.
  */
 import { MutationCache, MutationObserver, onlineManager, QueryClient, QueryClientProvider, useMutation } from '@tanstack/react-query';
@@ -11,7 +11,7 @@ import { body, cart, click, client, onStage, root, server, settled, shown } from
 onStage();
 afterEach(() => onlineManager.setOnline(true));
 
-/** Retries are oncefetch's, under one key; Query's own would only repeat what is already known. */
+/** Turns the retries of TanStack Query off, because oncefetch retries under one key. */
 const queries = (): QueryClient =>
   new QueryClient({ defaultOptions: { mutations: { retry: false, networkMode: 'always' } }, mutationCache: new MutationCache() });
 
@@ -32,7 +32,7 @@ function Pay({ once }: { once: ReturnType<typeof client> }) {
 const render = (once: ReturnType<typeof client>) =>
   act(() => root.render(h(StrictMode, null, h(QueryClientProvider, { client: queries() }, h(Pay, { once })))));
 
-test('a mashed button and a lost answer: one effect', async () => {
+test('five clicks and a lost answer: one effect', async () => {
   server.faults.next('lose-response');
   await render(client());
   await act(async () => {
@@ -43,7 +43,7 @@ test('a mashed button and a lost answer: one effect', async () => {
   expect(new Set(server.requests.map(({ key }) => key)).size).toBe(1);
 });
 
-test('an unknown end is an error that carries its outcome; the next mutate goes on with the key', async () => {
+test('an unknown outcome is an error that carries it; the next mutate sends the same key again', async () => {
   server.faults.next('lose-response');
   await render(client({ limits: { attempts: 1 } }));
   await click();
@@ -53,7 +53,7 @@ test('an unknown end is an error that carries its outcome; the next mutate goes 
   expect(server.effects).toHaveLength(1);
 });
 
-test('even with Query’s own retries and a new QueryClient, as after a reload: one effect', async () => {
+test('with retries of TanStack Query and a new QueryClient, as after a reload: one effect', async () => {
   server.faults.next('lose-response', 'lose-response', 'lose-response');
   const once = client({ limits: { attempts: 1 } });
   const options = { ...paying(once), retry: 1, retryDelay: 1 };
@@ -63,7 +63,7 @@ test('even with Query’s own retries and a new QueryClient, as after a reload: 
   expect(new Set(server.requests.map(({ key }) => key)).size).toBe(1);
 });
 
-test('without oncefetch the same retries are two effects', async () => {
+test('without oncefetch, the same retries make two effects', async () => {
   server.faults.next('lose-response');
   const mutationFn = async (): Promise<number> => (await server.fetch('/api/payments', body)).status;
   await new MutationObserver(queries(), { mutationFn, retry: 1, retryDelay: 1 }).mutate();

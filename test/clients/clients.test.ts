@@ -1,6 +1,6 @@
 /**
- * Goal: what other people's HTTP clients do over oncefetch takes effect once, and their users can tell what happened.
- * Method: each client against a real HTTP server, through faults; what arrives and what comes back makes the table in
+ * Goal: a payment through another HTTP client over oncefetch takes effect once, and the caller can read its outcome.
+ * Method: each client talks to a real HTTP server, through faults. The places where its outcomes can be read make the table in
  * docs/clients.md (`UPDATE_DOCS=1` writes it).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ async function pay(one: ClientCase, order: Order = ORDER, more: OnceOptions = {}
 }
 
 const endOf = ({ end }: Paid): unknown => ('given' in end ? end.given : end.thrown);
-/** What a client gives instead of throwing it. */
+/** The outcome on the value itself, or on the `error` inside it: some clients return an error instead of throwing it. */
 const readable = (value: unknown): Outcome | undefined => outcomeOf(value) ?? outcomeOf((value as { error?: unknown } | undefined)?.error);
 const keys = () => new Set(shop.server.requests.map(({ key }) => key));
 
@@ -61,7 +61,7 @@ const note = ({ client }: ClientCase, column: keyof Row, paid: Paid): void => {
 };
 
 describe.each(clients)('$client', (one) => {
-  test('an answer lost after the charge: charged once, and it gives the charge', async () => {
+  test('an answer lost after the charge: charges once and returns the charge', async () => {
     shop.server.faults.next('lose-response');
     const paid = await pay(one);
     expect('given' in paid.end && one.charge(paid.end.given)).toBe('ch_1');
@@ -70,40 +70,40 @@ describe.each(clients)('$client', (one) => {
     note(one, 'success', paid);
   });
 
-  test('409, still in progress: it waits, and is charged once', async () => {
+  test('a 409 "still in progress": waits and charges once', async () => {
     shop.server.faults.next({ name: 'in-progress', retryAfter: 0 });
     const paid = await pay(one);
     expect('given' in paid.end && one.charge(paid.end.given)).toBe('ch_1');
     expect([shop.server.effects.length, shop.server.requests.length, keys().size]).toEqual([1, 2, 1]);
   });
 
-  test('a server that hangs after the charge: charged once', async () => {
+  test('a server that hangs after the charge: charges once', async () => {
     shop.server.faults.next('hang-after-commit');
     const paid = await pay(one, ORDER, { limits: { attemptMs: 700, totalMs: 10_000 } });
     expect('given' in paid.end && one.charge(paid.end.given)).toBe('ch_1');
     expect([shop.server.effects.length, shop.server.requests.length, keys().size]).toEqual([1, 2, 1]);
   });
 
-  test('pressed twice: charged once, and both get an answer', async () => {
+  test('two calls at once with the same name: charge once, and both get the charge', async () => {
     const once = onceOf(one, []);
     const both = await Promise.all([1, 2].map(() => one.pay({ once, origin: shop.origin, order: ORDER, name: NAME })));
     expect(both.map(one.charge)).toEqual(['ch_1', 'ch_1']);
     expect(shop.server.effects).toHaveLength(1);
   });
 
-  test('a refusal is told as one', async () => {
+  test('a refusal: charges nothing, and the outcome says so', async () => {
     const paid = await pay(one, DECLINED);
     expect(shop.server.effects).toEqual([]);
     expect('given' in paid.end && paid.end.given instanceof Response === false && one.charge(paid.end.given)).toBeFalsy();
     const outcome = readable(endOf(paid));
-    // Of a key that is not random an earlier record may have been lost: its first refusal proves nothing.
+    // A refusal under a key that is not random proves nothing: an earlier record of the same key may have been lost.
     const effect = one.name === 'its own key' ? 'unknown' : 'none';
     expect(paid.outcomes.at(-1)?.effect).toBe(effect);
     if (outcome) expect(outcome.effect).toBe(effect);
     note(one, 'refusal', paid);
   });
 
-  test('no answer at all, though charged: what it throws or gives is unknown, and is no success', async () => {
+  test('no answer although the server charged: the outcome is unknown, and the result is no success', async () => {
     shop.server.faults.next('lose-response', 'lose-response', 'lose-response', 'lose-response', 'lose-response');
     const paid = await pay(one, ORDER, { limits: { attempts: 2 } });
     expect(paid.outcomes).toMatchObject([{ effect: 'unknown' }]);
@@ -134,7 +134,7 @@ function table(): string {
 }
 
 afterAll(() => {
-  // One test alone knows only its own row.
+  // If only some of the tests ran, the table has gaps.
   if ([...rows.values()].some((row) => Object.values(row).includes(''))) return;
   const page = readFileSync(PAGE, 'utf8');
   const [before = '', rest = ''] = page.split(BEGIN);

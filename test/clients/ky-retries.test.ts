@@ -1,11 +1,11 @@
-/** Goal: what ky sends again and what oncefetch does never add up, and nothing loses its retries. Method: answers that a gateway gives, counted. */
+/** Goal: retries of ky and of oncefetch never multiply, and no request loses its retries. Method: a gateway answers 503, and the test counts requests. */
 import ky, { type KyInstance, type RetryOptions } from 'ky';
 import ky1 from 'ky-1';
 import { describe, expect, test, vi } from 'vitest';
 import { createOnce, memoryStore, type OnceOptions, outcomeOf, retrying, unnamed } from '../../src/entries/index.js';
 import { type OnceKyInstance, withOnce } from '../../src/entries/ky.js';
 
-/** ky over a server that is busy once, and what reached it. */
+/** ky over a server that answers 503 once, with the methods of the requests that reached it. */
 function busyOnce(use: OnceOptions['use']) {
   const sent: string[] = [];
   const fetch = async (input: Request | string, init?: RequestInit) => {
@@ -17,8 +17,8 @@ function busyOnce(use: OnceOptions['use']) {
 }
 
 test.each([
-  ['by oncefetch, where the client has retrying()', [retrying()]],
-  ['by ky, where it has not', []],
+  ['by oncefetch if the client has retrying()', [retrying()]],
+  ['by ky if the client has no retrying()', []],
 ] as const)('a GET is sent again once, %s', async (_, use) => {
   const { sent, api } = busyOnce(use);
   expect((await api.get('https://shop.example/orders')).status).toBe(200);
@@ -27,7 +27,7 @@ test.each([
 
 test.each([
   ['with retrying()', [retrying()]],
-  ['without', []],
+  ['without retrying()', []],
 ] as const)('a named POST is sent again by oncefetch alone, %s', async (_, use) => {
   const { sent, api } = busyOnce(use);
   expect((await api.post('https://shop.example/pay', { json: { cart: 1 }, once: ['pay', 1] })).status).toBe(200);
@@ -39,11 +39,11 @@ const AGAIN = { methods: ['post', 'get'], statusCodes: [503], limit: 2, delay: (
 
 describe.each([
   ['with retrying()', [retrying(), unnamed()]],
-  ['without', [unnamed()]],
-] as const)('a POST is left to oncefetch, too, where ky would send it again, %s', (_, use) => {
+  ['without retrying()', [unnamed()]],
+] as const)('ky leaves a POST to oncefetch, although it is told to retry it, %s', (_, use) => {
   test.each<[string, (given: (base: KyInstance) => OnceKyInstance) => Promise<unknown>]>([
-    ['by its instance', (given) => given(ky.create({ retry: AGAIN })).post('https://shop.example/pay', CART)],
-    ['by an extension', (given) => given(ky).extend({ retry: AGAIN }).post('https://shop.example/pay', CART)],
+    ['by an option of the instance', (given) => given(ky.create({ retry: AGAIN })).post('https://shop.example/pay', CART)],
+    ['by extend()', (given) => given(ky).extend({ retry: AGAIN }).post('https://shop.example/pay', CART)],
     ['by an option of the call', (given) => given(ky).post('https://shop.example/pay', { ...CART, retry: AGAIN })],
   ])('%s', async (_, call) => {
     const keys = new Set<string | null>();
@@ -58,7 +58,7 @@ describe.each([
   });
 });
 
-test("the instance's own limit of retries stays", async () => {
+test('keeps the limit of retries of the ky instance for a GET', async () => {
   for (const retry of [1, { limit: 1, delay: () => 1 }]) {
     let requests = 0;
     const fetch = async () => {
@@ -71,14 +71,14 @@ test("the instance's own limit of retries stays", async () => {
   }
 });
 
-test("the instance's time for all does not cut a payment off", async () => {
+test('totalTimeout of the ky instance does not cut off a named POST', async () => {
   const fetch = () => new Promise<Response>((resolve) => setTimeout(() => resolve(new Response('{}')), 60));
   const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch });
   const api = withOnce(ky.create({ totalTimeout: 20 }), once);
   expect((await api.post('https://shop.example/pay', { json: { cart: 2 }, once: ['pay', 2] })).status).toBe(200);
 });
 
-test("what a call's own timeout cut off is unknown at once, by ky's error", async () => {
+test("a timeout of the call ends it with ky's TimeoutError, whose outcome is unknown", async () => {
   const fetch = (_: unknown, init?: RequestInit) =>
     new Promise<Response>((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)));
   const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch });
@@ -88,39 +88,48 @@ test("what a call's own timeout cut off is unknown at once, by ky's error", asyn
   expect(effect).toEqual(['TimeoutError', 'unknown']);
 });
 
-test('a PUT is left alone by ky, which cannot tell whether it has a name', async () => {
+test('ky sends a PUT once, because it cannot tell whether the PUT has a name', async () => {
   const { sent, api } = busyOnce([]);
   await expect(api.put('https://shop.example/orders/1', { json: {} })).rejects.toMatchObject({ response: { status: 503 } });
   expect(sent).toEqual(['PUT']);
 });
 
 test.each([
-  ['of a call', (api: OnceKyInstance, fetch: typeof globalThis.fetch) => api.post('https://shop.example/pay', { json: {}, once: ['pay', 3], ...{ fetch } })],
-  ['of an extension', (api, fetch) => api.extend({ fetch } as object).post('https://shop.example/pay', { json: {}, once: ['pay', 3] })],
-  ['of an extension by a function', (api, fetch) => api.extend(() => ({ fetch }) as object).post('https://shop.example/pay', { json: {}, once: ['pay', 3] })],
-] as [string, (api: OnceKyInstance, fetch: typeof globalThis.fetch) => unknown][])('another fetch, %s, does not leave the name out', async (_, pay) => {
-  const keys: (string | null)[] = [];
-  const traced = async (input: RequestInfo | URL, init?: RequestInit) => {
-    keys.push(new Request(input, init).headers.get('idempotency-key'));
-    return new Response('{}');
-  };
-  const { api } = busyOnce([]);
-  await expect((async () => pay(api, traced as typeof fetch))()).rejects.toThrow('the option fetch of ky would leave once out');
-  expect(keys).toEqual([]);
-});
+  [
+    'as an option of the call',
+    (api: OnceKyInstance, fetch: typeof globalThis.fetch) => api.post('https://shop.example/pay', { json: {}, once: ['pay', 3], ...{ fetch } }),
+  ],
+  ['as an option of extend()', (api, fetch) => api.extend({ fetch } as object).post('https://shop.example/pay', { json: {}, once: ['pay', 3] })],
+  [
+    'as an option of extend() given as a function',
+    (api, fetch) => api.extend(() => ({ fetch }) as object).post('https://shop.example/pay', { json: {}, once: ['pay', 3] }),
+  ],
+] as [string, (api: OnceKyInstance, fetch: typeof globalThis.fetch) => unknown][])(
+  'a named call with another fetch, %s, is refused, because ky would leave the name out',
+  async (_, pay) => {
+    const keys: (string | null)[] = [];
+    const traced = async (input: RequestInfo | URL, init?: RequestInit) => {
+      keys.push(new Request(input, init).headers.get('idempotency-key'));
+      return new Response('{}');
+    };
+    const { api } = busyOnce([]);
+    await expect((async () => pay(api, traced as typeof fetch))()).rejects.toThrow('the option fetch of ky would leave once out');
+    expect(keys).toEqual([]);
+  },
+);
 
-test('another fetch is left to ky where nothing has a name', async () => {
+test('a call without a name may use another fetch', async () => {
   const { api } = busyOnce([]);
   const traced = async () => new Response('traced');
   expect(await api.get('https://shop.example/orders', { fetch: traced } as object).text()).toBe('traced');
 });
 
-test.each([undefined, null, { fetch }])('what is no client is refused, and named: %o', (wrong) => {
+test.each([undefined, null, { fetch }])('withOnce refuses a value that is no client, and says what it got: %o', (wrong) => {
   expect(() => withOnce(ky, wrong as never)).toThrow(TypeError);
   expect(() => withOnce(ky, wrong as never)).toThrow(`withOnce takes a client from createOnce, got ${wrong === null ? 'null' : typeof wrong}`);
 });
 
-test('a client whose fetch a test watches sends as before', async () => {
+test('a client whose fetch is spied on after withOnce sends as before', async () => {
   const fetch = vi.fn(async () => new Response('{}'));
   const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch });
   const api = withOnce(ky, once);
@@ -129,7 +138,7 @@ test('a client whose fetch a test watches sends as before', async () => {
   expect(fetch).toHaveBeenCalledOnce();
 });
 
-describe('ky before 2, whose retries no hook can take away', () => {
+describe('ky before 2, whose own retries no hook can turn off', () => {
   function shop() {
     const keys: (string | null)[] = [];
     const fetch = async (input: Request | string, init?: RequestInit) => {
@@ -141,14 +150,14 @@ describe('ky before 2, whose retries no hook can take away', () => {
     return { keys, once };
   }
 
-  test('is refused by withOnce, and nothing is sent', async () => {
+  test('withOnce refuses it, and nothing is sent', async () => {
     const { keys, once } = shop();
     const api = withOnce(ky1.create({ retry: 0 }) as unknown as KyInstance, once);
     await expect(api.post('https://shop.example/pay', { ...CART, once: ['pay', 1] })).rejects.toThrow('withOnce needs ky 2 or later');
     expect(keys).toEqual([]);
   });
 
-  test('takes once.fetch, and hands over the name', async () => {
+  test('takes once.fetch as its fetch, and hands the name over', async () => {
     const { keys, once } = shop();
     const options = { ...CART, fetch: once.fetch as typeof fetch, retry: 0, timeout: false as const, once: ['pay', 1] };
     expect(outcomeOf(await ky1.post('https://shop.example/pay', options))?.effect).toBe('done');

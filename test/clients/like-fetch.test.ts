@@ -1,7 +1,7 @@
 /**
- * Goal: where oncefetch has nothing to do, neither the server nor the caller can tell `once.fetch` from `fetch`, bare or
- * beneath other people's clients; and what it does there of its own, sending a GET again, is all that it does. Method: each
- * call over both, against a real server; all that arrived and all that came back is compared.
+ * Goal: for calls without a name, neither the server nor the caller can tell `once.fetch` from `fetch`, bare or under another
+ * client. The only difference is that oncefetch sends a failed GET again. Method: makes each call over both against a real
+ * server, and compares all that arrived and all that came back.
  */
 import { createHash } from 'node:crypto';
 import ky from 'ky';
@@ -12,7 +12,7 @@ import { type Arrival, type Echo, HELLO, LARGE_BYTES, openEcho } from './support
 
 type Fetch = (input: RequestInfo | URL, init?: OnceRequestInit & { duplex?: 'half' }) => Promise<Response>;
 
-/** Each turns a fetch into one that goes through a client which sends nothing again by itself. */
+/** Each entry wraps a fetch into a client. The client does not retry by itself. */
 const clients: Record<string, (fetch: Fetch) => Fetch> = {
   bare: (fetch) => fetch,
   ky: (fetch) => (input, init) =>
@@ -41,7 +41,7 @@ const plain: Fetch = (input, init) => {
 const onceFetch = (attempts = 5): Fetch =>
   createOnce({ namespace: 'ann', store: memoryStore(), retry: { minDelayMs: 1, maxDelayMs: 2 }, limits: { attempts } }).fetch;
 
-/** An error as whoever catches it sees it, with what caused it. */
+/** What a caller can see of an error and of its causes. */
 function told(error: unknown, depth = 4): unknown {
   if (!(error instanceof Error) || depth === 0) return error instanceof Error ? error.message : error;
   const { name, message, cause } = error;
@@ -54,7 +54,7 @@ async function seen(answer: Response): Promise<object> {
   const { status, statusText, ok, type, url, redirected, bodyUsed } = answer;
   expect(answer).toBeInstanceOf(Response);
   expect(outcomeOf(answer)).toBeUndefined();
-  // When it was sent differs.
+  // The `date` header differs from call to call.
   const headers = [...answer.headers].filter(([name]) => name !== 'date');
   const fields = { status, statusText, ok, type, url, redirected, bodyUsed, headers };
   const copy = answer.clone();
@@ -136,7 +136,7 @@ const answers: Record<string, Work> = {
   'a digest that matches': get('hello', { integrity: integrityOf(HELLO) }),
 };
 
-/** Of text, bytes and files `once: false` takes the key; a stream can bear none anyway. */
+/** `once: false` keeps the key off text, bytes and files. A stream never gets a key. */
 const uploads: Record<string, Work> = {
   text: get('told', { method: 'POST', body: '{"a":1}', once: false }),
   bytes: get('told', { method: 'POST', body: bytes(100_000), once: false }),
@@ -148,20 +148,20 @@ const uploads: Record<string, Work> = {
 };
 
 const streams: Record<string, Work> = {
-  'at its first chunk, and a cancel ends it': async (fetch) => {
+  'that ends by a cancel after its first chunk': async (fetch) => {
     const reader = (await fetch(echo.at('events'))).body?.getReader();
     const first = await reader?.read();
     await reader?.cancel();
     return [new TextDecoder().decode(first?.value), first?.done, (await reader?.read())?.done];
   },
-  'in parts, with the length told': async (fetch) => {
+  'in several chunks, with a content-length': async (fetch) => {
     const answer = await fetch(echo.at('large'));
     let [total, parts] = [0, 0];
     for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) [total, parts] = [total + chunk.byteLength, parts + 1];
     return [answer.headers.get('content-length'), total === LARGE_BYTES, parts > 1];
   },
-  'cut by the server': get('cut'),
-  'cut by an abort': async (fetch) => {
+  'that the server cuts off': get('cut'),
+  'that an abort cuts off': async (fetch) => {
     const controller = new AbortController();
     const reader = (await fetch(echo.at('events'), { signal: controller.signal })).body?.getReader();
     await reader?.read();
@@ -170,7 +170,7 @@ const streams: Record<string, Work> = {
   },
 };
 
-/** Aborted as by a timeout, when it has arrived. */
+/** Aborts the call with a timeout error as soon as its request has arrived. */
 const whileItWaits =
   (asks: (fetch: Fetch, signal: AbortSignal) => Promise<Response>): Work =>
   async (fetch) => {
@@ -186,10 +186,10 @@ const whileItWaits =
   };
 
 const rejections: Record<string, Work> = {
-  'an abort before': get('hello', { signal: AbortSignal.abort(new RangeError('mine')) }),
-  'an abort before, without a reason': get('hello', { signal: AbortSignal.abort() }),
-  'an abort while it waits': whileItWaits((fetch, signal) => fetch(echo.at('never'), { signal })),
-  'an abort afterwards': async (fetch) => {
+  'an abort before the call': get('hello', { signal: AbortSignal.abort(new RangeError('mine')) }),
+  'an abort before the call, without a reason': get('hello', { signal: AbortSignal.abort() }),
+  'an abort while the call waits': whileItWaits((fetch, signal) => fetch(echo.at('never'), { signal })),
+  'an abort after the answer': async (fetch) => {
     const controller = new AbortController();
     const end = await seen(await fetch(echo.at('hello'), { signal: controller.signal }));
     controller.abort();
@@ -197,7 +197,7 @@ const rejections: Record<string, Work> = {
   },
   'a wrong address': async (fetch) => fetch('http://['),
   'a relative address': async (fetch) => fetch('nowhere'),
-  'a scheme that is none': async (fetch) => fetch('nowhere:x'),
+  'an unknown scheme': async (fetch) => fetch('nowhere:x'),
   'a password in the address': async (fetch) => fetch(echo.at('hello').replace('//', '//a:b@')),
   'a GET with a body': get('told', { body: 'x' }),
   'a forbidden method': get('told', { method: 'TRACE' }),
@@ -205,11 +205,11 @@ const rejections: Record<string, Work> = {
   'a wrong option': get('told', { redirect: 'elsewhere' as RequestRedirect }),
 };
 
-/** What oncefetch takes for a failure on the way: fetch's rejections cannot be told apart. */
+/** Ends that oncefetch takes for a network failure, because the rejections of fetch look alike. */
 const failures: Record<string, Work> = {
   'a server that is busy': get('busy'),
   'an answer that is lost': get('lost'),
-  'a redirect that may not be': get('moved', { redirect: 'error' }),
+  'a redirect with redirect: error': get('moved', { redirect: 'error' }),
   'a circle of redirects': get('circle'),
   'a digest that does not match': get('hello', { integrity: integrityOf('another') }),
 };
@@ -222,24 +222,27 @@ describe.each(Object.entries(clients))('%s', (_, through) => {
     return ours;
   };
 
-  test.each(Object.entries(answers))('%s', async (_, work) => void (await compared(work)));
-  test.each(Object.entries(uploads))('an upload of %s', async (_, work) => void (await compared(work)));
-  test.each(Object.entries(streams))('an answer %s', async (_, work) => void (await compared(work)));
-  test.each(Object.entries(rejections))('%s: rejects as fetch does, or does not', async (_, work) => void (await compared(work, 1)));
+  test.each(Object.entries(answers))('%s: the answer is the same', async (_, work) => void (await compared(work)));
+  test.each(Object.entries(uploads))('an upload of %s: the answer is the same', async (_, work) => void (await compared(work)));
+  test.each(Object.entries(streams))('an answer %s: the caller sees the same', async (_, work) => void (await compared(work)));
+  test.each(Object.entries(rejections))('%s: the end is the same', async (_, work) => void (await compared(work, 1)));
 
-  test.each(Object.entries(failures))('%s: the same with one attempt', async (_, work) => void (await compared(work, 1)));
+  test.each(Object.entries(failures))('%s: with one attempt, the end is the same', async (_, work) => void (await compared(work, 1)));
 
-  test.each(Object.entries(failures))('%s: sent again, as often as may be, and then its last end; nothing else differs', async (_, work) => {
-    const expected = await observe(work, through(plain));
-    const ours = await observe(work, through(onceFetch(3)));
-    expect(ours).toEqual({ end: expected.end, arrivals: [1, 2, 3].flatMap(() => expected.arrivals) });
-  });
+  test.each(Object.entries(failures))(
+    '%s: oncefetch sends it again up to the limit of attempts and gives the last end; nothing else differs',
+    async (_, work) => {
+      const expected = await observe(work, through(plain));
+      const ours = await observe(work, through(onceFetch(3)));
+      expect(ours).toEqual({ end: expected.end, arrivals: [1, 2, 3].flatMap(() => expected.arrivals) });
+    },
+  );
 });
 
-describe('bare, as only fetch can be called', () => {
+describe('arguments that only a bare fetch takes', () => {
   const works: Record<string, Work> = {
     'a Request': async (fetch) => seen(await fetch(new Request(echo.at('told'), { headers: { 'x-own': '1' }, cache: 'no-store' }))),
-    'a Request, and options over it': async (fetch) =>
+    'a Request with options over it': async (fetch) =>
       seen(await fetch(new Request(echo.at('told'), { headers: { 'x-own': '1' } }), { headers: { 'x-own': '2' } })),
     'a clone of a Request': async (fetch) => {
       const request = new Request(echo.at('told'), { method: 'PUT', body: 'text' });
@@ -251,9 +254,9 @@ describe('bare, as only fetch can be called', () => {
       return fetch(request);
     },
     'a Request that is aborted': whileItWaits((fetch, signal) => fetch(new Request(echo.at('never'), { signal }))),
-    'a method of its own': get('told', { method: 'PROPFIND' }),
-    'a stream, without a word of ours': async (fetch) => seen(await fetch(echo.at('told'), upload(stream(30, 100_000)))),
-    'an async iterable, without a word of ours': async (fetch) =>
+    'a custom method': get('told', { method: 'PROPFIND' }),
+    'a POST with a stream, without the option once': async (fetch) => seen(await fetch(echo.at('told'), upload(stream(30, 100_000)))),
+    'a POST with an async iterable, without the option once': async (fetch) =>
       seen(
         await fetch(
           echo.at('told'),
@@ -268,14 +271,14 @@ describe('bare, as only fetch can be called', () => {
     'a stream that is redirected': async (fetch) => fetch(echo.at('kept'), upload(stream(1, 1))),
     'a POST in mode no-cors': get('told', { method: 'POST', body: 'x', mode: 'no-cors' }),
     'a POST to data:': async (fetch) => seen(await fetch('data:text/plain,hello', { method: 'POST', body: 'x' })),
-    'a POST to a scheme that is none': async (fetch) => fetch('nowhere:x', { method: 'POST', body: 'x' }),
+    'a POST to an unknown scheme': async (fetch) => fetch('nowhere:x', { method: 'POST', body: 'x' }),
     'a POST to a relative address': async (fetch) => fetch('nowhere', { method: 'POST', body: 'x' }),
     'a query in GraphQL': get('told', { method: 'POST', body: '{"query":"query { a }"}' }),
     'options that are null': async (fetch) => seen(await fetch(echo.at('told'), null as unknown as undefined)),
     'no address at all': async (fetch) => (fetch as () => Promise<unknown>)(),
   };
 
-  test.each(Object.entries(works))('%s', async (_, work) => {
+  test.each(Object.entries(works))('%s: the end is the same', async (_, work) => {
     const expected = await observe(work, plain);
     expect(await observe(work, onceFetch())).toEqual(expected);
   });

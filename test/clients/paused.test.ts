@@ -1,6 +1,6 @@
 /**
- * Goal: TanStack Query's paused mutations, put to rest with the page and taken up by the next one, take effect once, even
- * if two pages take up the same one. Method: its own dehydrate and hydrate, a store that outlives pages, a real server.
+ * Goal: paused mutations of TanStack Query, dehydrated by one page and resumed by the next one, take effect once, even
+ * if two pages resume the same mutation. Method: dehydrate and hydrate of TanStack Query, a store that outlives pages, a real server.
  */
 import { dehydrate, hydrate, MutationObserver, onlineManager, QueryClient } from '@tanstack/query-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -17,7 +17,7 @@ afterEach(async () => {
   await shop.close();
 });
 
-/** A page: what a mutation does is known by its key, because functions can't be put to rest. */
+/** A page. Its mutation function is a default of the mutation key, because functions can't be dehydrated. */
 function openPage(once: Once): QueryClient {
   const client = new QueryClient();
   client.setMutationDefaults(['pay'], {
@@ -33,7 +33,7 @@ function openPage(once: Once): QueryClient {
 
 const SOON = { retry: { minDelayMs: 1, maxDelayMs: 2 }, limits: { attemptMs: 2000, totalMs: 10_000 } } as const;
 
-test('one that was paused offline is paid once, by two pages that both found it', async () => {
+test('a mutation that was paused offline pays once, although two pages resume it', async () => {
   const once = createOnce({ ...SOON, store: memoryStore(), namespace: 'ann' });
   onlineManager.setOnline(false);
   const page = openPage(once);
@@ -51,7 +51,7 @@ test('one that was paused offline is paid once, by two pages that both found it'
   expect(shop.server.effects).toHaveLength(1);
 });
 
-test('one whose answer was lost with its page, pressed again on the next page, is paid once', async () => {
+test('a mutation whose answer was lost with its page pays once, if the next page makes it again', async () => {
   const store = memoryStore();
   shop.server.faults.next('lose-response');
   const first = createOnce({ ...SOON, limits: { ...SOON.limits, attempts: 1 }, store, namespace: 'ann' });

@@ -1,6 +1,6 @@
 /**
- * Goal: what clients tell of the progress of uploads and downloads is the same over `once.fetch`. Method: the events of each
- * client, over fetch and over `once.fetch`, against a real server; how many chunks there are is the network's affair.
+ * Goal: clients report the same progress of uploads and downloads over `once.fetch` as over `fetch`. Method: compares the events of each
+ * client over both, against a real server, but not the number of chunks, which depends on the network.
  */
 import axios from 'axios';
 import ky from 'ky';
@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(() => echo.close());
 
-/** Where it ended, of how much; whether it only ever grew; and what arrived. */
+/** The last event, whether the count only ever grew, and the requests that arrived. */
 async function progress(transfer: (transfer: Transfer) => Promise<unknown>, of: Omit<Transfer, 'hears'>) {
   const events: Progress[] = [];
   echo.arrivals.splice(0);
@@ -60,7 +60,7 @@ async function progress(transfer: (transfer: Transfer) => Promise<unknown>, of: 
 }
 
 describe.each(Object.entries(clients))('%s', (_, transfer) => {
-  test('a download', async () => {
+  test('a download: reports the same progress', async () => {
     const url = echo.at('large');
     const expected = await progress(transfer, { fetch, url });
     expect(expected).toMatchObject({ last: { transferred: LARGE_BYTES }, grows: true });
@@ -70,7 +70,7 @@ describe.each(Object.entries(clients))('%s', (_, transfer) => {
   test.each([
     ['text', 'x'.repeat(500_000)],
     ['a Blob', new Blob(['x'.repeat(500_000)], { type: 'text/x' })],
-  ])('an upload of %s: untouched, without a name, with one', async (_, body) => {
+  ])('an upload of %s: reports the same progress with once: false, without a name, and with a name', async (_, body) => {
     const url = echo.at('told');
     const expected = await progress(transfer, { fetch, url, body });
     expect(expected).toMatchObject({ last: { transferred: 500_000 }, grows: true, arrivals: [{ bytes: 500_000 }] });
@@ -80,7 +80,7 @@ describe.each(Object.entries(clients))('%s', (_, transfer) => {
   });
 });
 
-test('ky with withOnce tells the progress of an upload, too', async () => {
+test('ky through withOnce reports the progress of an upload', async () => {
   const body = 'x'.repeat(500_000);
   const last: number[] = [];
   const api = withOnce(ky, createOnce({ namespace: 'ann', store: memoryStore() }));

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** Goal: a button does what it says, to the operation that it was drawn for. Method: what may change between the drawing and the click. */
+/** Goal: a button does what it says, to the operation that it was drawn for. Method: the operation changes between the drawing and the click. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { devtools } from '../../src/entries/devtools.js';
 import { background, createOnce, forget, memoryStore, type Once, type OnceOptions, pending, requests } from '../../src/entries/index.js';
@@ -12,7 +12,7 @@ const lost = async (): Promise<Response> => {
 };
 const press = (once: Once, how: object = {}) =>
   once.fetch('http://shop.test/pay', { method: 'POST', body: '{}', once: { operation: ['pay', 1], ...how } }).catch(() => {});
-/** The next page has nothing of this one's in memory. */
+/** Drops what this page has in memory, as a reload does. */
 const reload = () => delete (globalThis as { [of: symbol]: unknown })[Symbol.for('oncefetch')];
 
 const closes: (() => void)[] = [];
@@ -29,7 +29,7 @@ const page = (options: OnceOptions = {}): Once =>
   createOnce({ namespace: `u-${++users}`, store: memoryStore(), fetch: lost, limits: { attempts: 1 }, ...options });
 const panel = (once: Once): void => void closes.push(devtools(once, { open: true }));
 
-/** A panel with an unsettled payment, which has asked whether that shall be settled as none. */
+/** A panel with an unsettled payment. Somebody has clicked "Settle as none", so the panel asks for confirmation. */
 async function asked(options: OnceOptions = {}): Promise<Once> {
   const once = page(options);
   panel(once);
@@ -39,7 +39,7 @@ async function asked(options: OnceOptions = {}): Promise<Once> {
   return once;
 }
 
-/** The name becomes that of another operation. */
+/** Forgets the operation and starts another one under its name. Returns the key of the new operation. */
 async function replaced(once: Once): Promise<string> {
   await forget(once, ['pay', 1], { evenIfUnknown: true });
   await press(once);
@@ -47,7 +47,7 @@ async function replaced(once: Once): Promise<string> {
   return newer?.key as string;
 }
 
-test('a button of a row hits no operation that came under its name since the row was drawn', async () => {
+test('a button of a row does not change an operation that took the name after the row was drawn', async () => {
   const once = await asked();
   const key = await replaced(once);
   button('Yes, settle as none')?.click();
@@ -55,7 +55,7 @@ test('a button of a row hits no operation that came under its name since the row
   expect(await pending(once)).toMatchObject([{ key }]);
 });
 
-test('who was asked about one operation is asked again about the next one, which the row shows by now', async () => {
+test('a confirmation asked for one operation is asked again, when the row shows the next operation of the name', async () => {
   const once = await asked();
   await says(`${await replaced(once)}, random`);
   expect(button('Yes, settle as none')).toBeUndefined();
@@ -63,7 +63,7 @@ test('who was asked about one operation is asked again about the next one, which
   expect(button('Yes, settle as none')).toBeDefined();
 });
 
-test('a button hits no operation of whoever has logged in since the row was drawn', async () => {
+test('a button does not change an operation of a user who logged in after the row was drawn', async () => {
   let user = 'bert';
   const shop = { namespace: () => user, store: memoryStore() };
   await press(page(shop));
@@ -76,7 +76,7 @@ test('a button hits no operation of whoever has logged in since the row was draw
   expect(await pending(once)).toHaveLength(1);
 });
 
-test('Forget, which asks nobody about what was not sent, does not hit what another page has sent since', async () => {
+test('"Forget" on an operation that was not sent, which asks for no confirmation, does not forget it if another page has sent it since', async () => {
   const shop = { namespace: 'carl', store: memoryStore() };
   // This page is closed while it waits for the network.
   void press(page({ ...shop, connectivity: { online: () => false, subscribe: () => () => {} } }));
@@ -93,7 +93,7 @@ test('Forget, which asks nobody about what was not sent, does not hit what anoth
   expect(await pending(other)).toHaveLength(1);
 });
 
-test('a stored request is not said to be sent again by a page that was made without `requests`, nor after the key window', async () => {
+test('the panel does not promise to send a stored request again in a page without `requests`, nor after the key window', async () => {
   const shop = { namespace: 'dora', store: memoryStore() };
   await press(page({ ...shop, use: [requests()], keep: { request: true } }));
   reload();
@@ -107,7 +107,7 @@ test('a stored request is not said to be sent again by a page that was made with
   await says('Nothing is sent, because no request is here or its key is too old');
 });
 
-test('what may go on in the background is not said to stay as it is', async () => {
+test('the panel does not say "Nothing happens by itself" of an operation that may go on in the background', async () => {
   const once = page({ use: [background()] });
   panel(once);
   await press(once, { background: { untilMs: Date.now() + HOUR } });

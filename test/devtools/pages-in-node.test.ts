@@ -1,10 +1,10 @@
 // @vitest-environment jsdom
-/** Goal: an app whose tests run in jsdom, with the panel left on, does not break by it. Method: a page without constructable style sheets. */
+/** Goal: the panel does not break the tests of an app that run in jsdom. Method: a page without constructable style sheets. */
 import { expect, test, vi } from 'vitest';
 import { devtools } from '../../src/entries/devtools.js';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
 
-test('the panel is there, shows a payment, and goes', async () => {
+test('the panel opens, shows a payment, and closes', async () => {
   const once = createOnce({ namespace: 'u-1', store: memoryStore(), fetch: async () => Response.json({ id: 1 }) });
   const close = devtools(once, { open: true });
   const text = () => document.querySelector('oncefetch-devtools')?.shadowRoot?.textContent ?? '';
@@ -15,7 +15,7 @@ test('the panel is there, shows a payment, and goes', async () => {
   expect(document.querySelector('oncefetch-devtools')).toBeNull();
 });
 
-test('a fetch that gives what cannot be copied works as without the panel', async () => {
+test('an answer of fetch that cannot be cloned reaches the caller with the panel open', async () => {
   const odd = { status: 200, type: 'basic', ok: true, redirected: false, headers: new Headers(), body: null, url: '' } as unknown as Response;
   const once = createOnce({ namespace: 'u-2', store: memoryStore(), fetch: async () => odd });
   const close = devtools(once, { open: true });

@@ -1,6 +1,6 @@
 /**
- * Goal: the panel calls a reading what docs/verdicts.md calls it, says why, and leads to a heading that is there. Method: every
- * piece of evidence of that page, read by every dialect.
+ * Goal: the panel names a reading as docs/verdicts.md does, says why, and links to a heading that exists. Method: reads
+ * all the evidence of that page, and the link of every dialect.
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, text = '']) =>
     .replaceAll(' ', '-'),
 );
 
-test.each([false, true])('each reading has the words of the page (after something unsure: %s)', (ambiguous) => {
+test.each([false, true])('each reading has the words of docs/verdicts.md (after an ambiguous attempt: %s)', (ambiguous) => {
   const told = EVIDENCE.map((evidence) => {
     const reading = readEvidence(evidence, GENERIC, ambiguous);
     return [labelOf(reading), cells(evidence, GENERIC)[ambiguous ? 2 : 0]];
@@ -27,13 +27,13 @@ test.each([false, true])('each reading has the words of the page (after somethin
   for (const [mine, theirs] of told) expect(mine, 'docs/verdicts.md is older than the rules: npm run tables').toBe(theirs);
 });
 
-test('each reading says why, in a sentence', () => {
+test('each reading says why, in one sentence', () => {
   const readings: Reading[] = [false, true].flatMap((ambiguous) => EVIDENCE.map((evidence) => readEvidence(evidence, GENERIC, ambiguous)));
   for (const reading of readings) expect(whyOf(reading)).toMatch(/^[A-Z].*\.$/);
   expect(new Set(readings.map(whyOf)).size).toBeGreaterThan(10);
 });
 
-test('each dialect leads to a heading of the page', () => {
+test('the link of each dialect leads to a heading of docs/verdicts.md', () => {
   const names = Object.values(samples).map(({ dialect }) => dialect.name);
   const dead = ['generic', 'none', 'mine', ...names].map(pageOf).filter((to) => !headings.includes(to.split('#')[1] ?? ''));
   expect(dead, 'SECTIONS of src/devtools/reading.ts has them, docs/verdicts.md has no such heading').toEqual([]);

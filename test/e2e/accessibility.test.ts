@@ -1,7 +1,7 @@
 /**
- * Goal: every state of the page can be used by anybody: axe finds nothing, in light and dark, on a desktop and on a
- * narrow phone; nothing scrolls sideways; everything works by keyboard with a visible focus; screen readers are told
- * each thing once. Method: the states are reached as a customer reaches them.
+ * Goal: everybody can use every state of the page: axe finds nothing, in light and dark, on a desktop and on a narrow
+ * phone; nothing scrolls sideways; everything works by keyboard with a visible focus; a screen reader announces each
+ * thing once. Method: the test reaches each state as a customer does.
  */
 import { afterAll, test as anyTest, beforeAll, describe, expect } from 'vitest';
 import { fitsAnybody, noViolations } from './support/axe.ts';
@@ -49,7 +49,7 @@ const STATES: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
     await tab.once.says(/declined/);
     await tab.plain.says(/declined/);
   },
-  'refused, and given up as lost': async (tab) => {
+  'not sure after a refusal, and a cart given up as lost': async (tab) => {
     await tab.choose('Refuse once (401)', 'every request');
     await tab.button('Pay in both lanes').click();
     await tab.once.says(/^Not sure/);
@@ -77,7 +77,7 @@ describe('axe finds nothing and nothing scrolls sideways', () => {
   });
 });
 
-test('axe would find something', async ({ tab }) => {
+test('the check fails on a page with a violation', async ({ tab }) => {
   await tab.page.evaluate(() => document.querySelector('h1')?.insertAdjacentHTML('afterend', '<button></button>'));
   await expect(noViolations(tab, 'broken')).rejects.toThrow('button-name');
 });
@@ -87,12 +87,12 @@ describe('by keyboard', () => {
     tab.page.evaluate(() => {
       const { activeElement: element } = document;
       const { outlineStyle, outlineWidth } = getComputedStyle(element as Element);
-      // Behind the last element the body has the focus again.
+      // After the last element, the body has the focus again.
       const label = element === document.body ? '' : (element?.closest('label')?.textContent ?? element?.textContent ?? '');
       return { says: label.replace(/\s+/g, ' ').trim(), outline: outlineStyle === 'none' ? 0 : Number.parseFloat(outlineWidth) };
     });
 
-  test('everything is reached in reading order, with a visible focus', async ({ tab }) => {
+  test('Tab reaches everything in reading order, with a visible focus', async ({ tab }) => {
     const reached: string[] = [];
     for (let presses = 0; presses < 40; presses++) {
       await tab.page.keyboard.press('Tab');
@@ -127,7 +127,7 @@ describe('by keyboard', () => {
     expect(reached.slice(0, order.length)).toEqual(order.map((words) => (typeof words === 'string' ? words : expect.stringMatching(words))));
   });
 
-  test('a customer chooses a fault, pays, checks and is paid, and never loses their place', async ({ tab }) => {
+  test('a customer chooses a fault, pays, checks and is paid, and never loses the focus', async ({ tab }) => {
     const { keyboard } = tab.page;
     const tabTo = async (words: RegExp) => {
       for (let presses = 0; presses < 40; presses++) {
@@ -139,7 +139,7 @@ describe('by keyboard', () => {
     await tabTo(/^What goes wrong/);
     await keyboard.press('Enter');
     await keyboard.press('Tab');
-    // From "Lose the response" on: Delay, 503, 503 after charging.
+    // The list continues after "Lose the response": Delay, 503, 503 after charging.
     for (const fault of ['Delay', '503', '503 after charging']) {
       await keyboard.press('ArrowDown');
       expect(await tab.page.getByRole('radio', { name: fault, exact: true }).isChecked()).toBe(true);

@@ -1,14 +1,14 @@
 /**
- * Goal: no mix of faults, tabs, reloads, clicks and kills makes two charges of one intention, or none. Method: a seeded
- * afternoon of one customer with two tabs; each cart ends when the network has been mended and a screen says paid.
- * `E2E_SEED=<seed>` replays one.
+ * Goal: no mix of faults, tabs, reloads, clicks and kills makes two charges of one cart, or none. Method: a seeded afternoon
+ * of one customer with two tabs. Each cart ends when the network works again and a screen says "paid".
+ * `E2E_SEED=<seed>` replays an afternoon.
  */
 import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { inPlayground, playground } from './support/playground.ts';
 import type { Tab } from './support/tab.ts';
 
-/** `E2E_CARTS=20` makes it a long one. */
+/** `E2E_CARTS=20` plays a longer afternoon. */
 const CARTS = Number(process.env['E2E_CARTS'] ?? 2);
 const FAULTS = ['lose-response', 'unavailable', 'unavailable-after-commit', 'lose-request', 'truncate', 'duplicate', 'delay', 'kill', 'kill-after-commit'];
 
@@ -37,7 +37,7 @@ test(`an afternoon of ${CARTS} carts, seed ${seed}: a charge for each, and no mo
     await tab.once.pay();
     for (let step = 0; step < 2; step++) {
       await tab.page.waitForTimeout(random() * 400);
-      // A button may be gone by now, because it has worked.
+      // The button may be gone, because the step before has worked.
       await pick(IMPATIENCE)(tab, other).catch(() => undefined);
     }
     await expect.poll(() => tab.reload().then(String, String), { timeout: 60_000 }).toBe('undefined');

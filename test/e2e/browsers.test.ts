@@ -1,6 +1,6 @@
 /**
- * Goal: what only whole tabs can show, in each browser: the back-forward cache, a tab that hangs, a network that is really gone,
- * an origin that is really not secure. Method: the page of `scripts/kill-pages`, and the shop's ledger in SQLite.
+ * Goal: what only whole tabs can show, in each browser: the back-forward cache, a tab that hangs, a device without network,
+ * an origin that is not secure. Method: the page of `scripts/kill-pages`, and the shop's ledger in SQLite.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -55,7 +55,7 @@ describe.each(here)('$name', ({ name }) => {
     for (const one of started) await one.stop();
   });
 
-  test('a page that was left in the middle of a payment and came back by the back button: one charge, and it says so', async () => {
+  test('a page that is left in the middle of a payment and restored by the back button: one charge, and the page says done', async () => {
     const cart = newCart();
     await arm('unavailable-after-commit');
     const tab = await tabs.open(`${shop.url}/`);
@@ -65,14 +65,14 @@ describe.each(here)('$name', ({ name }) => {
     await fetch(`${shop.url}/api/faults`, { method: 'DELETE' });
     await tab.back();
     await expect.poll(() => tab.evaluate('typeof page')).toBe('object');
-    // Either the page of before goes on by itself, or it is a new one, where the customer presses again.
+    // A page from the back-forward cache goes on by itself. On a page that was loaded again, the customer presses again.
     if (!(await tab.evaluate<boolean>('page.restored'))) await press(tab, cart);
     expect(await told(tab)).toMatchObject({ effect: 'done' });
     expect(charges(cart)).toHaveLength(1);
     await tab.close();
   });
 
-  test('a page that came back by the back button and sends again: another tab cannot settle what it sends', async ({ skip }) => {
+  test('while a page restored by the back button sends again, another tab cannot settle its operation', async ({ skip }) => {
     skip(name !== 'webkit', 'the others keep no page that holds a lock');
     const cart = newCart();
     await arm('hang', { times: 1 });
@@ -92,7 +92,7 @@ describe.each(here)('$name', ({ name }) => {
     await Promise.all([first.close(), second.close()]);
   });
 
-  test('a second tab behind one that hangs in the middle of its payment waits its time, then ends it under the same key', async ({ skip }) => {
+  test('a second tab waits while the first tab hangs in the middle of its payment, then ends the payment under the same key', async ({ skip }) => {
     skip(name === 'firefox', 'Firefox may run both tabs in one process, where both would hang');
     const cart = newCart();
     const [first, second] = [await tabs.open(`${shop.url}/`), await tabs.open(`${shop.url}/`)];
@@ -104,12 +104,12 @@ describe.each(here)('$name', ({ name }) => {
     await expect.poll(() => phase(second, cart)).toBe('waiting');
     const [charge] = charges(cart);
     expect(await told(second)).toMatchObject({ effect: 'done', type: 'replayed', key: charge?.key, charge: charge?.id });
-    // What the first one is told when it runs again is the same.
+    // When the first tab runs again, it gets the same end.
     expect(await told(first)).toMatchObject({ effect: 'done', key: charge?.key });
     expect(charges(cart)).toHaveLength(1);
   });
 
-  test('a network that is really gone for longer than offlineWaitMs burns no attempts: paid once when it is back', async ({ skip }) => {
+  test('a network that is gone for longer than offlineWaitMs uses up no attempts: paid once when it is back', async ({ skip }) => {
     skip(!tabs.offline, 'WebKitGTK cannot be told to go offline');
     const cart = newCart();
     const tab = await tabs.open(`${shop.url}/`);
@@ -125,7 +125,7 @@ describe.each(here)('$name', ({ name }) => {
     await tab.close();
   });
 
-  test('an origin that is not secure has no Web Crypto and no Web Locks; through a reload and a second tab: one charge', async () => {
+  test('an origin that is not secure has no Web Crypto and no Web Locks: still one charge through a reload and a second tab', async () => {
     const proxy = await startProxy(Number(new URL(shop.url).port));
     try {
       const insecure = await start({ proxy: proxy.address });

@@ -1,6 +1,6 @@
 /**
- * Goal: every screen of the checkout can be used by anybody: axe, 360 px, light and dark, a keyboard alone, a screen
- * reader that is told each thing once. Method: as in `accessibility.test.ts`.
+ * Goal: everybody can use every screen of the checkout: axe, 360 px, light and dark, by keyboard alone, with a screen
+ * reader that announces each thing once. Method: as in `accessibility.test.ts`.
  */
 import { test as anyTest, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
@@ -46,7 +46,7 @@ test('axe finds nothing on any screen, and nothing scrolls sideways', async ({ s
   await fitsAnybody(shop, 'paid');
 });
 
-test('by keyboard: declined, corrected, unsure, checked, paid, and the place is never lost', async ({ shop }) => {
+test('by keyboard alone: declined, corrected, unsure, checked, paid, and the focus is never lost', async ({ shop }) => {
   const { keyboard } = shop.page;
   const tabTo = async (words: RegExp): Promise<void> => {
     for (let presses = 0; presses < 30; presses++) {
@@ -78,7 +78,7 @@ test('by keyboard: declined, corrected, unsure, checked, paid, and the place is 
   await tabTo(/^Check my payment/);
   await keyboard.press('Enter');
   await shop.says(/^Paid/);
-  // The button is gone: the keyboard goes on from what was said.
+  // The button is gone, so the focus moves to the message.
   expect(await shop.page.evaluate(() => document.activeElement?.textContent)).toMatch(/^Paid/);
   expect(playground.charges('default')).toHaveLength(1);
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: on each screen of the checkout that teams copy, a customer is charged once for what they meant, and told what is
- * so. Method: real Chromium, a real server with faults, and its SQLite ledger as judge.
+ * Goal: on each screen of the checkout that teams copy, a customer is charged once for what they meant, and the screen tells
+ * the truth. Method: real Chromium, a real server with faults, and its SQLite ledger as judge.
  */
 import { test as anyTest, describe, expect } from 'vitest';
 import { CheckoutPage } from './support/checkout.ts';
@@ -14,7 +14,7 @@ const test = anyTest.extend('shop', () => open());
 const UNSURE = /^We are still finding out whether you have paid €42\.00\. Check, or pay again: you will be charged once\./;
 const DECLINED = 'Your card was declined. Nothing was charged.';
 
-/** The ledger: amounts, each under a key of its own, one for each cart. */
+/** The amounts in the ledger. Fails if a cart was charged twice. */
 async function ledger(): Promise<readonly number[]> {
   await playground.calm();
   const charges = playground.charges('default');
@@ -23,7 +23,7 @@ async function ledger(): Promise<readonly number[]> {
 }
 const keys = (): number => playground.shop.query("SELECT 1 FROM idempotency_keys WHERE lane = 'default'").length;
 
-/** A charge was made, and no answer came through. */
+/** Pays with a fault, by default one that charges and loses the answer. The screen is unsure, then the network works again. */
 async function unsure(shop: CheckoutPage, fault = 'lose-response'): Promise<void> {
   await playground.breakNetwork(fault, undefined, 'default');
   await shop.pay();
@@ -31,8 +31,8 @@ async function unsure(shop: CheckoutPage, fault = 'lose-response'): Promise<void
   await playground.mendNetwork();
 }
 
-describe('leaving', () => {
-  /** Closes the page as the browser's close button does; whether it asked. */
+describe('leaving the page', () => {
+  /** Closes the page as the browser's close button does. Resolves with whether the browser asked. */
   const close = async ({ page }: CheckoutPage): Promise<boolean> => {
     const asked = new Promise<boolean>((resolve) => {
       page.on('dialog', (dialog) => {
@@ -54,7 +54,7 @@ describe('leaving', () => {
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('before and after it, nobody is asked', async () => {
+  test('before and after a payment: the browser does not ask', async () => {
     const early = await open();
     await early.bags(2);
     expect(await close(early)).toBe(false);
@@ -66,7 +66,7 @@ describe('leaving', () => {
 });
 
 describe('the happy path', () => {
-  test('Enter, and a click at once, and more: one charge', async ({ shop }) => {
+  test('Enter, and five clicks at the same moment: one charge', async ({ shop }) => {
     const pay = shop.button(/^Pay €/);
     await pay.focus();
     await shop.page.keyboard.press('Enter');
@@ -78,7 +78,7 @@ describe('the happy path', () => {
     expect(keys()).toBe(1);
   });
 
-  test('after it, another cart is another charge', async ({ shop }) => {
+  test('another cart afterwards is another charge', async ({ shop }) => {
     await shop.pay();
     await shop.says(/^Paid/);
     await shop.button('Shop again').click();
@@ -103,7 +103,7 @@ test('a declined card, then a corrected one: one charge, under another key', asy
 });
 
 describe('a cart that is edited after a timeout', () => {
-  test('that was charged: the first payment stands, and the screen says so', async ({ shop }) => {
+  test('after a charge: the first payment stands, and the screen says so', async ({ shop }) => {
     await unsure(shop);
     await shop.bags(3);
     await shop.says(/You have changed your cart since: if €42\.00 was paid, that stands\.$/);
@@ -112,7 +112,7 @@ describe('a cart that is edited after a timeout', () => {
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('that was never charged: the edited one is, once', async ({ shop }) => {
+  test('without a charge: the edited cart is charged once', async ({ shop }) => {
     await unsure(shop, 'lose-request');
     await shop.bags(3);
     await shop.pay();
@@ -123,7 +123,7 @@ describe('a cart that is edited after a timeout', () => {
 });
 
 describe('a reload', () => {
-  test('of an open payment: the screen still says so, and Check tells', async ({ shop }) => {
+  test('of an unsettled payment: the screen still says so, and Check shows the receipt', async ({ shop }) => {
     await unsure(shop);
     await shop.reload();
     await shop.says(UNSURE);
@@ -132,7 +132,7 @@ describe('a reload', () => {
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('in the middle of an attempt, over and over: one charge', async ({ shop }) => {
+  test('in the middle of an attempt, three times: one charge', async ({ shop }) => {
     await playground.breakNetwork('delay', undefined, 'default');
     for (let reloads = 0; reloads < 3; reloads++) {
       await shop.pay();
@@ -146,9 +146,9 @@ describe('a reload', () => {
     expect(await ledger()).toEqual([4200]);
   });
 
-  test('with another cart on the screen: the banner names the open payment, and its Check ends it', async ({ shop }) => {
+  test('with another cart on the screen: the banner names the unsettled payment, and its Check ends it', async ({ shop }) => {
     await unsure(shop);
-    // The shop's server gives this customer another cart, as it would on another day.
+    // Without the stored cart, the shop starts another one for this customer.
     await shop.page.evaluate(() => {
       for (const key of Object.keys(localStorage)) if (key.startsWith('shop.cart.')) localStorage.removeItem(key);
     });
@@ -186,7 +186,7 @@ describe('one device, several users', () => {
       return texts.join('\n');
     });
 
-  test('log-out keeps the open payment for its user alone; back again, Check ends it with one charge', async ({ shop }) => {
+  test('log-out keeps the unsettled payment for its user alone; after the next log-in, Pay ends it with one charge', async ({ shop }) => {
     await logIn(shop, 'Anna');
     await unsure(shop);
     expect(await stored(shop)).toContain('4242424242424242');
@@ -203,7 +203,7 @@ describe('one device, several users', () => {
     await shop.button('Log out').click();
     await shop.account.getByText('You are logged out.').waitFor();
     await logIn(shop, 'Anna');
-    // How much it was has been cleared, too.
+    // The log-out has cleared the amount, too.
     await shop.says(/^We are still finding out whether you have paid\. Check/);
     const turnTo = (cart: string): Promise<void> => shop.page.evaluate((cart) => localStorage.setItem('shop.cart.user-anna', cart), cart);
     const cart = (await shop.page.evaluate(() => localStorage.getItem('shop.cart.user-anna'))) as string;
@@ -212,14 +212,14 @@ describe('one device, several users', () => {
     await shop.banner.getByText('Your payment is still being confirmed.').waitFor();
     await turnTo(cart);
     await shop.reload();
-    // Her request was cleared with her log-out: Pay sends it anew, under its key.
+    // The log-out has cleared her request. Pay sends it again, under the same key.
     await shop.pay();
     await shop.says(/^Paid €42\.00/);
     expect(await ledger()).toEqual([4200, 2100]);
     expect(keys()).toBe(2);
   });
 
-  test('a guest who becomes a user takes the open payment along: one charge, one key', async ({ shop }) => {
+  test('a guest who logs in takes the unsettled payment along: one charge, one key', async ({ shop }) => {
     await unsure(shop);
     await logIn(shop, 'Anna');
     await shop.says(UNSURE);
@@ -229,7 +229,7 @@ describe('one device, several users', () => {
     expect(keys()).toBe(1);
   });
 
-  test('and where the store failed in the middle of it, or the page was closed: the next page brings it along first', async ({ shop }) => {
+  test('a log-in during which the store fails and the page is reloaded: the next page moves the payment first', async ({ shop }) => {
     await unsure(shop);
     await shop.page.evaluate(() => {
       IDBDatabase.prototype.transaction = () => {
@@ -247,7 +247,7 @@ describe('one device, several users', () => {
     expect(keys()).toBe(1);
   });
 
-  test('and where somebody else is here by the next try, it goes to nobody else', async ({ shop }) => {
+  test('a log-in during which the store fails, then a log-out: the payment goes to no other user who logs in', async ({ shop }) => {
     await unsure(shop);
     await shop.page.evaluate(() => {
       const { transaction } = IDBDatabase.prototype;
@@ -257,7 +257,7 @@ describe('one device, several users', () => {
       };
     });
     await logIn(shop, 'Anna');
-    // Also where the store fails, a log-out is one.
+    // A log-out takes place even if the store fails.
     await shop.button('Log out').click();
     await shop.account.getByText('You are logged out, but this device could not be cleared.').waitFor();
     await logIn(shop, 'Bert');
@@ -274,7 +274,7 @@ describe('one device, several users', () => {
     expect(keys()).toBe(1);
   });
 
-  test('a guest after that log-out is another guest, and sees none of it', async ({ shop }) => {
+  test('a guest after that log-out is another guest, and sees no payment', async ({ shop }) => {
     await unsure(shop);
     await logIn(shop, 'Anna');
     await shop.says(UNSURE);

@@ -1,7 +1,7 @@
 /**
- * Goal: on a real page the panel is for anybody too: axe finds nothing in light and dark, on a desktop and on a phone; a keyboard
- * alone does all of it; what a reload leaves behind is resumed from it, with one charge. Method: the playground with its panel,
- * used with real keys; the ledger is the judge.
+ * Goal: everybody can use the panel on a real page: axe finds nothing in light and dark, on a desktop and on a phone; a keyboard
+ * alone does everything; an operation that a reload interrupted is resumed from the panel, with one charge. Method: the playground
+ * with its panel, used with real keys; the ledger is the judge.
  */
 import type { Page } from 'playwright';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ const open = async (): Promise<Tab> => {
 const opener = (page: Page) => page.getByRole('button', { name: /^oncefetch: checkout/ });
 const panel = (page: Page) => page.getByRole('dialog', { name: 'oncefetch: checkout devtools' });
 
-test('axe finds nothing, closed and open, with a payment and with a question', async () => {
+test('axe finds nothing in the panel: closed, empty, with a payment, with a question, with a report', async () => {
   const tab = await open();
   const { page } = tab;
   await opener(page).waitFor();
@@ -37,7 +37,7 @@ test('axe finds nothing, closed and open, with a payment and with a question', a
   expect(playground.charges('oncefetch')).toHaveLength(1);
 });
 
-test('a keyboard alone: opens it, resumes what a reload left behind, and closes it', async () => {
+test('a keyboard alone opens the panel, resumes an operation that a reload interrupted, and closes the panel', async () => {
   const tab = await open();
   const { page } = tab;
   await playground.breakNetwork('hang-after-commit', 1);

@@ -1,8 +1,8 @@
 /**
- * Goal: whatever README and the guides to pages show can be copied into a page as it stands, and works in any order: after a
- * lost answer, after a reload, and after a log-out and another user's log-in. Method: each snippet is taken from its
- * Markdown file, bundled as an app would be, and run in real Chromium; the shop's count of charges by customer is the
- * judge, and what another user sees must be what somebody sees whose device nobody used before.
+ * Goal: every snippet of README and of the guides for pages can be copied into a page unchanged, and works in any order: after
+ * a lost answer, after a reload, and after a log-out and the log-in of another user. Method: takes each snippet from its
+ * Markdown file, bundles it as an app would, and runs it in real Chromium. The shop's count of charges by customer is the
+ * judge. Another user must see what somebody sees on a device that nobody has used before.
  */
 import type { Browser, BrowserContext, Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -13,12 +13,12 @@ import { launch } from './support/playground.ts';
 
 declare const stage: Stage;
 
-/** These pages whole, and of others what says how it is to be judged on a page. */
+/** All snippets of these guides are tested. Of other guides, those that say how many charges they make. */
 const WHOLE = ['README.md', 'docs/options.md', 'docs/react.md', 'docs/resume.md'];
 const all = readPages()
   .flatMap(fencesOf)
   .filter(({ path, language, wants }) => /^(tsx?|jsx?)$/.test(language) && (WHOLE.includes(path) || wants.has('page charges')));
-/** What runs on a server, or is only looked at, is no page. */
+/** Snippets for servers and snippets that are only type-checked do not run on a page. */
 const onPages = all.filter(({ wants }) => wants.get('place')?.[0] !== 'node' && !wants.has('types only'));
 const programs = onPages.filter(({ wants }) => !wants.has('page'));
 const screens = onPages.filter(({ wants }) => wants.has('page'));
@@ -41,18 +41,18 @@ afterEach(async () => {
   shop.reset();
 });
 
-/** A device with a browser of its own, on which somebody is logged in. */
+/** A device with its own browser, on which a user is logged in. */
 class Device {
   readonly page: Page;
   readonly faults: string[] = [];
-  /** The snippet on the screen, where it is a component. */
+  /** The component on the screen, if the snippet is one. */
   readonly #screen: Fence | undefined;
 
   private constructor(page: Page, screen: Fence | undefined) {
     this.page = page;
     this.#screen = screen;
     page.on('pageerror', (error) => this.faults.push(String(error)));
-    // The browser itself notes each answer that was lost.
+    // The browser logs each lost answer as an error.
     page.on('console', (line) => line.type() === 'error' && !line.text().startsWith('Failed to load resource') && this.faults.push(line.text()));
   }
 
@@ -79,14 +79,14 @@ class Device {
     return this.page.evaluate(() => stage.open());
   }
 
-  /** The guide's log-out, and whoever is next. */
+  /** Logs out as the guide shows, then logs the next user in. */
   async change(user: string): Promise<void> {
     const cookies = await this.page.context().cookies();
     if (cookies.find(({ name }) => name === 'user')?.value) expect((await this.run(byId('log-out'))).ends).toBe('well');
     await this.page.evaluate((user) => stage.logIn(user), user);
   }
 
-  /** What is on the screen when it has come to rest. */
+  /** The text on the screen, once it no longer changes. */
   async rests(): Promise<string> {
     let before: string | undefined;
     for (let same = 0; same < 3; ) {
@@ -98,7 +98,7 @@ class Device {
     return before as string;
   }
 
-  /** Presses what the screen offers first. */
+  /** Presses the first button on the screen. */
   async press(): Promise<string> {
     const button = this.page.getByRole('button').first();
     if ((await button.count()) > 0) await button.click();
@@ -113,19 +113,19 @@ class Device {
 }
 
 const number = (fence: Fence, name: string, otherwise: number): number => Number(fence.wants.get(name)?.[0] ?? otherwise);
-/** It only looks at what is open: somebody has to begin it. */
+/** Whether the snippet begins a payment. The others only show unsettled payments, so the test begins one. */
 const begins = (fence: Fence): boolean => fence.wants.get('setup')?.[0] !== 'unsettled' && number(fence, 'page charges', 1) > 0;
 
-test('there are programs and screens, and the log-out is among them', () => {
+test('the guides have programs, screens and the log-out', () => {
   expect(programs.length).toBeGreaterThan(5);
   expect(screens.length).toBeGreaterThan(3);
   expect(byId('log-out').path).toBe('docs/log-out.md');
-  // A component that is not mounted would be tested by nobody.
+  // No test would run a component that is not mounted.
   expect(onPages.filter(({ language, wants }) => language === 'tsx' && !wants.has('page'))).toEqual([]);
 });
 
 describe('a program', () => {
-  test.each(named(programs))('%s', async (_, fence) => {
+  test.each(named(programs))('%s: a lost answer, a reload, a log-out, another user, and back', async (_, fence) => {
     const ann = await Device.of('ann');
     const once = number(fence, 'page charges', 1);
     await ann.lost(() => (begins(fence) ? ann.run(fence) : ann.open()));
@@ -146,7 +146,7 @@ describe('a program', () => {
     expect(ann.faults).toEqual([]);
   });
 
-  test.each(named(programs.filter(begins)))('%s, where one answer is lost', async (_, fence) => {
+  test.each(named(programs.filter(begins)))('%s: one answer is lost, and the program retries', async (_, fence) => {
     const ann = await Device.of('ann');
     shop.lose(true);
     const running = ann.run(fence);
@@ -187,7 +187,7 @@ describe('a screen', () => {
     expect([...ann.faults, ...carl.faults]).toEqual([]);
   });
 
-  test.each(named(screens.filter(begins)))('%s: one answer is lost, and nobody notices', async (_, fence) => {
+  test.each(named(screens.filter(begins)))('%s: one answer is lost, and the customer does not notice', async (_, fence) => {
     const ann = await Device.of('ann', fence);
     const empty = await ann.rests();
     shop.lose('next');
@@ -200,11 +200,11 @@ describe('a screen', () => {
     expect(ann.faults).toEqual([]);
   });
 
-  test.each(named(screens.filter(begins)))('%s: what was refused is not told as paid, and what is paid is told so after a reload', async (_, fence) => {
+  test.each(named(screens.filter(begins)))('%s: does not show a refusal as paid, and shows a payment as paid after a reload', async (_, fence) => {
     const ann = await Device.of('ann', fence);
     shop.refuse(402);
     expect(await ann.press()).toMatch(/Not paid/);
-    shop.refuse(401); // from in front of the shop: perhaps a second copy came through
+    shop.refuse(401); // a 401 may come from a gateway, while a copy of the request reached the shop
     expect(await ann.press()).toMatch(/Not sure yet/);
     shop.refuse(undefined);
     expect(await ann.press()).toMatch(/Paid/);

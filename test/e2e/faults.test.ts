@@ -1,7 +1,7 @@
 /**
- * Goal: under every fault of the panel one click is one charge in the oncefetch lane, and its screen is true. Method: a
- * customer in Chromium, the real server, the ledger read from its SQLite file at the end. The plain lane meets the same
- * fault, so that a fault that harms nobody does not pass for one that was survived.
+ * Goal: under every fault of the panel, one click is one charge in the oncefetch lane, and its screen tells the truth. Method: a
+ * customer in Chromium, the real server, and the ledger, which the test reads from its SQLite file at the end. The plain lane
+ * meets the same faults, so that a fault without harm does not count as one that oncefetch survives.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inPlayground, playground } from './support/playground.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 beforeEach(() => playground.startOver(tab));
 
-/** The one charge, which the screen must name. */
+/** Checks that there is one charge, and that the screen names it. */
 async function paidOnce(): Promise<void> {
   await tab.once.paidByOneClick();
   const receipt = await tab.once.receipt();
@@ -23,7 +23,7 @@ async function paidOnce(): Promise<void> {
   expect(charges.map(({ id, amount }) => ({ id, amount }))).toEqual([receipt]);
 }
 
-describe('one click in both lanes, when the network', () => {
+describe('under the fault', () => {
   test.each([
     { fault: 'Nothing', plain: 1, told: /^Paid/ },
     { fault: 'Lose the response', plain: 2, told: /^Paid/ },
@@ -33,7 +33,7 @@ describe('one click in both lanes, when the network', () => {
     { fault: 'Drop the connection', plain: 1, told: /^Paid/ },
     { fault: 'Truncate', plain: 2, told: /^Paid/ },
     { fault: 'Duplicate', plain: 2, told: /^Paid/ },
-  ])('$fault: oncefetch 1 charge, plain fetch $plain', async ({ fault, plain, told }) => {
+  ])('$fault: one click in both lanes is 1 charge with oncefetch, $plain with plain fetch', async ({ fault, plain, told }) => {
     await tab.choose(fault);
     await tab.button('Pay in both lanes').click();
     await paidOnce();
@@ -43,7 +43,7 @@ describe('one click in both lanes, when the network', () => {
     if (fault === '503 after charging') await tab.plain.verdict('Charged once, €42.00, but the customer was told “failed, try again”.');
   });
 
-  test('refuses once: the screen claims nothing; the next click is one charge', async () => {
+  test('Refuse once (401): the screen claims nothing, and the next click is one charge', async () => {
     await tab.choose('Refuse once (401)');
     await tab.once.pay();
     // Chromium may have sent a copy of the request unseen, so a 401 proves nothing.
@@ -66,14 +66,14 @@ describe('one click in both lanes, when the network', () => {
     await tab.plain.says('Payment failed. Please try again.');
     await playground.charged('plain fetch', afterCommit ? 1 : 0);
     await playground.calm();
-    // Told to try again, the customer does.
+    // The customer tries again, as the screen says.
     await tab.plain.pay();
     await tab.plain.says(/^Paid/);
     await playground.charged('plain fetch', afterCommit ? 2 : 1);
   });
 });
 
-test('mashing Pay while a gateway turns charges into 503s: one operation, one charge; plain fetch charges again and again', async () => {
+test('mashing Pay while a gateway turns charges into 503s: one charge with oncefetch, several with plain fetch', async () => {
   await tab.choose('503 after charging', 'the first 3 requests');
   await tab.once.mash();
   await paidOnce();

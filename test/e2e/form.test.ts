@@ -1,5 +1,5 @@
 /**
- * Goal: an ordinary form charges once for what was meant, with script and without: Enter plus click, lost answers,
+ * Goal: an ordinary form charges once for what the customer meant, with script and without: Enter plus click, lost answers,
  * reloads, the back-forward cache. Method: real Chromium, a real server that renders the key, and its ledger as judge.
  */
 import type { Page } from 'playwright';
@@ -27,7 +27,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a declined card, then a corrected one: one charge, under the server’s next key', async ({ page }) => {
+  test('a declined card, then a corrected one: one charge, under the next key of the server', async ({ page }) => {
     const first = await renderedKey(page);
     await isDeclined(page, DECLINED);
     const next = await renderedKey(page);
@@ -37,7 +37,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
-  test('a declined card in one tab, and another card in a second one that was open before: told to load it again, then one charge', async ({ page }) => {
+  test('a declined card in one tab, then a press in a second tab that was open before: it asks to be loaded again, then pays once', async ({ page }) => {
     const other = await second(page);
     await isDeclined(page, DECLINED);
     await pay(other);
@@ -47,7 +47,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('what another tab pays is said here, and is not said any more when it is refused there', async ({ page }) => {
+  test('shows "not sure" while another tab pays, and clears it when that payment is refused', async ({ page }) => {
     const other = await second(page);
     await playground.breakNetwork('delay', 1, 'default');
     await card(other, '0002, is declined');
@@ -60,7 +60,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('no request arrives, a reload: the form still says so and bears the same key, Pay charges once', async ({ page, key }) => {
+  test('the request is lost, then a reload: the form says so and has the same key, and Pay charges once', async ({ page, key }) => {
     await isUnsure(page, 'lose-request');
     await page.reload();
     await says(page, UNSURE);
@@ -70,7 +70,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a screen reader is told each thing once', async ({ page }) => {
+  test('a screen reader announces each thing once', async ({ page }) => {
     const said = await page.getByRole('status').evaluateHandle((line) => {
       const texts: (string | null)[] = [];
       new MutationObserver(() => texts.push(line.textContent)).observe(line, { childList: true });
@@ -81,7 +81,7 @@ describe('with script', () => {
     expect(await said.jsonValue()).toEqual(['Paying…', UNSURE]);
   });
 
-  test('no answer arrives, a reload: the server renders the receipt, and nothing is open any more', async ({ page }) => {
+  test('the answer is lost, then a reload: the server renders the receipt, and the form is gone', async ({ page }) => {
     await isUnsure(page, 'lose-response');
     await page.reload();
     await says(page, PAID);
@@ -89,7 +89,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('back, from the back-forward cache: paid, one charge', async () => {
+  test('restored from the back-forward cache: the page says paid, one charge', async () => {
     const page = await playground.visitorOfWholeBrowser('/form/');
     await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => persisted && sessionStorage.setItem('persisted', 'yes')));
     await pays(page);
@@ -115,7 +115,7 @@ describe('with script', () => {
 describe('without script', () => {
   test.override('page', () => open({ javaScriptEnabled: false }));
 
-  test('paid under the rendered key; a reload sends nothing', async ({ page, key }) => {
+  test('pays under the rendered key; a reload sends nothing', async ({ page, key }) => {
     await pays(page);
     await page.reload();
     await says(page, PAID);
@@ -129,7 +129,7 @@ describe('without script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the answer is lost, and the form is sent again from the page that is still in the history: one charge', async ({ page }) => {
+  test('the answer is lost, and the customer sends the form again from a page that was open before: one charge', async ({ page }) => {
     const old = await second(page);
     await playground.breakNetwork('lose-response', undefined, 'default');
     await page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });
@@ -149,7 +149,7 @@ describe('without script', () => {
     expect(charges[0]?.key).not.toBe(first);
   });
 
-  test('sent without script, then with it: the page adopts the key, one charge', async ({ page, key }) => {
+  test('sent without script, then with script: the page adopts the key, one charge', async ({ page, key }) => {
     await playground.breakNetwork('lose-request', undefined, 'default');
     await Promise.all([page.waitForEvent('requestfailed'), page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true })]);
     await playground.mendNetwork();

@@ -1,6 +1,6 @@
 /**
- * Goal: a passer-by sees the point without a click; whoever takes over, or wants less motion, is left in peace; a link
- * replays a run. Method: real Chromium with motion allowed, the ledger as judge.
+ * Goal: a visitor sees the point without a click; the lanes do not run by themselves once the visitor takes over, or for
+ * visitors who want less motion; a link replays a run. Method: real Chromium with motion allowed, the ledger as judge.
  */
 import type { Page } from 'playwright';
 import { expect, test } from 'vitest';
@@ -10,14 +10,14 @@ inPlayground();
 
 const open = (path = '/', reducedMotion: 'reduce' | 'no-preference' = 'no-preference'): Promise<Page> => playground.visitor(path, { reducedMotion });
 const steps = (page: Page): Promise<string[]> => page.getByRole('region', { name: 'Five carts, five faults' }).getByRole('listitem').allTextContents();
-/** Customers, charged twice, not charged, told something untrue: what the headline says of a lane. */
+/** The headline of a lane: customers, charged twice, not charged, told something untrue. */
 const headline = async (page: Page, title: string, lane: string): Promise<number[]> => {
   const row = page.getByRole('table', { name: `${title}: who came to harm` }).getByRole('row', { name: lane });
   return (await row.getByRole('cell').allTextContents()).map(Number);
 };
 const charges = (): number => playground.charges('oncefetch').length;
 
-/** What the ledger has, counted here by itself. */
+/** The same numbers, counted from the ledger. */
 function harmed(lane: string): number[] {
   const customers = playground.shop.query<{ ended: string | null; made: number } & Record<string, unknown>>(
     'SELECT ended, (SELECT count(*) FROM charges WHERE charges.lane = intents.lane AND charges.cart = intents.cart) AS made FROM intents WHERE lane = ?',
@@ -32,11 +32,11 @@ function harmed(lane: string): number[] {
   ];
 }
 
-test('the lanes start by themselves, and go on to the next cart; Pause stops them', async () => {
+test('the lanes start by themselves and go on to the next cart; Pause stops them', async () => {
   const page = await open();
   await expect.poll(charges, { timeout: 30_000 }).toBeGreaterThanOrEqual(2);
   await page.getByRole('button', { name: 'Pause' }).click();
-  // A cart that was under way goes to its end; a customer of a slow shop may be told that nobody knows yet, which is true.
+  // A cart in progress goes on to its end. If the shop is slow, its customer may be told "not sure yet", which is true.
   await page.getByRole('region', { name: 'oncefetch' }).getByRole('button', { name: 'Cancel' }).waitFor({ state: 'hidden' });
   await playground.calm();
   const run = /\d+/.exec(await page.getByRole('link', { name: /^Link to run/ }).innerText())?.[0];
@@ -58,7 +58,7 @@ test('with reduced motion nothing moves until Play is pressed', async () => {
   await expect.poll(charges, { timeout: 30_000 }).toBe(1);
 });
 
-test('a hand on the checkout takes over: the show is paused', async () => {
+test('a visitor who changes the checkout takes over: the lanes pause', async () => {
   const page = await open();
   await page.getByRole('button', { name: 'Pause' }).waitFor();
   await page.getByLabel('Card').focus();
@@ -66,7 +66,7 @@ test('a hand on the checkout takes over: the show is paused', async () => {
   await page.getByRole('button', { name: /^(Go on|Play)$/ }).waitFor();
 });
 
-test('a link replays a run: the same seed, the same faults, in the ledger too; another seed, others', async () => {
+test('a link replays a run: the same seed has the same faults and amounts, another seed has others', async () => {
   const first = await open('/?seed=7');
   const seven = await steps(first);
   expect(seven).toHaveLength(5);
@@ -88,12 +88,12 @@ test('a link replays a run: the same seed, the same faults, in the ledger too; a
   expect(await steps(await open('/?seed=8', 'reduce'))).not.toEqual(seven);
 });
 
-test('a run is over: the headline counts harm of this run, as the ledger has it, and not of an earlier one', async () => {
+test('at the end of a run, the headline counts the harm of this run as the ledger has it, without earlier runs', async () => {
   const page = await open('/?seed=1234');
   await page.getByRole('button', { name: 'Play again' }).waitFor({ timeout: 110_000 });
   await playground.calm();
   const said = harmed('plain fetch');
-  // As many charges as carts say nothing: some customers paid twice, and others not at all.
+  // Equal numbers of charges and carts prove nothing: some customers paid twice, and others not at all.
   const [customers, twice, none] = said;
   expect(customers).toBe(5);
   expect(Math.min(twice ?? 0, none ?? 0)).toBeGreaterThan(0);

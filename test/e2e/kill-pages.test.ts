@@ -1,5 +1,5 @@
 /**
- * Goal: pages that are reloaded, closed and crashed in the middle of a payment leave one charge per cart and no lie, in each
+ * Goal: pages that are reloaded, closed and crashed in the middle of a payment leave one charge per cart and no untrue outcome, in each
  * browser. Method: the game of `scripts/kill-pages.ts`, ten kills each; `npm run test:long` plays three hundred.
  */
 import { describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import { play } from '../../scripts/kill-pages/play.ts';
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined);
 
 describe.each(here)('$name', ({ name }) => {
-  test('ten pages killed at random moments: one charge per cart, nothing lost, nobody told a lie', async () => {
+  test('ten pages killed at random moments: one charge per cart, nothing lost, no untrue outcome', async () => {
     const scores = (await play({ engine: name, kills: 10, seed: Date.now() % 1_000_000 })) ?? expect.unreachable();
     expect(scores.flatMap(({ violations }) => violations)).toEqual([]);
     expect(scores.map(({ kind }) => kind)).toEqual(['reload', 'close', 'crash']);
@@ -18,7 +18,7 @@ describe.each(here)('$name', ({ name }) => {
   });
 });
 
-test('the judge sees what fetch alone does', async () => {
+test('the judge finds the duplicates of plain fetch', async () => {
   const scores = (await play({ engine: here[0]?.name ?? 'chromium', kills: 10, seed: 1, plain: true })) ?? expect.unreachable();
   expect(scores.reduce((sum, { duplicates }) => sum + duplicates, 0)).toBeGreaterThan(0);
   expect(scores.flatMap(({ violations }) => violations)).not.toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Goal: a plain form in `<once-form>` charges once for what was meant, with script and without, and everybody can use it and is told
- * what became of it. Method: real Chromium, a real server that renders the key, and its ledger as judge.
+ * Goal: a plain form in `<once-form>` charges once for what the customer meant, with script and without; everybody can use it, and it
+ * shows the outcome. Method: real Chromium, a real server that renders the key, and its ledger as judge.
  */
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
@@ -32,7 +32,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('no request arrives, a reload: the form still says so, and charges once under its key', async ({ page, key }) => {
+  test('the request is lost, then a reload: the form says so, and charges once under its key', async ({ page, key }) => {
     await isUnsure(page, 'lose-request');
     await page.reload();
     await says(page, UNSURE);
@@ -41,11 +41,11 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key }]);
   });
 
-  test('a reload in mid-flight: one charge, and the page says so', async ({ page }) => {
+  test('a reload in the middle of the payment: one charge, and the page says paid', async ({ page }) => {
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
     await says(page, 'Paying…');
-    // Whoever reloads before the request has arrived is told that nobody knows, as above.
+    // A reload before the request has arrived ends as "not sure", which the test above covers.
     await expect.poll(() => playground.charges('default')).toHaveLength(1);
     await page.reload();
     await says(page, PAID);
@@ -54,21 +54,21 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a second tab: both say that it is paid, one charge', async ({ page }) => {
+  test('a second tab pays at the same time: both say paid, one charge', async ({ page }) => {
     const other = await second(page);
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
     await says(page, 'Paying…');
     await pay(other);
     await says(other, 'Paying…');
-    // Whichever of them got the answer has the receipt; the other one knows that it is done.
+    // The tab that gets the answer shows the receipt. The other tab only knows that the payment is done.
     await Promise.all([says(page, /^Paid/), says(other, /^Paid/)]);
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a declined card, another page, and back to a page that the browser had stored: charged once, under the next key', async ({ page }) => {
+  test('a declined card, another page, and back to the first page from the HTTP cache: one charge, under the next key', async ({ page }) => {
     const first = await renderedKey(page);
-    // A listener for it keeps the page out of the back-forward cache.
+    // A page with an `unload` listener does not enter the back-forward cache.
     await page.evaluate(() => addEventListener('unload', () => {}));
     await isDeclined(page, DECLINED);
     const next = await renderedKey(page);
@@ -80,7 +80,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
-  test('back, from the back-forward cache: paid, nothing is sent, one charge', async () => {
+  test('restored from the back-forward cache: the page says paid and sends nothing, one charge', async () => {
     const page = await playground.visitorOfWholeBrowser('/once-form/');
     await page.evaluate(() => addEventListener('pageshow', ({ persisted }) => persisted && Object.assign(window, { persisted })));
     await pays(page);
@@ -96,7 +96,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('by hand: what goes wrong is chosen on the page', async ({ page }) => {
+  test('a fault chosen on the page loses the answer; Check ends the payment', async ({ page }) => {
     const armed = page.waitForResponse((response) => response.request().method() === 'POST' && response.url().endsWith('/api/faults'));
     await page.getByLabel('What goes wrong').selectOption('lose-response');
     await armed;
@@ -108,7 +108,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('with the attribute `next` the page goes there when it is done', async ({ page }) => {
+  test('with the attribute `next`, the page goes there after the payment', async ({ page }) => {
     await page.locator('once-form').evaluate((element) => element.setAttribute('next', '/checkout/'));
     await pay(page);
     await page.waitForURL('**/checkout/');
@@ -146,7 +146,7 @@ describe('everybody can use it', () => {
 describe('without script', () => {
   test.override('page', () => open({ javaScriptEnabled: false }));
 
-  test('sent without script, its answer lost; then with script, from a page that was open: one payment under one key', async ({ page, key }) => {
+  test('the answer to a form without script is lost, then a page with script sends the same form: one charge under one key', async ({ page, key }) => {
     const scripted = await open({ storageState: await page.context().storageState() });
     expect(await renderedKey(scripted)).toBe(key);
     await playground.breakNetwork('lose-response', 1, 'default');

@@ -1,6 +1,6 @@
 /**
- * Goal: the playground's tab that is closed in mid-payment is paid once, and a second tab shows it; without the consent it is not.
- * Method: real Chromium, its service worker, a real server, and its ledger as judge.
+ * Goal: if the customer agreed, a payment whose tab is closed in the middle is charged once, and a second tab shows it; otherwise it is
+ * not sent. Method: real Chromium, its service worker, a real server, and its ledger as judge.
  */
 import type { Page } from 'playwright';
 import { expect, test } from 'vitest';
@@ -12,13 +12,13 @@ inPlayground();
 const charges = () => playground.shop.query("SELECT key FROM charges WHERE lane = 'outbox'");
 
 const armed = () => playground.shop.query("SELECT fault FROM armed_faults WHERE lane = 'outbox'").length;
-/** Resolves when the shop knows: a payment that overtook it would be charged. */
+/** Resolves when the shop has stored the fault: a payment that arrives before would be charged. */
 async function goesWrong(page: Page, what: string): Promise<void> {
   await page.getByLabel('What goes wrong').selectOption({ label: what });
   await expect.poll(armed).toBe(what === 'The network works' ? 0 : 1);
 }
 
-/** Two tabs of one browser; the network breaks, the first one pays and is closed. */
+/** Two tabs of one browser: the network breaks, the first tab pays and is closed. Returns the second tab. */
 async function closedInMidPayment(agreed: boolean): Promise<Page> {
   const first = await playground.visitor('/outbox/');
   await first.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
@@ -32,7 +32,7 @@ async function closedInMidPayment(agreed: boolean): Promise<Page> {
   return second;
 }
 
-test('closed with the consent, the network repaired: charged once, and the other tab shows it', async () => {
+test('closed with consent, then the network works: one charge, and the other tab shows it', async () => {
   const page = await closedInMidPayment(true);
   expect(charges()).toEqual([]);
   await goesWrong(page, 'The network works');
@@ -41,7 +41,7 @@ test('closed with the consent, the network repaired: charged once, and the other
   expect(charges()).toHaveLength(1);
 });
 
-test('two clicks are one payment, and what is told follows what becomes of it, also after a reload; then another cart', async () => {
+test('two clicks are one charge, and the page follows its payment, also after a reload; another cart is another charge', async () => {
   const page = await playground.visitor('/outbox/');
   await goesWrong(page, 'The shop charges; no answer ever arrives');
   await page.getByRole('button', { name: 'Pay' }).dblclick();
@@ -58,7 +58,7 @@ test('two clicks are one payment, and what is told follows what becomes of it, a
   expect(charges()).toHaveLength(2);
 });
 
-test('without it: nothing is charged, and it stays open', async () => {
+test('closed without consent: nothing is charged, and the payment stays unsettled', async () => {
   const page = await closedInMidPayment(false);
   await goesWrong(page, 'The network works');
   await new Promise((resolve) => setTimeout(resolve, 2500));
@@ -66,7 +66,7 @@ test('without it: nothing is charged, and it stays open', async () => {
   await expect.poll(() => page.getByText('still being confirmed').isVisible()).toBe(true);
 });
 
-test('everybody can use it', async () => {
+test('axe finds nothing', async () => {
   const page = await playground.visitor('/outbox/');
   await page.getByText('none yet').waitFor();
   await fitsAnybody({ page }, 'ready');

@@ -1,7 +1,7 @@
 /**
- * Goal: what a customer agreed to goes on when the tab is closed: one effect, one key, and the next page knows. Nothing goes on
- * without that consent, after its time, after a log-out, or for another user. Method: real service workers, and the playground's
- * shop as a process of its own, whose ledger is the judge. `npm run test:long:outbox` kills pages, workers and browsers.
+ * Goal: an operation that a customer agreed to goes on after the tab is closed: one effect, one key, and the next page knows the end.
+ * Without consent, after its time, after a log-out, or for another user, nothing goes on. Method: real service workers, and the
+ * playground's shop as a separate process, whose ledger is the judge. `npm run test:long:outbox` kills pages, workers and browsers.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,9 +15,9 @@ import { startTabs, type Tab, type Tabs } from '../../scripts/tabs.ts';
 
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined);
 const MINUTE = 60_000;
-/** Longer than a worker takes to send what it may send. */
+/** A worker sends what it may send in less time than this. */
 const QUIET_MS = 2500;
-/** Longer than what a closed tab sent is on its way. */
+/** A request of a closed tab arrives in less time than this. */
 const GONE_MS = 500;
 
 let folder: string;
@@ -45,29 +45,29 @@ const charges = () => shop.query<{ cart: string }>('SELECT cart FROM charges').m
 const keys = () => shop.query<{ key: string }>('SELECT key FROM idempotency_keys').map(({ key }) => key);
 const arm = (fault: string) => fetch(`${shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane: 'oncefetch', fault, rate: 1 }) });
 const disarm = () => fetch(`${shop.url}/api/faults`, { method: 'DELETE' });
-/** Requests of a payment that is `counted`. */
+/** The number of requests for payments that are `counted`. */
 const met = () => shop.query<{ times: number }>('SELECT times FROM met_faults').reduce((sum, { times }) => sum + times, 0);
 const inMinutes = (minutes: number) => Date.now() + minutes * MINUTE;
 
 describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with background sync', () => {
-  // Each test has a shop of its own, and so an origin of its own.
+  // Each test has its own shop, and so its own origin.
   beforeAll(async () => {
     tabs = (await startTabs('chromium')) ?? expect.unreachable();
   });
   afterAll(() => tabs?.stop());
 
-  /** Pays offline, and closes the tab in the middle of it. */
+  /** Pays offline, and closes the tab while the payment waits for the network. */
   async function payOfflineAndClose(untilMs: number | undefined, tab?: Tab): Promise<void> {
     const own = tab ?? (await enter());
     await tabs.offline?.(true);
     await press(own, 'c-1', untilMs, true);
     await expect.poll(() => own.evaluate("page.phase('c-1')")).toBe('waiting');
     await own.close();
-    // The browser plugs a tab in again when it lets go of it, and that may be a moment before it is gone.
+    // The browser puts a tab online again when it closes it, perhaps a moment before the tab is gone.
     await sleep(GONE_MS);
   }
 
-  test('offline pay, tab closed, network back: one effect, one key; an open page learns of it, the next one says done without a request', async () => {
+  test('offline pay, tab closed, network back: one effect, one key; an open page sees the end, and the next page knows it without a request', async () => {
     const other = await enter();
     await payOfflineAndClose(inMinutes(10));
     await other.evaluate("page.follow('c-1')");
@@ -85,7 +85,7 @@ describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with bac
     expect(charges()).toEqual(['c-1']);
   });
 
-  test('a tab closed while the answer is on its way: the worker goes on by itself, under the same key', async () => {
+  test('a tab closed after its answer was lost: the worker goes on by itself, under the same key', async () => {
     await arm('lose-response');
     const tab = await enter();
     await press(tab, 'c-1', inMinutes(10));
@@ -119,7 +119,7 @@ describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with bac
         await other.evaluate("page.begin('bert')");
       },
     ],
-  ])('%s nothing is sent, and the key stays', async (_, play) => {
+  ])('%s, nothing is sent, and the record stays pending', async (_, play) => {
     const watcher = await enter();
     await play();
     const before = { charges: charges(), met: met() };
@@ -131,13 +131,13 @@ describe.runIf(here.some(({ name }) => name === 'chromium'))('Chromium, with bac
   });
 });
 
-describe.each(here)('$name, where the worker goes on when it starts', ({ name }) => {
+describe.each(here)('$name, where the worker resumes when it starts', ({ name }) => {
   beforeAll(async () => {
     tabs = (await startTabs(name)) ?? expect.unreachable();
   });
   afterAll(() => tabs?.stop());
 
-  test('a tab closed in mid-payment, the browser left alone, a page opened: one effect, one key, and it says done', async () => {
+  test('the browser crashes in the middle of a payment, then a page is opened: one effect, one key, and the page says done', async () => {
     await arm('lose-request');
     const tab = await enter();
     await press(tab, 'c-1', inMinutes(10));

@@ -1,6 +1,6 @@
 /**
- * Goal: declined, corrected, edited, cancelled, offline, refused after ambiguity: whatever a customer does next, an
- * intention is charged once, and the screen says what is so. Method: as in `faults.test.ts`.
+ * Goal: declined, corrected, edited, cancelled, offline, refused after ambiguity: whatever a customer does next, a cart
+ * is charged once, and the screen tells the truth. Method: as in `faults.test.ts`.
  */
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { inPlayground, playground } from './support/playground.ts';
@@ -27,7 +27,7 @@ async function paidOnce(amount = 4200): Promise<void> {
   expect((await playground.exactlyOnce()).map(({ id, amount }) => ({ id, amount }))).toEqual([receipt]);
 }
 
-/** A charge was made, and no answer came through. */
+/** Pays with a fault that charges and turns every answer into a 503, so that the screen is unsure. */
 async function unsure(): Promise<void> {
   await tab.choose('503 after charging', 'every request');
   await tab.once.pay();
@@ -36,7 +36,7 @@ async function unsure(): Promise<void> {
 }
 
 describe('a declined card', () => {
-  test('whose refusal gets lost again and again, then corrected: one charge', async () => {
+  test('whose refusal is lost every time, then a corrected card: one charge', async () => {
     await tab.choose('503 after charging', 'every request');
     await tab.card('declined');
     await tab.once.pay();
@@ -48,7 +48,7 @@ describe('a declined card', () => {
     await paidOnce();
   });
 
-  test('whose refusal gets lost, and a reload: Check tells', async () => {
+  test('whose refusal is lost, then a reload: Check shows the refusal', async () => {
     await tab.choose('503 after charging', 'every request');
     await tab.card('declined');
     await tab.once.pay();
@@ -62,7 +62,7 @@ describe('a declined card', () => {
 });
 
 describe('an unknown outcome', () => {
-  test('then Pay again: the same charge; with plain fetch another one', async () => {
+  test('then Pay again: the same charge; with plain fetch a second one', async () => {
     await unsure();
     await tab.plain.pay();
     await tab.plain.says('Payment failed. Please try again.');
@@ -73,7 +73,7 @@ describe('an unknown outcome', () => {
     await tab.plain.verdict('Charged 2 times, €84.00 in all. The customer was told “paid”.');
   });
 
-  test('then an edited cart after a reload: paid as it was before, and the screen names that amount', async () => {
+  test('then a reload and an edited cart: the first payment stands, and the screen names its amount', async () => {
     await unsure();
     await tab.choose('Nothing');
     await tab.reload();
@@ -82,7 +82,7 @@ describe('an unknown outcome', () => {
     await paidOnce(4200);
   });
 
-  test('then a 401, and the shop has charged: paid, for the order page says so', async () => {
+  test('then a 401 after a charge: paid, because the order page says so', async () => {
     await unsure();
     await tab.choose('Refuse once (401)');
     await tab.once.pay();
@@ -90,7 +90,7 @@ describe('an unknown outcome', () => {
     await tab.once.attempts.filter({ hasText: 'HTTP 401' }).waitFor();
   });
 
-  test('then a 401, and the shop has not charged: not sure, for an earlier attempt may still arrive; then Check: one charge', async () => {
+  test('then a 401 without a charge: not sure, because an earlier attempt may still arrive; Check makes one charge', async () => {
     await tab.choose('503', 'every request');
     await tab.once.pay();
     await tab.once.says(UNSURE);
@@ -105,7 +105,7 @@ describe('an unknown outcome', () => {
 });
 
 describe('Cancel', () => {
-  test('while an attempt is on its way: not sure, then Check: one charge', async () => {
+  test('while an attempt is on its way: not sure; Check makes one charge', async () => {
     await tab.choose('Delay');
     await tab.once.pay();
     await playground.charged('oncefetch', 1);
@@ -115,7 +115,7 @@ describe('Cancel', () => {
     await paidOnce();
   });
 
-  test('while offline, before anything left: not sent, and nothing is sent later; then one charge', async () => {
+  test('while offline, before anything was sent: not sent, now or later; then one charge', async () => {
     await tab.choose('Nothing');
     await tab.page.context().setOffline(true);
     await tab.once.pay();
@@ -129,7 +129,7 @@ describe('Cancel', () => {
   });
 });
 
-test('offline, and back before anybody gave up: one charge', async () => {
+test('offline, and online again before the page gives up: one charge', async () => {
   await tab.choose('Nothing');
   await tab.page.context().setOffline(true);
   await tab.once.pay();

@@ -1,6 +1,6 @@
 /**
- * Goal: reloads, second tabs and a killed server leave one charge per intention in the oncefetch lane, and every tab
- * says what is true. Method: as in `faults.test.ts`; the moment of a reload or kill is read off the SQLite file.
+ * Goal: after reloads, second tabs and a killed server, the oncefetch lane has one charge per cart, and every tab tells the
+ * truth. Method: as in `faults.test.ts`; the test reads the moment of a reload or kill off the SQLite file.
  */
 import { test as anyTest, describe, expect } from 'vitest';
 import { inPlayground, playground } from './support/playground.ts';
@@ -20,7 +20,7 @@ async function paidOnce(...tabs: Tab[]): Promise<void> {
 }
 
 describe('a reload', () => {
-  test('mid-flight, by the page’s own button: a banner, its Check resumes, one charge; plain fetch forgets and charges twice', async ({ tab }) => {
+  test('in the middle of a payment: a banner, whose Check resumes, one charge; plain fetch forgets the payment and charges again', async ({ tab }) => {
     await playground.chargeSlowly();
     await tab.button('Pay, and reload mid-flight').click();
     await tab.banner.waitFor();
@@ -32,14 +32,14 @@ describe('a reload', () => {
     await expect.poll(() => tab.banner.isVisible()).toBe(false);
     expect(new Set(playground.charges('oncefetch').map(({ key }) => key)).size).toBe(1);
 
-    // One at least: a page that is being left may still get round to its retry.
+    // At least one: a page that is being left may still send its retry.
     await expect.poll(() => playground.charges('plain fetch').length).toBeGreaterThan(0);
     await tab.plain.verdict(/^Charged .* the customer was told nothing\.$/i);
     await tab.plain.pay();
     await tab.plain.verdict(/^Charged [23] times, .* told “paid”\.$/);
   });
 
-  test('after the end remembers it: paid, and a press of Pay is not possible', async ({ tab }) => {
+  test('after the end: the page says paid, and Pay is disabled', async ({ tab }) => {
     await tab.choose('Nothing');
     await tab.once.pay();
     await paidOnce(tab);
@@ -48,7 +48,7 @@ describe('a reload', () => {
     await expect.poll(() => tab.once.button(/^Pay/).isDisabled()).toBe(true);
   });
 
-  test('and another cart: the banner keeps the old payment in mind, its Check ends it', async ({ tab }) => {
+  test('and another cart: the banner still shows the first payment, and its Check ends it', async ({ tab }) => {
     await tab.choose('503 after charging', 'every request');
     await tab.once.pay();
     await playground.charged('oncefetch', 1);
@@ -66,7 +66,7 @@ describe('a reload', () => {
 });
 
 describe('two tabs', () => {
-  test('that press Pay at once: one charge and both say so; with plain fetch two', async ({ first }) => {
+  test('that press Pay at once: one charge, and both say paid; with plain fetch two charges', async ({ first }) => {
     await first.choose('Nothing');
     const second = await first.another();
     await Promise.all([first.once.pay(), second.once.pay()]);
@@ -76,7 +76,7 @@ describe('two tabs', () => {
     expect(playground.charges('plain fetch')).toHaveLength(2);
   });
 
-  test('of which one is closed in the middle of its attempt: the other takes over, one charge', async ({ first }) => {
+  test('of which one is closed in the middle of its attempt: the other tab takes over, one charge', async ({ first }) => {
     await first.choose('Delay');
     const second = await first.another();
     await first.once.pay();
@@ -87,7 +87,7 @@ describe('two tabs', () => {
     await paidOnce(second);
   });
 
-  test('of which one only watches: it says paid as soon as the other is told', async ({ first }) => {
+  test('of which one only watches: it says paid as soon as the other tab does', async ({ first }) => {
     await first.choose('Lose the response');
     const second = await first.another();
     await first.once.pay();

@@ -1,6 +1,6 @@
 /**
- * Goal: oncefetch does in real pages what docs/why.md says of it. Method: its lane through every scenario, and the cells compared
- * with the page's. `npm run playground:why` plays the other lanes too.
+ * Goal: oncefetch does in real pages what docs/why.md says. Method: plays its lane through every scenario, and compares the cells
+ * with the guide. `npm run playground:why` plays the other lanes, too.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Goal: an action of a form takes effect once, and says what is so. Method: the store that a server has, SQLite on disk, with a client for each request. */
+/** Goal: the action of a form takes effect once and reports a true outcome. Method: SQLite on disk, as on a server, and a new client for each request. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ beforeEach(() => {
 afterEach(() => database.close());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** As a server does: a client for each request. */
+/** A client for one request, as a server makes it. */
 const onceHere = (): Once => createOnce({ namespace: user, store: sqliteStore({ database }), limits: { attempts: 1 } });
 
 const formOf = (fields: Readonly<Record<string, string | File>>): FormData => {
@@ -45,14 +45,14 @@ const actionWith = (more: Partial<FormActionOptions<unknown, Said>> = {}, once: 
     ...more,
   });
 
-test('two submits at once, a third one later, and one of another process: one effect, and each is told so', async () => {
+test('two submits at once and a third one later have one effect, and each gets the same receipt', async () => {
   const [one, two] = await Promise.all([actionWith()(undefined, formOf(CART)), actionWith()(undefined, formOf(CART))]);
   const three = await actionWith()(one, formOf(CART));
   expect([one, two, three].map(({ said }) => said)).toEqual(Array(3).fill('done receipt 1'));
   expect(charged).toHaveLength(1);
 });
 
-test('a second submit that is refused as busy is told so, and does not end in an error page', async () => {
+test('a second submit that is refused as busy gets this outcome, and does not reject', async () => {
   let charges: (value: string) => void = () => {};
   const charging = new Promise<string>((resolve) => {
     charges = resolve;
@@ -65,13 +65,13 @@ test('a second submit that is refused as busy is told so, and does not end in an
   expect((await first).said).toBe('done receipt 1');
 });
 
-test('what it returns is plain data, with the fields that it was asked to keep', async () => {
+test('the state that it returns is plain data, with the fields listed in keep', async () => {
   const state = await actionWith({ keep: ['name', 'nothing'] })(undefined, formOf(CART));
   expect(structuredClone(state)).toEqual(state);
   expect(state.fields).toEqual({ name: 'Ann' });
 });
 
-test('no receipt of the next user: the client is the one of who sent the form', async () => {
+test('the next user gets no receipt of the user before: each submit uses the client of the user who sends it', async () => {
   await actionWith()(undefined, formOf(CART));
   user = 'bob';
   expect((await actionWith()(undefined, formOf(CART))).said).toBe('done receipt 2');
@@ -91,7 +91,7 @@ test('an effect that throws is unknown; the next submit runs it again with the s
   expect(charged).toEqual([`${keys[0]} 4242`]);
 });
 
-test('a refusal is told, and the corrected form goes on', async () => {
+test('a refusal is reported as none, and the corrected form is charged', async () => {
   const refuses = actionWith({
     effect: (attempt, form) => (form.get('card') === '4000' ? Response.json({ title: 'Declined' }, { status: 402 }) : charge(attempt, form)),
     tell: async ({ outcome, value }) => `${outcome.effect} ${value instanceof Response ? (await value.json()).title : value}`,
@@ -100,7 +100,7 @@ test('a refusal is told, and the corrected form goes on', async () => {
   expect((await refuses(undefined, formOf(CART))).said).toBe('done receipt 1');
 });
 
-describe('another payload', () => {
+describe('`changed` in the outcome of a submit after a lost answer', () => {
   const afterLoss = async (second: FormData, more: Partial<FormActionOptions<unknown, Said>> = {}) => {
     const dies = actionWith({ ...more, effect: () => Promise.reject(new Error('cut')), call: { verdict: () => 'ambiguous' } });
     await dies(undefined, formOf({ ...CART, token: 'a', $ACTION_KEY: 'k1', 'idempotency-key': 'r1' }));
@@ -108,15 +108,15 @@ describe('another payload', () => {
     return 'changed' in outcome && outcome.changed;
   };
 
-  test('is an edited field', async () => {
+  test('is true for an edited field', async () => {
     expect(await afterLoss(formOf({ ...CART, token: 'a', card: '5555' }))).toBe(true);
   });
 
-  test('is not what React adds, nor the rendered key, nor a field that it was told to ignore', async () => {
+  test('is false for fields that React adds, for the rendered key, and for a field listed in ignore', async () => {
     expect(await afterLoss(formOf({ ...CART, token: 'b', $ACTION_KEY: 'k2', 'idempotency-key': 'r2' }), { ignore: ['token'] })).toBe(false);
   });
 
-  test('is a list in another order, but not fields in another order', async () => {
+  test('is true for the values of one field in another order, and false for the fields in another order', async () => {
     const sorted = (...songs: readonly string[]): FormData => {
       const form = formOf({ cart: 'c-1' });
       for (const song of songs) form.append('song', song);
@@ -137,19 +137,19 @@ describe('another payload', () => {
     expect((await actionWith()(undefined, list('b', 'a'))).outcome).toMatchObject({ changed: true });
   });
 
-  test('is a token that differs, if nobody said so', async () => {
+  test('is true for a token that differs and is not in ignore', async () => {
     expect(await afterLoss(formOf({ ...CART, token: 'b' }))).toBe(true);
   });
 });
 
-test('the same file is the same payload, by its content', async () => {
+test('two files with the same content are the same payload', async () => {
   const file = (text: string): FormData => formOf({ cart: 'c-1', receipt: new File([text], 'receipt.pdf', { type: 'application/pdf' }) });
   const dies = actionWith({ effect: () => Promise.reject(new Error('cut')) });
   await dies(undefined, file('a'));
   expect((await actionWith()(undefined, file('a'))).outcome).toMatchObject({ effect: 'done', changed: false });
 });
 
-test('what is no outcome rejects: a wrong name, an error of tell, nobody logged in', async () => {
+test('the action rejects if it has no outcome: a wrong name, an error of tell, nobody logged in', async () => {
   await expect(actionWith({ operation: () => [] })(undefined, formOf(CART))).rejects.toThrow(TypeError);
   await expect(actionWith({ tell: () => Promise.reject(new Error('a bug')) })(undefined, formOf(CART))).rejects.toThrow('a bug');
   user = '';
@@ -157,7 +157,7 @@ test('what is no outcome rejects: a wrong name, an error of tell, nobody logged 
   expect(charged).toHaveLength(1);
 });
 
-test('the order of the arguments is that of useActionState, and the form is looked for there', async () => {
+test('the action rejects unless the form is its second argument, as useActionState passes it', async () => {
   const action = actionWith() as unknown as (form: FormData) => Promise<ActionState<Said>>;
   await expect(action(formOf(CART))).rejects.toThrow('the second argument of the action must be the FormData of the form, got undefined');
 });
@@ -165,14 +165,19 @@ test('the order of the arguments is that of useActionState, and the form is look
 test.each([
   ['no client', {}, {}, 'the first argument of formAction must be a client from createOnce, or a function that gives one, got object'],
   ['no effect', onceHere, { effect: undefined }, "formAction's option effect must be a function, got undefined"],
-  ['a word for a list', onceHere, { keep: 'name' }, `formAction's option keep must be a list of field names, got "name"`],
-  ['a hook of its call that would never be called', onceHere, { call: { onOutcome: () => {} } }, "formAction's option call takes no onOutcome"],
-  ['an option that it does not know', onceHere, { retry: 3 }, 'formAction knows no option "retry"'],
-])('%s is refused at once', (_, once, more, message) => {
+  ['a text instead of a list', onceHere, { keep: 'name' }, `formAction's option keep must be a list of field names, got "name"`],
+  [
+    'onOutcome among the options of the call, which would never be called',
+    onceHere,
+    { call: { onOutcome: () => {} } },
+    "formAction's option call takes no onOutcome",
+  ],
+  ['an unknown option', onceHere, { retry: 3 }, 'formAction knows no option "retry"'],
+])('formAction refuses at once: %s', (_, once, more, message) => {
   expect(() => actionWith(more as object, once as unknown as Once)).toThrow(message);
 });
 
-test('the client is told, too, how it ended', async () => {
+test('onOutcome of the client is called, too', async () => {
   const told: string[] = [];
   const once = createOnce({ namespace: user, store: sqliteStore({ database }), onOutcome: ({ effect }) => void told.push(effect) });
   await actionWith({}, once)(undefined, formOf(CART));

@@ -1,4 +1,4 @@
-/** Goal: no SDK, exporter or span processor can change what becomes of a payment. Method: each method of an SDK that is called throws. */
+/** Goal: no SDK, exporter or span processor can change the outcome of a payment. Method: each method of the SDK that oncefetch calls throws. */
 import { diag, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { close, run } from '../../src/entries/index.js';
@@ -17,7 +17,7 @@ afterEach(() => diag.disable());
 
 type Method = (...call: unknown[]) => unknown;
 
-/** The same, and whatever its methods make, but that those of this name throw. */
+/** `target`, and the objects that its methods make, except that the method `name` throws. */
 const broken = <T extends object>(target: T, name: string): T =>
   new Proxy(target, {
     get(_, method) {
@@ -46,7 +46,7 @@ test.each([
   'end',
   'add',
   'record',
-])('an SDK whose %s throws: the same outcomes, and the error is in the log of OpenTelemetry', async (method) => {
+])('an SDK whose %s throws: the outcomes stay the same, and the error is in the log of OpenTelemetry', async (method) => {
   const sdk = new Telemetry();
   const tracerProvider: TracerProvider = broken(sdk.tracerProvider, method);
   const meterProvider: MeterProvider = broken(sdk.meterProvider, method);

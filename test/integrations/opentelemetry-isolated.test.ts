@@ -1,4 +1,4 @@
-/** Goal: a trace tells the end of an operation also where each call is on its own, as in Workers. Method: a platform that says so. */
+/** Goal: a trace has the end of an operation also on a platform where each call is isolated, as in Workers. Method: a platform with `isolated: true`. */
 import { expect, test, vi } from 'vitest';
 import { memoryStore } from '../../src/entries/index.js';
 import { openTelemetry } from '../../src/entries/opentelemetry.js';
@@ -6,7 +6,7 @@ import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { Telemetry } from '../support/telemetry.js';
 
-test('the span of a call that is aborted says what became of its operation', async () => {
+test('the span of an aborted call has the outcome of its operation', async () => {
   const sdk = new Telemetry();
   const fetch: typeof globalThis.fetch = () => new Promise(() => {});
   const once = createOn({ ...nodePlatform(), isolated: true }, { store: memoryStore(), fetch, use: [openTelemetry(sdk.providers)] });

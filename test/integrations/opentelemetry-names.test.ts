@@ -1,6 +1,6 @@
 /**
- * Goal: every name that leaves is by OpenTelemetry's conventions, and nothing leaves that nobody listed. Method: constants are
- * compared with those of `@opentelemetry/semantic-conventions`, one by one; a run with everything in it is searched for secrets.
+ * Goal: every exported name follows the conventions of OpenTelemetry, and no secret is exported unless the app lists its attribute. Method:
+ * compares each constant with `@opentelemetry/semantic-conventions`, and searches the output of a run with every metric for secrets.
  */
 import * as conventions from '@opentelemetry/semantic-conventions';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -22,21 +22,21 @@ test.each([
   [HTTP.serverPort, conventions.ATTR_SERVER_PORT],
   [HTTP.url, conventions.ATTR_URL_FULL],
   [HTTP.errorType, conventions.ATTR_ERROR_TYPE],
-])('%s is %s', (ours, theirs) => {
+])('%s is %s, as in the semantic conventions', (ours, theirs) => {
   expect(ours).toBe(theirs);
 });
 
-test('that table has every name of HTTP', () => {
+test('the table above has every name of HTTP', () => {
   expect(Object.keys(HTTP)).toHaveLength(8);
 });
 
-test('names of our own are by the rules for names', () => {
+test('names of oncefetch follow the rules for names', () => {
   expect(breachesOfNames([...Object.values(ATTRIBUTES), ...Object.values(EVENTS)])).toEqual([]);
   expect(breachesOfNames(Object.values(METRICS))).toEqual([]);
   for (const name of [...Object.values(ATTRIBUTES), ...Object.values(EVENTS), ...Object.values(METRICS)]) expect(name).toMatch(/^oncefetch\./);
 });
 
-describe('a request', () => {
+describe('the attributes of a request', () => {
   test.each([
     ['https://shop.example/pay', 443, 'https://shop.example/pay'],
     ['http://shop.example/pay', 80, 'http://shop.example/pay'],
@@ -51,11 +51,11 @@ describe('a request', () => {
     });
   });
 
-  test('keeps its query where that is listed, and never its fragment', () => {
+  test('keep the query if url.query is listed, and never the fragment', () => {
     expect(requestAttributes({ method: 'POST', url: 'https://shop.example/pay?x=1#h' }, 0, true)).toMatchObject({ 'url.full': 'https://shop.example/pay?x=1' });
   });
 
-  test('of a method that the conventions do not know', () => {
+  test('mark a method that the conventions do not know', () => {
     expect(spanNameOf('PURGE')).toBe('HTTP');
     expect(requestAttributes({ method: 'PURGE', url: 'https://shop.example/' }, 2, false)).toMatchObject({
       'http.request.method': '_OTHER',
@@ -65,7 +65,7 @@ describe('a request', () => {
   });
 });
 
-/** A run with all metrics in it, told to an SDK: everything that it was told, as text. */
+/** Plays a run with every metric in it. Returns all that the SDK was given, as text. */
 async function told(options: OpenTelemetryOptions = {}) {
   const telemetry = new Telemetry();
   const world = newWorld();
@@ -85,14 +85,14 @@ async function told(options: OpenTelemetryOptions = {}) {
 }
 
 describe('a run with a lost answer, a replay, a join and a conflict', () => {
-  test('has every metric, each by the conventions', async () => {
+  test('exports every metric, each by the conventions', async () => {
     const { metrics } = await told();
     expect(metrics.map(({ descriptor }) => descriptor.name).sort()).toEqual(Object.values(METRICS).sort());
     expect(metrics.flatMap(breachesOfMetric)).toEqual([]);
     expect(metrics.filter(({ descriptor }) => !descriptor.description)).toEqual([]);
   });
 
-  test('tells no metric an attribute of which there are as many as orders', async () => {
+  test('puts no attribute on a metric that has as many values as there are orders', async () => {
     const { metrics } = await told({ attributes: ['oncefetch.operation.name', 'oncefetch.key', 'url.query'] });
     const names = new Set(metrics.flatMap(({ dataPoints }) => dataPoints.flatMap(({ attributes }) => Object.keys(attributes))));
     const { effect, type, reason, replayedFrom, duplicate, conflict } = ATTRIBUTES;
@@ -100,7 +100,7 @@ describe('a run with a lost answer, a replay, a join and a conflict', () => {
     expect(JSON.stringify(metrics)).not.toMatch(/secret/);
   });
 
-  test('tells no name, key, query, body or user that nobody listed', async () => {
+  test('exports no name, key, query, body or user by default', async () => {
     const { text, key } = await told();
     for (const secret of ['name-secret', 'url-secret', 'body-secret', 'customer-ann', key]) expect(text).not.toContain(secret);
   });
@@ -108,13 +108,13 @@ describe('a run with a lost answer, a replay, a join and a conflict', () => {
   test.each([
     ['oncefetch.operation.name', ['name-secret']],
     ['url.query', ['url-secret']],
-  ] as const)('tells %s where it is listed, and no more', async (attribute, listed) => {
+  ] as const)('exports %s if it is listed, and no other secret', async (attribute, listed) => {
     const { text, key } = await told({ attributes: [attribute] });
     const secrets = ['name-secret', 'url-secret', 'body-secret', key];
     expect(secrets.filter((secret) => text.includes(secret))).toEqual(listed);
   });
 
-  test('tells oncefetch.key where it is listed', async () => {
+  test('exports oncefetch.key if it is listed', async () => {
     const { text, key } = await told({ attributes: ['oncefetch.key'] });
     expect(text).toContain(`"oncefetch.key":"${key}"`);
   });
@@ -133,7 +133,7 @@ test.each([
   expect(() => openTelemetry(options as OpenTelemetryOptions)).toThrow(new TypeError(`once: openTelemetry: ${says}`));
 });
 
-test('an option that there is not is refused at once; one that is undefined is absent', () => {
+test('an unknown option is refused at once; an option that is undefined counts as absent', () => {
   expect(() => openTelemetry({ tracer: 1 } as OpenTelemetryOptions)).toThrow(new TypeError('once: openTelemetry has no option "tracer"'));
   expect(openTelemetry({ tracerProvider: undefined, meterProvider: undefined, attributes: undefined })).toMatchObject({ name: 'openTelemetry' });
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: what OpenTelemetry is told of an operation is what happened, and nothing that nobody listed. Method: its own SDK,
- * reporting into memory, over the scripted world; when a test ends, every span that began has ended.
+ * Goal: traces and metrics of an operation show what happened, and have no attribute that the app did not list. Method: the real SDK
+ * exports into memory, over the scripted world. After each test, every span that began must have ended.
  */
 import { context, metrics, trace } from '@opentelemetry/api';
 import { StackContextManager } from '@opentelemetry/sdk-trace';
@@ -55,7 +55,7 @@ const [briefly, below] = [
 ];
 
 describe('an operation', () => {
-  test('is a span; a lost answer and the replay after it are its children', async ({ world, tab, once }) => {
+  test('is one span; the attempt with the lost answer and the replay are its children', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), charged(lost()), replays());
     expect(briefly()).toEqual([
       {
@@ -90,7 +90,7 @@ describe('an operation', () => {
     });
   });
 
-  test('is a child of what was active at the call, and the transport finds the attempt active, though contexts live as long as a stack', async () => {
+  test('is a child of the span active at the call, and the transport runs in the span of its attempt, even if contexts do not survive an await', async () => {
     context.setGlobalContextManager(new StackContextManager().enable());
     const world = newWorld();
     const tab = world.tab();
@@ -109,7 +109,7 @@ describe('an operation', () => {
     expect(parents).toEqual(transports.map((span) => `00-${click.spanContext().traceId}-${span.spanContext().spanId}-01`));
   });
 
-  test('of which nobody is sure is an error, with the code that the caller got', async ({ world, tab, once }) => {
+  test('with an unknown outcome is an error, with the code that the caller gets', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     expect(briefly()).toMatchObject([
       { error: true, attributes: { 'oncefetch.effect': 'unknown', 'oncefetch.reason': 'no-answer', 'error.type': 'ERR_ONCE_UNKNOWN' } },
@@ -117,13 +117,13 @@ describe('an operation', () => {
     expect(await telemetry.metric('certainty')).toEqual({});
   });
 
-  test('that was refused is no error; the attempt is', async ({ world, tab, once }) => {
+  test('that was refused is no error, but its attempt is', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(402));
     expect(briefly()).toMatchObject([{ error: false, attributes: { 'oncefetch.effect': 'none', 'oncefetch.type': 'rejected' } }]);
     expect(below()).toEqual([[['POST', undefined, '402']]]);
   });
 
-  test('ends when it ends, not when its caller leaves', async ({ world, tab, once }) => {
+  test('ends its span when it ends itself, not when its caller leaves', async ({ world, tab, once }) => {
     world.server.plays(hangs());
     const gone = new AbortController();
     const call = pay(once, { signal: gone.signal });
@@ -135,7 +135,7 @@ describe('an operation', () => {
     expect(below()).toEqual([[['POST', undefined, 'AbortError']]]);
   });
 
-  test('whose transport hears no abort: the attempt is over when the next one begins', async ({ world, tab, once }) => {
+  test('whose transport ignores the abort: the span of an attempt ends when the next attempt begins', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), deaf(), replays());
     expect(below()).toEqual([
       [
@@ -145,7 +145,7 @@ describe('an operation', () => {
     ]);
   });
 
-  test('that never began, because an option was wrong, is an error without an outcome', async () => {
+  test('that never began, because an option is wrong, is an error without an outcome', async () => {
     const { world, tab, once } = scene({ fingerprint: () => Promise.reject(new RangeError('no')) });
     await world.end(tab, pay(once));
     expect(briefly()).toMatchObject([{ error: true, attributes: { 'error.type': 'RangeError' } }]);
@@ -153,8 +153,8 @@ describe('an operation', () => {
   });
 });
 
-describe('calls that meet', () => {
-  test('in one tick are one span, which counts who joined, from where', async ({ world, tab, once }) => {
+describe('calls with one name', () => {
+  test('in one tick are one span, which counts the joined calls and links to where they came from', async ({ world, tab, once }) => {
     context.setGlobalContextManager(new StackContextManager().enable());
     world.server.plays(charged(answers(201)));
     const second = telemetry.tracer.startSpan('second click');
@@ -167,7 +167,7 @@ describe('calls that meet', () => {
     expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
   });
 
-  test('through two clients with telemetry of their own: the span is of the one that drives', async ({ world, tab, once }) => {
+  test('through two clients with telemetry of their own: the span goes to the client that drives', async ({ world, tab, once }) => {
     const other = new Telemetry();
     const second = tab.once({ use: [openTelemetry(other.providers)] });
     world.server.plays(charged(answers(201)));
@@ -179,7 +179,7 @@ describe('calls that meet', () => {
     await other.shutdown();
   });
 
-  test('with another payload: the second one waits, and has a span of its own with its attempts', async () => {
+  test('with another payload: the second call waits, then has a span of its own with its attempts', async () => {
     const { world, tab, once } = scene({ repeat: 'if-changed' });
     world.server.plays(charged(answers(201)), charged(answers(201)));
     await world.all(tab, pay(once), pay(once, { body: 'other' }));
@@ -189,7 +189,7 @@ describe('calls that meet', () => {
     expect(await telemetry.metric('duplicates')).toEqual({ 'replayed memory': 1 });
   });
 
-  test('busy, mismatch, in progress and a lost claim are conflicts', async ({ world, tab, once }) => {
+  test('busy, mismatch and in progress count as conflicts', async ({ world, tab, once }) => {
     world.server.plays(answers(409, undefined, { 'retry-after': '1' }), charged(lost()));
     const [call, busy] = [pay(once, ONE), pay(once, { whenBusy: 'reject' })];
     await world.end(tab, busy);
@@ -199,7 +199,7 @@ describe('calls that meet', () => {
     expect(briefly().map(({ attributes }) => attributes['error.type'])).toEqual(['ERR_ONCE_BUSY', 'ERR_ONCE_UNKNOWN', 'ERR_ONCE_MISMATCH']);
   });
 
-  test('of which one loses its claim: an event, and a conflict', async ({ world, tab, once }) => {
+  test('a call that loses its claim: its span has an event, and it counts as a conflict', async ({ world, tab, once }) => {
     world.server.plays(answers(503, '', { 'retry-after': '60' }));
     const call = pay(once);
     await rest();
@@ -212,7 +212,7 @@ describe('calls that meet', () => {
     expect(await telemetry.metric('conflicts')).toEqual({ 'claim-lost': 1 });
   });
 
-  test('in another tab: the wait is an event of the one that takes over, which says that it sends again', async () => {
+  test('in two tabs: the second tab takes over; its span has the wait as an event, and its attempt counts as a resend', async () => {
     const first = scene();
     first.world.server.plays(charged(hangs()), replays());
     void watched(pay(first.once));
@@ -228,13 +228,13 @@ describe('calls that meet', () => {
     ]);
     expect(other.below(other.operations[0]).map(({ attributes }) => attributes['http.request.resend_count'])).toEqual([1]);
     await other.shutdown();
-    // That tab is dead, and tells nothing any more.
+    // The first tab is dead: its span never ends. So the check after each test gets a new SDK.
     telemetry = new Telemetry();
   });
 });
 
-describe('whatever began it', () => {
-  test('a call that comes after the end: a span without attempts, and a duplicate', async ({ world, tab, once }) => {
+describe('every way to begin an operation', () => {
+  test('a call after the end is a span without attempts, and counts as a duplicate', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), charged(answers(201)));
     await world.end(tab, pay(once));
     expect(below()).toEqual([[['POST', undefined, undefined]], []]);
@@ -244,7 +244,7 @@ describe('whatever began it', () => {
     expect(await telemetry.metric('certainty')).toEqual({ 'done fresh': 1 });
   });
 
-  test('resume after a reload: each operation is a span, and its time to certainty counts from before the reload', async ({ world }) => {
+  test('resume after a reload: each operation is a span, and its time to certainty starts before the reload', async ({ world }) => {
     world.server.plays(charged(lost()), replays());
     const before = world.open({ namespace: 'ann' });
     await world.end(before.tab, pay(before.once, { ...ONE, keep: { request: true } }));
@@ -261,7 +261,7 @@ describe('whatever began it', () => {
     expect(seconds).toMatchObject({ count: 1, min: expect.closeTo(3600, -1) });
   });
 
-  test('resumeOne, where only `reconcile` can say more', async ({ world }) => {
+  test('resumeOne, with an outcome that only `reconcile` knows', async ({ world }) => {
     world.server.plays(charged(lost()));
     const before = world.open();
     await world.end(before.tab, pay(before.once, ONE));
@@ -272,20 +272,20 @@ describe('whatever began it', () => {
     expect(await telemetry.metric('certainty')).toEqual({ 'done replayed': 1 });
   });
 
-  test('a call without a name', async () => {
+  test('a call without a name is a span with its attempt', async () => {
     const { world, tab, once } = scene({ use: [...USE, traced({ attributes: ['oncefetch.operation.name'] })] });
     await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}' })), charged(answers(201)));
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
     expect(briefly()[0]?.attributes).not.toHaveProperty('oncefetch.operation.name');
   });
 
-  test('a GET is a fetch, and no operation', async ({ world, tab }) => {
+  test('a GET is a plain fetch and has no span', async ({ world, tab }) => {
     const once = tab.once({ use: [...USE, traced()], fetch: tab.fetch });
     await world.end(tab, watched(once.fetch(URL_)), answers(200));
     expect(telemetry.spans).toEqual([]);
   });
 
-  test('run: each call of the function is a span, in which it runs', async () => {
+  test('run: each call of the function is a span, and the function runs inside it', async () => {
     context.setGlobalContextManager(new StackContextManager().enable());
     const { world, once } = scene();
     let calls = 0;
@@ -309,15 +309,15 @@ describe('whatever began it', () => {
     expect(attempts.flatMap((attempt) => telemetry.below(attempt)).map(({ name }) => name)).toEqual(['charge', 'charge']);
   });
 
-  test('a client that was extended from one', async ({ world, tab, once }) => {
+  test('a call of a client made by extend is a span', async ({ world, tab, once }) => {
     await world.end(tab, pay(extend(once, { limits: { attempts: 2 } })), charged(answers(201)));
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
     expect(await telemetry.metric('operations')).toEqual({ 'done fresh': 1 });
   });
 });
 
-describe('beside others', () => {
-  test('a hook signs, and telemetry last in `use` sees what leaves', async () => {
+describe('with other features', () => {
+  test('telemetry last in `use` traces what another hook has signed', async () => {
     const signed = around((_, send) => send({ 'x-signature': 's' }));
     const { world, tab, once } = scene({ use: [...USE, signed, traced()] });
     await world.end(tab, pay(once), charged(answers(201)));
@@ -325,7 +325,7 @@ describe('beside others', () => {
     expect(below()).toEqual([[['POST', undefined, undefined]]]);
   });
 
-  test('a hook that fails before it sends: no attempt, and the operation says why', async () => {
+  test('a hook that fails before it sends: no span for an attempt, and the operation has the error', async () => {
     const broken = around(() => Promise.reject(new Error('no signature')));
     const { world, tab, once } = scene({ use: [...USE, broken, traced()] });
     await world.end(tab, pay(once));
@@ -333,7 +333,7 @@ describe('beside others', () => {
     expect(below()).toEqual([[]]);
   });
 
-  test('`onOutcome` is still told once, and what it throws is reported', async () => {
+  test('`onOutcome` is still called once, and its error is reported', async () => {
     const told: unknown[] = [];
     const onOutcome = (outcome: unknown) => {
       told.push(outcome);
@@ -346,14 +346,14 @@ describe('beside others', () => {
     tab.reported.length = 0;
   });
 
-  test('a listener of the app hears events, and nothing of what telemetry finds its spans by', async ({ world, tab, once }) => {
+  test('a listener of the app gets the event alone, without what telemetry uses to find its spans', async ({ world, tab, once }) => {
     const heard: unknown[][] = [];
     subscribe(once, (...all) => void heard.push(all));
     await world.end(tab, pay(once), charged(answers(201)));
     expect(heard.map((all) => all.length)).toEqual([1, 1]);
   });
 
-  test('two on one client: the last one tells', async () => {
+  test('two telemetry features on one client: only the last one reports', async () => {
     const other = new Telemetry();
     const { world, tab, once } = scene({ use: [...USE, openTelemetry(other.providers), traced()] });
     await world.end(tab, pay(once), charged(answers(201)));
@@ -362,26 +362,26 @@ describe('beside others', () => {
     await other.shutdown();
   });
 
-  test('nobody: without an SDK it tells nobody, and changes nothing', async () => {
+  test('no SDK: nothing is reported, and the outcome is the same', async () => {
     expect(metrics.getMeterProvider().getMeter('x')).toBeDefined();
     const { world, tab, once } = scene({ use: [...USE, openTelemetry()] });
     expect(await world.end(tab, pay(once), charged(lost()), replays())).toMatchObject({ outcome: { type: 'replayed' } });
   });
 });
 
-describe('what is unsettled', () => {
-  test('is counted with the age of the oldest, until the client is closed', async ({ world, tab, once }) => {
+describe('the count of unsettled operations', () => {
+  test('comes with the age of the oldest, until the client is closed', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     await world.clock.advance(HOUR);
     expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
     expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
     await world.run(close(once));
-    // The SDK repeats what it was told last.
+    // After the close, the SDK repeats the last value that it was given.
     await world.clock.advance(HOUR);
     expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
   });
 
-  test('of two clients over one store is counted once, of nobody who has logged in not at all', async ({ world, tab, once }) => {
+  test('counts once for two clients over one store, and is 0 for a client without a user', async ({ world, tab, once }) => {
     extend(once, {});
     tab.once({ use: [traced()] });
     await world.end(tab, pay(once, ONE), charged(lost()));
@@ -393,7 +393,7 @@ describe('what is unsettled', () => {
   });
 });
 
-test('what is unsettled is counted in each namespace, of clients that have a feature of their own, too', async ({ world, tab, once }) => {
+test('unsettled operations are counted in each namespace, also for extended clients and clients with telemetry of their own', async ({ world, tab, once }) => {
   const clients = [extend(once, { namespace: 'payments' }), extend(once, { namespace: 'payments' }), tab.once({ namespace: 'mails', use: [traced()] })];
   for (const client of [once, ...clients]) {
     world.server.plays(charged(lost()));
@@ -402,14 +402,14 @@ test('what is unsettled is counted in each namespace, of clients that have a fea
   expect(await telemetry.metric('unsettled')).toEqual({ '': 4 });
 });
 
-test('what is unsettled is counted where another client over the store has nobody logged in', async ({ world }) => {
+test('unsettled operations are counted although another client over the store has no user', async ({ world }) => {
   const { tab } = world.open({ use: [traced()], namespace: () => undefined as unknown as string });
   const shop = tab.once({ use: [traced()] });
   await world.end(tab, pay(shop, ONE), charged(lost()));
   expect(await telemetry.metric('unsettled')).toEqual({ '': 1 });
 });
 
-test('what is unsettled is counted as long as one client over the store is open', async ({ world }) => {
+test('unsettled operations are counted as long as one client over the store is open', async ({ world }) => {
   const { tab, once } = world.open({});
   const watching = { use: [traced()] };
   const [first, second, third] = [extend(once, watching), extend(once, watching), extend(once, watching)];
@@ -420,7 +420,7 @@ test('what is unsettled is counted as long as one client over the store is open'
   expect((await telemetry.metric('age'))['']).toBeCloseTo(3600, -1);
 });
 
-test('what wakes somebody is counted from 0, so that its first time has a rate', async () => {
+test('conflicts, duplicates and unknown outcomes are reported from 0 on, so that their first occurrence has a rate', async () => {
   traced();
   expect(await telemetry.all('conflicts')).toEqual({ 'in-progress': 0, mismatch: 0, busy: 0, 'claim-lost': 0 });
   expect(await telemetry.all('duplicates')).toEqual({

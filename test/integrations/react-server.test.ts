@@ -1,4 +1,4 @@
-/** The React hooks on a server: nothing is stored there, so nothing is known, nobody is asked for, and nothing fails. */
+/** The React hooks on a server: they read no record, never ask for the namespace, and do not fail. */
 import { createOnce, pending as listPending, memoryStore, type Once, type OperationName } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { createElement as h } from 'react';
@@ -11,12 +11,12 @@ const screen = (once: ReturnType<typeof createOnce>) => () => {
   return h('p', null, `${payment.state.phase} ${pending.length}`);
 };
 
-test('renders "loading" and no pending operation, even before anybody has logged in', () => {
+test('renders "loading" and no pending operation, also before anybody has logged in', () => {
   const once = createOnce({ store: memoryStore(), namespace: () => '' });
   expect(renderToString(h(screen(once)))).toBe('<p>loading 0</p>');
 });
 
-test('one client at module level shows no request what another one began, and does not ask who is here', async () => {
+test('shows one request nothing that another request of the same client began, and does not ask for the namespace', async () => {
   const namespace = vi.fn(() => 'ann');
   const once = createOnce({ store: memoryStore(), namespace, limits: { attempts: 1 }, fetch: () => Promise.reject(new TypeError('cut')) });
   await once.fetch('https://shop.example/pay', { method: 'POST', once: ['pay', 1n] }).catch(() => {});
@@ -26,18 +26,18 @@ test('one client at module level shows no request what another one began, and do
   expect(namespace).not.toHaveBeenCalled();
 });
 
-/** What JSON would make a text or an object of, and what is no name at all. */
+/** Names that JSON would turn into another name, and values that are no name. */
 const WRONG: [string, unknown, RegExp][] = [
   ['a part that is not known yet', ['pay', undefined], /operation\[1\]/],
   ['null', ['pay', null], /operation\[1\]/],
   ['NaN', ['pay', Number.NaN], /operation\[1\]/],
   ['a date', ['pay', new Date(0)], /operation\[1\]/],
   ['an object', ['pay', { id: 7 }], /operation\[1\]/],
-  ['one that looks like a bigint', ['pay', { n: '7' }], /operation\[1\]/],
-  ['a text in place of the name', 'pay', /once: operation/],
+  ['an object that looks like a bigint', ['pay', { n: '7' }], /operation\[1\]/],
+  ['a text instead of the list', 'pay', /once: operation/],
 ];
 
-describe.each(WRONG)('a name with %s is refused as by any other call', (_, name, says) => {
+describe.each(WRONG)('a name with %s is refused, as in any other call', (_, name, says) => {
   test.each<[string, (once: Once) => unknown]>([
     ['useOperation', (once) => useOperation(once, name as OperationName).state.phase],
     ['usePending', (once) => usePending(once, { prefix: name as OperationName }).length],
@@ -51,9 +51,9 @@ describe.each(WRONG)('a name with %s is refused as by any other call', (_, name,
 
 test.each<[string, unknown, RegExp]>([
   ['a misspelled prefix, which would list everything', { prefx: ['pay'] }, /no option usePending\.prefx/],
-  ['a name in place of the options', ['pay'], /no option usePending\.0/],
+  ['a name instead of the options', ['pay'], /no option usePending\.0/],
   ['a prefix that is null, which would list everything', { prefix: null }, /operation/],
-  ['a limit of 0, with which the list stays empty', { limit: 0 }, /usePending\.limit/],
+  ['a limit of 0, which would leave the list empty', { limit: 0 }, /usePending\.limit/],
   ['a limit that is no number', { limit: Number.NaN }, /usePending\.limit/],
   ['a limit that is text', { limit: '20' }, /usePending\.limit/],
 ])('usePending refuses %s', (_, options, says) => {

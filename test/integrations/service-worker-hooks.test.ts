@@ -1,6 +1,6 @@
 /**
- * Goal: whatever a hook of the worker's client waits for, nothing leaves in the session of the user who has logged in meanwhile.
- * Method: the scope of a service worker, stood in for, and hooks during which another user logs in.
+ * Goal: however long a hook of the worker's client waits, nothing is sent in the session of a user who has logged in meanwhile.
+ * Method: a simulated scope of a service worker, and hooks during which another user logs in.
  */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { around, type OnceOptions } from '../../src/entries/index.js';
@@ -12,13 +12,13 @@ import { MINUTE, newWorld, pay, SECOND } from '../support/world.js';
 beforeEach(() => {
   vi.stubGlobal('ServiceWorkerGlobalScope', class {});
   vi.stubGlobal('registration', { active: {}, installing: null, waiting: null });
-  // It goes on when it is asked to, and not by itself.
+  // An installed worker does not resume at its start, so that only the test starts a run.
   vi.stubGlobal('serviceWorker', { state: 'installed' });
   vi.stubGlobal('addEventListener', () => {});
 });
 afterEach(() => vi.unstubAllGlobals());
 
-/** Ann's payment, whose page is gone, and a worker's client. */
+/** Ann's unsettled payment, whose page is closed, and the client of a worker. */
 async function scene(replies: readonly Entry[], ofBoth: OnceOptions, ofWorker: OnceOptions) {
   const world = newWorld();
   const page = world.open({ namespace: 'ann', ...ofBoth, limits: { attempts: 1, inProgressMs: 1 } });
@@ -39,7 +39,7 @@ describe('`around`', () => {
     ],
   });
 
-  test('waits for a signature while another user logs in: nothing is sent', async () => {
+  test('another user logs in while the hook waits for a signature: nothing is sent', async () => {
     let user = 'ann';
     const hook = signing(
       () => user,
@@ -50,7 +50,7 @@ describe('`around`', () => {
     expect(sent()).toEqual([]);
   });
 
-  test('of whoever is still here signs what is sent', async () => {
+  test('the user stays: the hook signs the request', async () => {
     const hook = signing(
       () => 'ann',
       () => {},
@@ -62,11 +62,11 @@ describe('`around`', () => {
   });
 });
 
-describe('the store answers late, after somebody told slowly who is here,', () => {
+describe('the namespace is told slowly, and the store answers slowly after it', () => {
   test.each<[string, OnceOptions, last: number]>([
     ['without hooks', {}, 1],
     ['with `around`', { use: [...everything(), around(async (_, send) => send())] }, 2],
-  ])('and another user logs in meanwhile: nothing is sent, and it stays for its user (%s)', async (_, hooks, last) => {
+  ])('another user logs in meanwhile: nothing is sent, and the record stays pending for its user (%s)', async (_, hooks, last) => {
     let user = 'ann';
     let asked = 0;
     const { world, tab, once, sent } = await scene([charged(lost())], {}, hooks);
@@ -85,7 +85,7 @@ describe('the store answers late, after somebody told slowly who is here,', () =
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('and the user is still here: it is sent once', async () => {
+  test('the user stays: the attempt is sent once', async () => {
     let asked = 0;
     const { world, tab, once, sent } = await scene([charged(lost())], {}, {});
     world.server.plays(replays());
@@ -101,12 +101,12 @@ describe('the store answers late, after somebody told slowly who is here,', () =
   });
 });
 
-describe('the link of a 202 is not asked in another session, where the work of that user has failed,', () => {
+describe('the link of a 202 is not asked, because in another session the server could report the work as failed,', () => {
   const POLL = { accepted: 'poll' } as const;
   const LIMITS = { inProgressMs: 10 * SECOND, totalMs: 20 * SECOND, attemptMs: 5 * SECOND };
   const ACCEPTED = [answers(202, { state: 'running' }, { location: '/jobs/1' }), answers(200, { state: 'running' })];
 
-  test('by a hook for headers that throws while another user logs in', async () => {
+  test('if another user logs in while the hook for headers throws', async () => {
     let user = 'ann';
     const headers = () => {
       user = 'bob';
@@ -118,7 +118,7 @@ describe('the link of a 202 is not asked in another session, where the work of t
     expect(world.record()).toMatchObject({ state: 'pending', link: expect.stringContaining('/jobs/1') });
   });
 
-  test('while nobody can tell in time who is here', async () => {
+  test('if the namespace is not told in time', async () => {
     const { world, once, sent } = await scene(ACCEPTED, POLL, { limits: LIMITS });
     let asked = 0;
     const namespace = () => (asked++ === 0 ? 'ann' : new Promise<string>(() => {}));

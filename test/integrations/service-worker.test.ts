@@ -1,6 +1,6 @@
 /**
- * Goal: the outbox goes on at the events that it names and at no others, for whoever is there at that moment, and tells the browser
- * whether to come again. Method: the scope of a service worker, stood in for; `test/e2e/outbox.test.ts` has real ones.
+ * Goal: the outbox resumes at the events that it names and at no others, for the user who is logged in at that moment, and tells the
+ * browser whether to fire the event again. Method: a simulated scope of a service worker; `test/e2e/outbox.test.ts` has real ones.
  */
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import type { OnceOptions } from '../../src/entries/index.js';
@@ -17,7 +17,7 @@ const listeners = new Map<string, (event: object) => unknown>();
 let state = 'activated';
 const reported: unknown[] = [];
 
-/** Fires an event; what it waits for, or `undefined` if for nothing. */
+/** Fires an event. Returns the promise given to `waitUntil`, or `undefined` if there is none. */
 function fire(type: string, event: Fired = {}): Promise<unknown> | undefined {
   let waits: Promise<unknown> | undefined;
   listeners.get(type)?.({ ...event, waitUntil: (work: Promise<unknown>) => (waits = work) });
@@ -40,7 +40,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.unstubAllGlobals());
 
-/** Ann's payment, whose answer was lost with its page, and a worker's client. */
+/** Ann's payment, whose page is closed and whose answer is lost, and the client of a worker. */
 async function scene(options: OnceOptions = {}) {
   const world = newWorld();
   const page = world.open({ namespace: 'ann', limits: { attempts: 1 } });
@@ -53,7 +53,7 @@ async function scene(options: OnceOptions = {}) {
 
 const ANN: OutboxOptions = { namespace: async () => 'ann' };
 
-describe('it goes on', () => {
+describe('the outbox resumes', () => {
   test('when the worker starts', async () => {
     const { world, once, sent } = await scene();
     world.server.plays(replays());
@@ -62,7 +62,7 @@ describe('it goes on', () => {
     expect(sent()).toHaveLength(1);
   });
 
-  test.each(['activate', 'online', 'sync'])('at %s, and not while a version waits for its turn', async (type) => {
+  test.each(['activate', 'online', 'sync'])('at %s, but not when a worker starts that is only installed', async (type) => {
     const { world, once, sent } = await scene();
     state = 'installed';
     outbox(once, ANN);
@@ -74,12 +74,14 @@ describe('it goes on', () => {
     expect(sent()).toHaveLength(1);
   });
 
-  test('and a page’s request does not wait for it: one that goes through a worker is held until that has become active', async ({ world }) => {
+  test('without `waitUntil` at activate: the browser holds requests of pages until the worker is active, so the two would wait for each other', async ({
+    world,
+  }) => {
     const page = world.open({ namespace: 'ann' });
     const worker = world.open({}, { name: 'worker' });
     state = 'installed';
     outbox(worker.once, ANN);
-    // A version that does not wait for its turn becomes active in the middle of a payment.
+    // A version that skips waiting becomes active in the middle of a payment.
     world.server.plays(during(() => fire('activate'), answers(201)));
     const { outcome } = await world.end(page.tab, pay(page.once, { background: { untilMs: world.clock.now() + 10 * MINUTE } }));
     expect(outcome).toMatchObject({ type: 'fresh', attempts: 1 });
@@ -87,7 +89,7 @@ describe('it goes on', () => {
   });
 
   test.each<[string, OutboxOptions]>([
-    ['the option namespace', ANN],
+    ['for the user from %s, and calls `onOutcome` of the client with the end', ANN],
     ['the namespace of the client', {}],
   ])('with %s, and tells `onOutcome` of the client how it ended', async (_, options) => {
     const told: unknown[] = [];
@@ -97,7 +99,7 @@ describe('it goes on', () => {
     expect(told).toEqual(['done']);
   });
 
-  test('not at the sync event of somebody else', async () => {
+  test('not at a sync event with another tag', async () => {
     const { once, sent } = await scene();
     state = 'installed';
     outbox(once, ANN);
@@ -106,14 +108,14 @@ describe('it goes on', () => {
     expect(sent()).toEqual([]);
   });
 
-  test('with the client’s own namespace, where that is given', async () => {
+  test('in the namespace of the client, without the option namespace', async () => {
     const { world, once, sent } = await scene({ namespace: 'ann' });
     world.server.plays(replays());
     expect(await outbox(once)()).toMatchObject({ open: 0 });
     expect(sent()).toHaveLength(1);
   });
 
-  test('one at a time, and once more for whoever asks meanwhile', async () => {
+  test('in one run at a time; calls during a run share the next one', async () => {
     const { world, once } = await scene();
     let asked = 0;
     const goOn = outbox(once, { namespace: async () => (++asked > 0 ? 'ann' : undefined) });
@@ -122,30 +124,30 @@ describe('it goes on', () => {
     expect(second).toBe(third);
     await Promise.all([first, second]);
     await rest();
-    // At the start and before its attempt; then once for all three.
+    // The run at the start asks before it reads the store and before its attempt. The next run is shared by all three calls.
     expect(asked).toBeLessThanOrEqual(4);
   });
 });
 
-describe('who is here', () => {
+describe('the option namespace', () => {
   test.each<[string, OutboxOptions['namespace']]>([
-    ['nobody', async () => undefined],
+    ['no user', async () => undefined],
     ['an empty name', () => ''],
-    ['a hook that throws', () => Promise.reject(new Error('no session'))],
-    ['what is no name', (() => 7) as never],
+    ['a function that throws', () => Promise.reject(new Error('no session'))],
+    ['a number', (() => 7) as never],
     ['another user', async () => 'bob'],
-  ])('%s: nothing is sent', async (_, namespace) => {
+  ])('gives %s: nothing is sent', async (_, namespace) => {
     const { once, sent } = await scene();
     expect(await outbox(once, { namespace })()).toEqual({ open: 0 });
     expect(sent()).toEqual([]);
   });
 
-  test('a hook that hangs: nothing is sent, and ten seconds later that is known', async () => {
+  test('does not answer: nothing is sent, and each run ends after ten seconds', async () => {
     const { once, sent } = await scene();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
       const asked = outbox(once, { namespace: () => new Promise(() => {}) })();
-      // The one of the start, and the one that was asked for.
+      // Two runs: the one at the start of the worker, and the one of this call.
       for (let n = 0; n < 2; n++) await vi.advanceTimersByTimeAsync(10_000);
       expect(await asked).toEqual({ open: 0 });
     } finally {
@@ -154,7 +156,7 @@ describe('who is here', () => {
     expect(sent()).toEqual([]);
   });
 
-  test('is asked before every attempt: nothing leaves in the next user’s session, and no hook is asked there', async () => {
+  test('is asked before every attempt: in the session of the next user nothing is sent and no hook is called', async () => {
     const heard: number[] = [];
     const headers: OnceOptions['headers'] = ({ attempt }) => {
       heard.push(attempt);
@@ -168,7 +170,7 @@ describe('who is here', () => {
     expect(heard).toEqual([1]);
   });
 
-  test('is asked again after a hook for headers: it may wait for a token, and get that of the next user', async () => {
+  test('is asked again after a hook for headers, because the hook may wait and then return a token of the next user', async () => {
     let user = 'ann';
     const headers: OnceOptions['headers'] = async () => {
       user = 'bob';
@@ -182,7 +184,7 @@ describe('who is here', () => {
 });
 
 describe('`reconcile` of the client', () => {
-  /** Ann's payment is charged, its attempt by the worker refused by an expired login; `reconcile` sees the orders of whoever is here. */
+  /** Ann's payment was charged, and an expired login refuses the worker's attempt. `reconcile` sees the orders of the user who is logged in. */
   async function asking(acts: { answered?: (log: (user: string) => void) => void; asked?: (log: (user: string) => void) => void }) {
     let user = 'ann';
     const log = (next: string): void => void (user = next);
@@ -198,19 +200,19 @@ describe('`reconcile` of the client', () => {
     return { sees, record: world.record() };
   }
 
-  test('is asked for the user who is here, and believed', async () => {
+  test('is asked in the session of the user who is logged in, and its answer counts', async () => {
     const { sees, record } = await asking({});
     expect(sees).toEqual(['ann']);
     expect(record).toMatchObject({ state: 'settled' });
   });
 
-  test('is not asked in the session of the next user, who sees no such order', async () => {
+  test('is not asked in the session of the next user, who has no such order', async () => {
     const { sees, record } = await asking({ answered: (log) => log('bob') });
     expect(sees).toEqual([]);
     expect(record).toMatchObject({ state: 'pending' });
   });
 
-  test('is not believed where another user logs in while it asks', async () => {
+  test('does not count if another user logs in while it asks', async () => {
     const { sees, record } = await asking({ asked: (log) => log('bob') });
     expect(sees).toEqual(['bob']);
     expect(record).toMatchObject({ state: 'pending' });
@@ -218,7 +220,7 @@ describe('`reconcile` of the client', () => {
 });
 
 describe('a hook for headers that throws', () => {
-  /** Throws at its first call, in the session of whoever is here then. */
+  /** A hook that throws at its first call, after `meanwhile`. */
   async function throwing(meanwhile: () => void) {
     let asked = 0;
     const headers: OnceOptions['headers'] = async () => {
@@ -229,19 +231,19 @@ describe('a hook for headers that throws', () => {
     return { ...(await scene({ headers })), asked: () => asked };
   }
 
-  test('is asked again, and so is who is here; then it goes on', async () => {
+  test('is called again, after namespace was asked again; then the attempt is sent', async () => {
     let questions = 0;
     const { world, once, sent, asked } = await throwing(() => {});
     world.server.plays(replays());
     await world.run(outbox(once, { namespace: async () => (++questions > 0 ? 'ann' : undefined) })());
     expect(sent().map(({ headers }) => headers.get('authorization'))).toEqual(['Bearer 2']);
     expect(asked()).toBe(2);
-    // At the start, before the hook when it threw, and before and after it when it did not.
+    // At the start, before the call of the hook that throws, and before and after its second call.
     expect(questions).toBe(4);
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('while another user logs in: the hook is not asked again, and nothing is sent', async () => {
+  test('while another user logs in: it is not called again, and nothing is sent', async () => {
     let user = 'ann';
     const { world, once, sent, asked } = await throwing(() => {
       user = 'bob';
@@ -252,7 +254,7 @@ describe('a hook for headers that throws', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('each time: nothing is sent, it stays open, and a later run goes on with its key', async () => {
+  test('each time: nothing is sent, the operation stays pending, and a later run goes on with its key', async () => {
     let broken = true;
     const headers: OnceOptions['headers'] = () => {
       if (broken) throw new Error('no token');
@@ -270,7 +272,7 @@ describe('a hook for headers that throws', () => {
   });
 });
 
-test('a slow answer to one attempt does not take back what a fast one to another has told', async ({ world }) => {
+test('a slow answer of namespace to one attempt does not override a faster answer to another attempt, which names another user', async ({ world }) => {
   const page = world.open({ namespace: 'ann', limits: { attempts: 1 } });
   world.server.plays(charged(lost()), charged(lost()));
   for (const cart of ['c1', 'c2'])
@@ -289,7 +291,7 @@ test('a slow answer to one attempt does not take back what a fast one to another
 });
 
 describe('a sync event', () => {
-  test('fails where nobody can tell who is here, and not where nobody is', async () => {
+  test('fails if namespace throws, but not if nobody is logged in', async () => {
     const { world, once, sent } = await scene();
     state = 'installed';
     const said: (() => Promise<string | undefined>)[] = [() => Promise.reject(new TypeError('Failed to fetch')), async () => undefined];
@@ -302,7 +304,7 @@ describe('a sync event', () => {
     expect(sent()).toHaveLength(1);
   });
 
-  test('fails while something is open, so that it comes again; not at its last chance', async () => {
+  test('fails while an operation is pending, so that the browser fires it again, but not at its last chance', async () => {
     const { world, once } = await scene({ limits: { attempts: 1 } });
     state = 'installed';
     outbox(once, ANN);
@@ -319,13 +321,13 @@ test.each<[string, () => unknown, RegExp]>([
   ['null', () => outbox(null as never), /got null/],
   ['an unknown option', () => outbox(newWorld().tab().once(), { user: 'ann' } as never), /there is no option outbox.user/],
   ['a namespace that is no function', () => outbox(newWorld().tab().once(), { namespace: 'ann' as never }), /outbox.namespace must be a function, got string/],
-])('%s is refused at once', (_, call, says) => {
+])('outbox refuses at once: %s', (_, call, says) => {
   expect(call).toThrow(TypeError);
   expect(call).toThrow(says);
   expect(listeners.size).toBe(0);
 });
 
-test('outside of a service worker it is refused', () => {
+test('outbox refuses to run outside of a service worker', () => {
   vi.stubGlobal('ServiceWorkerGlobalScope', undefined);
   Reflect.deleteProperty(globalThis, 'ServiceWorkerGlobalScope');
   expect(() => outbox(newWorld().tab().once())).toThrow('outbox belongs into a service worker');

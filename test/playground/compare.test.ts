@@ -1,4 +1,4 @@
-/** Goal: the comparison tells the good from the bad. Method: run as its user runs it, with few customers. */
+/** Goal: the comparison finds duplicates where they are, and none where they are not. Method: runs it as its user does, with few customers. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -12,13 +12,13 @@ const compare = (...flags: string[]) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
   });
-/** Customers, charged twice, not charged, told something untrue: what the headline says of a lane. */
+/** The headline of a lane: customers, charged twice, not charged, told something untrue. */
 const harmed = (stdout: string, lane: string) =>
   stdout
     .match(new RegExp(`^${lane} +(\\d+) customers: (\\d+) charged twice, (\\d+) not charged, (\\d+) told something untrue$`, 'm'))
     ?.slice(1)
     .map(Number);
-/** wanted, made, duplicates, lost, untrue of a lane's last line. */
+/** The TOTAL line of a lane: wanted, made, duplicates, lost, untrue. */
 const total = (stdout: string, lane: string) =>
   stdout
     .match(new RegExp(`^${lane} +TOTAL +(\\d+) +(\\d+) +(\\d+) +(\\d+) +(\\d+)`, 'm'))
@@ -34,7 +34,7 @@ describe.concurrent('the comparison', { timeout: 120_000 }, () => {
       const [customers, twice, none, untrue] = harmed(stdout, lane) ?? [];
       const [wanted, , duplicates = 0, lost, last] = total(stdout, lane) ?? [];
       expect([customers, none, untrue]).toEqual([wanted, lost, last]);
-      // A customer who was charged three times is one customer.
+      // A customer who was charged three times is one customer and two duplicates.
       expect(twice).toBeGreaterThan(0);
       expect(twice).toBeLessThanOrEqual(duplicates);
     }
@@ -49,7 +49,7 @@ describe.concurrent('the comparison', { timeout: 120_000 }, () => {
   });
 });
 
-describe('its table', () => {
+describe('the table of the comparison', () => {
   test.each([
     [[], 0],
     [[3], 3],
@@ -59,7 +59,7 @@ describe('its table', () => {
     expect(median(numbers)).toBe(middle);
   });
 
-  test('lines its columns up and adds a lane up', () => {
+  test('aligns its columns and adds up each lane', () => {
     const line: Line = { lane: 'a', fault: 'none', wanted: 10, made: 12, duplicates: 2, lost: 0, untrue: 1, harmedTwice: 2, medianMs: 4.4 };
     expect(render([line, { ...line, fault: 'kill', lost: 3, medianMs: 8 }, { ...line, lane: 'other' }], ['a']).split('\n')).toEqual([
       'lane  fault  wanted  made  duplicates  lost  untrue  median ms',
@@ -70,7 +70,7 @@ describe('its table', () => {
     ]);
   });
 
-  test('its headline counts people, not charges', () => {
+  test('counts customers, not charges, in its headline', () => {
     const even: Line = { lane: 'a', fault: 'none', wanted: 20, made: 20, duplicates: 4, lost: 4, untrue: 3, harmedTwice: 3, medianMs: 1 };
     expect(headline([even, even, { ...even, lane: 'other' }], ['a', 'other'])).toBe(
       'a      40 customers: 6 charged twice, 8 not charged, 6 told something untrue\nother  20 customers: 3 charged twice, 4 not charged, 3 told something untrue',

@@ -1,10 +1,10 @@
 /**
  * Goal: the services charge each order once, and an operator who imports docs/grafana.json sees what happened: no query is wrong, and
- * none stays empty. Method: the services, with copies that are killed and a provider that loses answers; a real Prometheus scrapes every
- * process, and is asked each query of the dashboard as Grafana would ask it. The traces of the same run are read as they arrive by OTLP.
+ * none stays empty. Method: runs the services, with copies that are killed and a provider that loses answers. A real Prometheus scrapes
+ * every process, and the test asks it each query of the dashboard as Grafana would. It reads the traces of the same run as they arrive by OTLP.
  *
- * Left out, because the run cannot have them: the conflicts `mismatch` (no name comes with another payload here) and `claim-lost`
- * (a copy that lost its claim was killed, and counts no more).
+ * Not covered, because the run cannot have them: the conflicts `mismatch` (no name comes with another payload here) and `claim-lost`
+ * (a copy that lost its claim was killed, and reports no more).
  */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -24,7 +24,7 @@ const run = (script: string, ...flags: readonly string[]) =>
     );
   });
 
-describeOn(withoutPrometheus)('what Prometheus has of a run of the services', () => {
+describeOn(withoutPrometheus)('a run of the services, in Prometheus', () => {
   let answers: Answers;
   let said: string;
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describeOn(withoutPrometheus)('what Prometheus has of a run of the services', ()
     rmSync(folder, { recursive: true, force: true });
   }, 240_000);
 
-  test('one charge and one receipt for each order, whichever copy is killed when', () => {
+  test('one charge and one receipt for each order, although copies are killed', () => {
     expect(said).toContain(`charges ${ORDERS}, charged twice 0, not charged 0`);
     expect(said).toContain(`receipts ${ORDERS}, twice 0, missing 0`);
   });
@@ -53,7 +53,7 @@ describeOn(withoutPrometheus)('what Prometheus has of a run of the services', ()
     (_, __, id, n) => {
       const answer = answers.answers.filter(({ panel }) => panel === id)[n];
       expect(answer?.error).toBeUndefined();
-      // JSON has null for NaN, which is what a rate over nothing is.
+      // In JSON a NaN is null. A rate over nothing is NaN.
       const values = answer?.series.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value !== null) ?? [];
       expect(values.length, answer?.expr).toBeGreaterThan(0);
       expect(values.every((value) => value >= 0)).toBe(true);
@@ -74,28 +74,28 @@ describeOn(withoutPrometheus)('what Prometheus has of a run of the services', ()
     ['Conflicts', 'in-progress'],
     ['Unsettled operations', 'billing'],
     ['Age of the oldest', 'billing'],
-  ])('%s has more than nothing of: %s', (title, legend) => {
+  ])('%s has more than zero of: %s', (title, legend) => {
     expect(largest(title, legend), JSON.stringify(seriesOf(title).map((one) => one.legend))).toBeGreaterThan(0);
   });
 
   describe('spans', () => {
     const story = (what: string): string => new RegExp(`^${what}:\\n((?: +.*\\n?)+)`, 'm').exec(said)?.[1] ?? '';
 
-    test('a lost answer: the second attempt says so, and the spans of the transport are below both', () => {
+    test('a lost answer: the second attempt is marked as a resend, and the spans of the transport are below both attempts', () => {
       expect(story('a lost answer')).toMatch(
         /^ {2}\w+: oncefetch operation .* type=replayed .*\n {4}\w+: POST CLIENT .*error\.type=.*\n {6}\w+: POST CLIENT .*error\.type=(.*\n)+ {4}\w+: POST CLIENT .*resend_count=[1-9] .*\n {6}\w+: POST CLIENT/,
       );
     });
 
-    test('a replay: no attempt', () => {
+    test('a replay: the operation has no attempt', () => {
       expect(story('a replay')).toMatch(/^ {2}\w+: oncefetch operation .* type=replayed replayed_from=store\b.*\n$/);
     });
 
-    test('a join: an event of the operation that it joined', () => {
+    test('a join: the operation that was joined has an event', () => {
       expect(story('a join')).toMatch(/^ {2}customers: oncefetch operation .*\[oncefetch\.call_joined\].*\n {4}customers: POST CLIENT/);
     });
 
-    test('a take-over: the operation goes on in another process', () => {
+    test('a take-over: the span of the operation in another process is marked as resumed', () => {
       expect(story('a take-over')).toMatch(/^ {2}(billing|orders): oncefetch operation .* effect=done .*resumed=true.*\n {4}\w+: /);
     });
 

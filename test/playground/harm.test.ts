@@ -1,4 +1,4 @@
-/** The playground's headline counts customers who came to harm, in this run only. */
+/** The headline of the playground counts the customers who came to harm in this run. */
 import { expect, test } from 'vitest';
 import { headlineOf } from '../../playground/page/harm.ts';
 import type { CartFacts } from '../../playground/page/shop.ts';
@@ -6,7 +6,7 @@ import type { CartFacts } from '../../playground/page/shop.ts';
 const of = (lane: string, ...facts: readonly (readonly [made: number, ended: CartFacts['ended']])[]): CartFacts[] =>
   facts.map(([made, ended], nth) => ({ lane, cart: `c-${nth}`, ended, made }));
 
-/** As many charges as carts, and yet. */
+/** As many charges as carts, although six customers came to harm. */
 const EVEN = [
   [2, 'done'],
   [2, 'failed'],
@@ -23,24 +23,24 @@ const CARTS = EVEN.map((_, nth) => `c-${nth}`);
 const harmIn = (lane: string, facts: readonly CartFacts[]): object | undefined =>
   headlineOf({ title: '', carts: CARTS }, facts)?.lanes.find((one) => one.lane === lane);
 
-test('three doubled and three lost charges are harm to six customers, not nine charges for nine carts', () => {
+test('nine charges for nine carts, of which three are doubled and three are missing, are harm to six customers', () => {
   expect(harmIn('plain fetch', of('plain fetch', ...EVEN))).toEqual({ lane: 'plain fetch', customers: 9, chargedTwice: 3, notCharged: 3, toldUntrue: 3 });
 });
 
 test.each<[string, readonly [number, CartFacts['ended']], object]>([
-  ['once', [1, 'done'], {}],
+  ['one charge', [1, 'done'], {}],
   ['a declined card', [0, 'refused'], {}],
   ['a declined card that was charged', [1, 'refused'], { toldUntrue: 1 }],
   ['still trying', [0, null], {}],
   ['still trying, though charged', [1, null], {}],
-  ['left without a word', [1, 'gave-up'], {}],
+  ['one charge, though the page gave up', [1, 'gave-up'], {}],
   ['three charges', [3, 'done'], { chargedTwice: 1 }],
-])('%s', (_, fact, harm) => {
+])('counts the harm of: %s', (_, fact, harm) => {
   const none = { lane: 'plain fetch', customers: 1, chargedTwice: 0, notCharged: 0, toldUntrue: 0 };
   expect(harmIn('plain fetch', of('plain fetch', fact))).toEqual({ ...none, ...harm });
 });
 
-test('the headline is of the carts of this run, and says which run it is', () => {
+test('the headline counts the carts of this run only, and names the run', () => {
   const facts = [...of('plain fetch', ...EVEN), ...of('oncefetch', ...EVEN.map(() => [1, 'done'] as const))];
   const nobody = { customers: 2, chargedTwice: 0, notCharged: 0, toldUntrue: 0 };
   expect(headlineOf({ title: 'Run 1234', carts: ['c-0', 'c-3'] }, facts)).toEqual({

@@ -1,4 +1,4 @@
-/** What oncefetch would be without its key: the comparison must find it out. */
+/** A stand-in for oncefetch that sends no key: the comparison must find its duplicates. */
 export const memoryStore = () => undefined;
 
 export const createOnce = () => ({

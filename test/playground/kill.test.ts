@@ -1,12 +1,12 @@
 /**
- * Goal: whatever moment a SIGKILL hits, a key is one charge. Method: the real process is killed from outside at a moment that is read off
- * its SQLite file, and at which a fault holds it: the key's row is there (before the commit), or the charge is (after it).
+ * Goal: a key makes one charge, whatever the moment of a SIGKILL. Method: the test kills the real process from outside. A fault holds the
+ * server at the moment, which the test reads off its SQLite file: the row of the key is there (before the commit), or the charge is (after it).
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Shop, startShop } from '../../playground/start-shop.ts';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 
-// Room for two attempts to meet, on a busy machine.
+// Long enough for two attempts to overlap on a busy machine.
 const CHARGE_MS = 600;
 let shop: Shop;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ const charges = () => shop.query('SELECT key FROM charges');
 const taken = () => shop.query('SELECT answer FROM idempotency_keys');
 const replayed = (response: Response) => response.headers.get('Idempotent-Replayed');
 
-/** Kills the server under a payment, as soon as `moment` shows in its file; its fault keeps it from getting any further. */
+/** Kills the server during a payment, as soon as its file has the rows of `moment`. A fault keeps the server from getting any further. */
 async function killedAt(moment: () => readonly unknown[]): Promise<void> {
   const fault = moment === taken ? 'slow; ms=60000' : 'hang-after-commit';
   const { pid, boot } = await shop.health();
@@ -41,7 +41,7 @@ describe('a SIGKILL', () => {
     await killedAt(taken);
     expect([charges(), taken()]).toEqual([[], [{ answer: null }]]);
     expect(await (await fetch(`${shop.url}/api/orders/by-cart/c1`)).json()).toMatchObject({ state: 'processing' });
-    // Of two attempts that find the abandoned key, one takes it over.
+    // Of two attempts that find the abandoned key, only one takes it over.
     const answers = await Promise.all([pay('k1'), pay('k1')]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
     expect(answers.map(replayed)).toEqual([null, null]);
@@ -69,7 +69,7 @@ describe('a SIGKILL', () => {
     const customer = async (cart: string) => {
       while ((await pay(cart, cart, { url: quick.url }).catch(() => undefined))?.status !== 201) await new Promise((resolve) => setTimeout(resolve, 30));
     };
-    // They come one after another, so that each kill meets some of them at another point.
+    // The customers come one after another, so that each kill meets them at different points.
     const customers = Promise.all(
       Array.from({ length: CUSTOMERS }, async (_, index) => {
         await new Promise((resolve) => setTimeout(resolve, index * 150));

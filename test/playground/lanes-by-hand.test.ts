@@ -1,11 +1,11 @@
-/** Goal: the front page's short form of docs/why.md is what its table says. Method: a table of every kind of cell, and the guide itself. */
+/** Goal: the short form of docs/why.md on the front page has the numbers of its table. Method: a table with every kind of cell, and the guide itself. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { laneCounts } from '../../playground/page/lanes-by-hand.ts';
 
 const GUIDE = readFileSync(new URL('../../docs/why.md', import.meta.url), 'utf8');
 
-test('each cell counts once, as what it says', () => {
+test('each cell counts once, for what it says', () => {
   const guide = [
     'Words.',
     '| what happens | by hand | ours |',
@@ -25,9 +25,9 @@ test('each cell counts once, as what it says', () => {
   });
 });
 
-test('of the guide, every cell is counted', () => {
+test('every cell of the guide is counted', () => {
   const { situations, lanes } = laneCounts(GUIDE);
-  // README says so, too.
+  // README gives these two numbers.
   expect([situations, lanes.length]).toEqual([15, 6]);
   for (const { lane, right, twice, notCharged, toldOtherwise } of lanes) expect(right + twice + notCharged + toldOtherwise, lane).toBe(situations);
   expect(lanes.at(-1)).toMatchObject({ lane: 'oncefetch', right: situations });

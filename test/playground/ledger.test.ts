@@ -1,4 +1,4 @@
-/** Goal: what the page shows is what happened. Method: the real process over HTTP; clean-up against a real file. */
+/** Goal: the page shows what happened. Method: the real process over HTTP, and the clean-up of keys over a real file. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,18 +66,18 @@ describe('the ledger', () => {
     ]);
   });
 
-  test('refuses an end that it does not know', async () => {
+  test('refuses an unknown end of a cart', async () => {
     expect((await post('/api/intents', { lane: 'plain', cart: 'c', ended: 'perhaps' })).status).toBe(400);
   });
 
-  test('an order is open, then paid, and belongs to its lane', async () => {
+  test('shows an order as open, then as paid, in its own lane only', async () => {
     expect((await get('/api/orders/by-cart/c%201')).state).toBe('open');
     await pay('plain', 'c 1', 'k1');
     expect(await get('/api/orders/by-cart/c%201')).toMatchObject({ state: 'paid', charges: [{ amount: 100 }] });
     expect((await get('/api/orders/by-cart/c%201?lane=once')).state).toBe('open');
   });
 
-  test('a reset empties it', async () => {
+  test('is empty after a reset', async () => {
     await pay('plain', 'c1', 'k1');
     await post('/api/reset', {});
     expect(await get('/api/ledger')).toEqual({ lanes: [], carts: [], rows: [] });
@@ -85,7 +85,7 @@ describe('the ledger', () => {
 });
 
 describe('the key window', () => {
-  test('ends: the key executes anew, and the ledger shows both charges', async () => {
+  test('ends: then the key charges again, and both charges are there', async () => {
     await pay('plain', 'c1', 'k1');
     expect((await pay('plain', 'c1', 'k1')).headers.get('Idempotent-Replayed')).toBe('true');
     await new Promise((resolve) => setTimeout(resolve, 820));
@@ -93,7 +93,7 @@ describe('the key window', () => {
     expect(shop.query('SELECT key FROM charges')).toEqual([{ key: 'k1' }, { key: 'k1' }]);
   });
 
-  test('is cleaned up in batches, work under way left alone', () => {
+  test('ends: old keys are removed in batches, but not a key with work under way', () => {
     const db = openDatabase(join(folder, 'keys.db'));
     const keys = new IdempotencyKeys(db, { boot: 'now', windowMs: 1000 });
     const insert = db.prepare(`INSERT INTO idempotency_keys VALUES (?, 'f', ?, 'c', 'l', ?, ?)`);
@@ -107,7 +107,7 @@ describe('the key window', () => {
     db.close();
   });
 
-  test('a key that was taken over meanwhile is not settled, which undoes the charge of the late one', () => {
+  test('a key that another process took over cannot be settled, so that the late process rolls its charge back', () => {
     const db = openDatabase(join(folder, 'takeover.db'));
     const request = { key: 'k1', method: 'POST', path: '/p', body: '{}', lane: 'l', cart: 'c' };
     const before = new IdempotencyKeys(db, { boot: 'before', windowMs: 1000 });
@@ -122,14 +122,14 @@ describe('the key window', () => {
 });
 
 describe('the page', () => {
-  test('is served beside the API, with its types', async () => {
+  test('is served beside the API, with its content types', async () => {
     const page = await fetch(`${shop.url}/`);
     expect([page.headers.get('content-type'), await page.text()]).toEqual(['text/html; charset=utf-8', '<h1>Shop</h1>']);
     expect((await fetch(`${shop.url}/assets/app.js`)).headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     expect((await fetch(`${shop.url}/missing.js`)).status).toBe(404);
   });
 
-  test.each(['/..%2fsecret.txt', '/%2e%2e/secret.txt', '/assets/..%2f..%2fsecret.txt', '/%00', '/%E0%A4%A', '/assets'])('%s is not found', async (path) => {
+  test.each(['/..%2fsecret.txt', '/%2e%2e/secret.txt', '/assets/..%2f..%2fsecret.txt', '/%00', '/%E0%A4%A', '/assets'])('does not serve %s', async (path) => {
     expect((await fetch(shop.url + path)).status).toBe(404);
   });
 });

@@ -1,4 +1,4 @@
-/** Goal: the page's pure parts, as tables: what is held against a screen, and where a bar lies. */
+/** Goal: the pure parts of the page, as tables: the verdict on a screen, and the place of a bar in the timeline. */
 import { describe, expect, test } from 'vitest';
 import type { Seen } from '../../playground/page/lanes/lane.ts';
 import { verdictOf } from '../../playground/page/lanes/verdict.ts';
@@ -33,7 +33,7 @@ describe('the verdict', () => {
   });
 });
 
-test('who has waited until a press sends nothing any more is not told to pay again', () => {
+test('the "not sure" screen no longer says "pay again" once a press sends nothing any more', () => {
   const words = (late: boolean): string => wordsOf({ is: 'unsure', found: true, late }, {});
   expect([words(false), words(true)].map((says) => says.includes('pay again'))).toEqual([true, false]);
 });
@@ -52,7 +52,7 @@ describe('the timeline', () => {
   });
   const drawn = (entries: readonly Entry[], now = 0) => layOut(entries, now).rows.map(({ from, to, number, pause }) => [from, to, number, pause]);
 
-  test('begins with the first entry, whatever the order they came in', () => {
+  test('begins with its first entry, whatever the order of the entries', () => {
     expect(drawn([entry(1300, 1500), entry(1000, 1200)])).toEqual([
       [0, 200, 1, 0],
       [300, 500, 2, 0],
@@ -63,11 +63,11 @@ describe('the timeline', () => {
     expect(drawn([entry(0, 10), entry(10, 20, 'wait'), entry(20, 30)]).map(([, , number]) => number)).toEqual([1, undefined, 2]);
   });
 
-  test('lets what goes on grow to now', () => {
+  test('draws an entry that goes on up to now', () => {
     expect(drawn([entry(1000, null)], 1700)).toEqual([[0, 700, 1, 0]]);
   });
 
-  test('cuts a long pause out, behind the longest of overlapping entries, and says how long it was', () => {
+  test('cuts a long pause out, after the latest end of overlapping entries, and says how long it was', () => {
     expect(drawn([entry(0, 3000), entry(100, 200), entry(63_000, 63_100)])).toEqual([
       [0, 3000, 1, 0],
       [100, 200, 2, 0],
@@ -75,7 +75,7 @@ describe('the timeline', () => {
     ]);
   });
 
-  test('is as long as its longest bar', () => {
+  test('is as long as its latest bar', () => {
     expect([layOut([], 5).endMs, layOut([entry(0, 3000), entry(100, 200)], 0).endMs]).toEqual([0, 3000]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: the shop's server speaks idempotency keys, and its faults do what their names say. Method: the real process over
- * real HTTP, and its SQLite file read past it. Kills from outside: `kill.test.ts`.
+ * Goal: the shop's server honours idempotency keys, and its faults do what their names say. Method: the real process over
+ * real HTTP, and direct reads of its SQLite file. `kill.test.ts` kills the process from outside.
  */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ const charges = () => shop.query<{ key: string | null; cart: string; lane: strin
 const replayed = (response: Response) => response.headers.get('Idempotent-Replayed');
 
 describe('a key', () => {
-  test('is one charge for 50 copies at once: one executes, the others wait or get its answer', async () => {
+  test('charges once for 50 requests at once: one is executed, the others get a 409 or its answer', async () => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => pay('k1')));
     const executed = answers.filter((answer) => answer.status === 201 && replayed(answer) === null);
     const told = answers.filter(({ status }) => status === 409);
@@ -34,7 +34,7 @@ describe('a key', () => {
     expect(await told[0]?.json()).toMatchObject({ title: 'A request is outstanding for this Idempotency-Key' });
   });
 
-  test('is answered with the stored answer, marked', async () => {
+  test('sends the stored answer to a repetition, marked as a replay', async () => {
     const first = await pay('k1');
     const second = await pay('k1');
     expect([first.status, replayed(first), second.status, replayed(second)]).toEqual([201, null, 201, 'true']);
@@ -42,14 +42,14 @@ describe('a key', () => {
     expect(charges()).toHaveLength(1);
   });
 
-  test('with another payload is a mismatch, and charges nothing', async () => {
+  test('with another payload gets a 422, and charges nothing more', async () => {
     await pay('k1');
     const other = await pay('k1', { ...order, amount: 9900 });
     expect([other.status, (await other.json()).title]).toEqual([422, 'Idempotency-Key is already used']);
     expect(charges()).toHaveLength(1);
   });
 
-  test('keeps a declined card declined; another key charges', async () => {
+  test('keeps the refusal of a declined card; another key charges', async () => {
     const declined = { ...order, card: '4000000000000002' };
     const first = await pay('k1', declined);
     const second = await pay('k1', declined);
@@ -59,18 +59,18 @@ describe('a key', () => {
     expect(charges()).toHaveLength(1);
   });
 
-  test('is not burnt by a body that is no order', async () => {
+  test('stays usable after a body that is no order', async () => {
     for (const body of ['nonsense', { ...order, amount: -1 }, { ...order, cart: '' }, { cart: 'c1', amount: 1 }])
       expect((await pay('k1', body)).status).toBe(400);
     expect((await pay('k1')).status).toBe(201);
   });
 
-  test.each(['two words', 'k'.repeat(256), 'é'])('%j is refused before anything happens', async (key) => {
+  test.each(['two words', 'k'.repeat(256), 'é'])('%j is refused with a 400', async (key) => {
     expect((await pay(key)).status).toBe(400);
     expect(charges()).toEqual([]);
   });
 
-  test('that is absent charges each time: the plain lane', async () => {
+  test('that is absent: each request charges, as in the plain lane', async () => {
     await Promise.all([pay(), pay()]);
     expect(charges().map(({ key }) => key)).toEqual([null, null]);
   });
@@ -91,7 +91,7 @@ describe('a fault', () => {
     ['duplicate', 409, 1],
     ['kill', 'broken', 0],
     ['kill-after-commit', 'broken', 1],
-  ])('%s: the client sees %s, charges %i; the next attempt makes it one', async (fault, sees, charged) => {
+  ])('%s: the client sees %s, charges are %i; after the next attempt there is one', async (fault, sees, charged) => {
     const { boot } = await shop.health();
     const gaveUp = AbortSignal.timeout(CHARGE_MS + 400);
     const headers = { 'Idempotency-Key': 'k1', 'x-fault': `${fault}; times=1` };
@@ -118,7 +118,7 @@ describe('a fault', () => {
     expect(charges()).toHaveLength(2);
   });
 
-  test('armed for a lane meets that lane only, so many times, and survives the death that it causes', async () => {
+  test('armed for a lane meets only that lane, the given number of times, and survives the crash that it causes', async () => {
     await post('/api/faults', { lane: 'plain', fault: 'kill', times: 2 });
     for (let count = 0; count < 2; count++) {
       const { boot } = await shop.health();
@@ -128,7 +128,7 @@ describe('a fault', () => {
     expect((await pay('k3', order, { 'x-lane': 'plain' })).status).toBe(201);
   });
 
-  test('armed with a rate is drawn, and can be disarmed', async () => {
+  test('armed with a rate hits only some requests, and can be disarmed', async () => {
     await post('/api/faults', { lane: 'plain', fault: 'unavailable', rate: 0.5 });
     const statuses = await Promise.all(Array.from({ length: 40 }, (_, index) => pay(`k${index}`, order, { 'x-lane': 'plain' }).then(({ status }) => status)));
     expect(new Set(statuses)).toEqual(new Set([201, 503]));
@@ -138,14 +138,14 @@ describe('a fault', () => {
   });
 
   test.each([{ lane: 'a', fault: 'nonsense' }, { lane: 'a', fault: 'kill', rate: 2 }, { lane: 'a', fault: 'kill', times: 0 }, { fault: 'kill' }])(
-    'that is wrong is refused: %j',
+    'refuses a wrong setting: %j',
     async (body) => {
       expect((await post('/api/faults', body)).status).toBe(400);
     },
   );
 });
 
-describe('a form whose card was declined, and then its first key again, from another device', () => {
+describe('the first key of a form again from another device, after its card was declined', () => {
   const [GOOD, BAD] = ['4242424242424242', '4000000000000002'];
   async function declined() {
     const cookie = (await fetch(`${shop.url}/once-form/`)).headers.get('set-cookie')?.split(';')[0] ?? '';
@@ -164,14 +164,14 @@ describe('a form whose card was declined, and then its first key again, from ano
   test.each([
     ['the same card', BAD],
     ['another card', GOOD],
-  ])('%s: paid meanwhile, it is told as paid', async (_, card) => {
+  ])('with %s: if the form was paid meanwhile, the answer is this payment', async (_, card) => {
     const { send, key, next } = await declined();
     const { id } = await send(next, GOOD);
     expect(await send(key, card)).toMatchObject({ status: 200, id, amount: 4200 });
     expect((await send(next, BAD)).status).toBe(422);
   });
 
-  test('another card: refused with the next key, which pays', async () => {
+  test('with another card: the server refuses it and gives the next key, which then pays', async () => {
     const { send, key, next } = await declined();
     expect(await send(key, GOOD)).toMatchObject({ status: 402, 'idempotency-key': next });
     expect((await send(next, GOOD)).status).toBe(201);

@@ -1,6 +1,6 @@
 /**
- * Goal: the services' count tells harm. Method: run as its user runs it, with few orders, and with copies that share no store. That nobody is
- * harmed where they do: `dashboard.test.ts`; each store under killed processes: `test/node/kills`.
+ * Goal: the count of the services finds double charges. Method: runs them as their user does, with few orders, and with copies that share no
+ * store. `dashboard.test.ts` shows that copies with a shared store harm nobody; `test/node/kills` plays each store under killed processes.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -13,10 +13,10 @@ const run = (script: string, flags: readonly string[], env: object = {}) =>
       resolve({ code: child.exitCode ?? -1, said: stdout + stderr }),
     );
   });
-// The services take the package by its name, as built.
+// The services import the built package by its name.
 beforeAll(async () => expect(await run('scripts/build.mjs', ['--if-stale'])).toMatchObject({ code: 0 }), 120_000);
 
-// A kill need not meet anybody between the charge and its receipt.
+// Retried, because a kill may miss the moment between a charge and its receipt.
 test('copies that share nothing charge twice', { timeout: 240_000, retry: 2 }, async () => {
   const { code, said } = await run('playground/services/play.ts', ['--orders', '24', '--kills', '6'], { STORE: 'none' });
   expect(Number(/charged twice (\d+)/.exec(said)?.[1]), said).toBeGreaterThan(0);

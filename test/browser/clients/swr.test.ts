@@ -1,4 +1,4 @@
-/** SWR's mutation as docs/clients.md says: pressed twice and with its answer lost, it charges once. Method: real React, a real page, a server with faults. */
+/** Goal: SWR's mutation, as in docs/clients.md, charges once if pressed twice and if its answer is lost. Method: real React and a server with faults. */
 import { createOnce, outcomeOf } from 'oncefetch';
 import { idempotentServer } from 'oncefetch/testing';
 import { act, createElement as h } from 'react';
@@ -23,7 +23,7 @@ async function pay(url: string, { arg }: { arg: { cart: string; card: string } }
 test.each([
   ['good', 1, ['effect-1', 'effect-1']],
   ['declined', 0, ['overtaken', 'none']],
-] as const)('two presses with a %s card', async (card, effects, told) => {
+] as const)('two presses with a %s card: at most one effect, and the last press gets the outcome', async (card, effects, told) => {
   server.reset();
   server.faults.next(card === 'good' ? 'lose-response' : 'none');
   const cart = crypto.randomUUID();
@@ -33,7 +33,7 @@ test.each([
     const press = (): void =>
       void ends.push(
         trigger({ cart, card }).then(
-          // SWR gives nothing of a refusal that a later press has overtaken.
+          // If a later press overtakes a press that is refused, SWR resolves the earlier one with nothing.
           (paid: { id: string } | undefined) => paid?.id ?? 'overtaken',
           (error: unknown) => outcomeOf(error)?.effect,
         ),

@@ -1,6 +1,6 @@
 /**
- * Goal: a fault that the panel plays is one that the network could have made, hits what it says, and is over when it is turned
- * off. Method: a real server counts what arrives.
+ * Goal: a fault that the panel plays is one that the network could cause, hits what its label says, and ends when it is turned
+ * off. Method: a real server counts the requests.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { devtools } from '../../../src/entries/devtools.js';
@@ -9,8 +9,8 @@ import { createOnce, SOON } from '../realm/lib.js';
 import { Shop } from '../support/shop.js';
 import { order, watched } from './support.js';
 
-describe('faults', () => {
-  test('lose the next answer: the server has done it, and the second attempt finds out', async () => {
+describe('the fault', () => {
+  test('"Lose the next answer": the server charges, and the second attempt gets the replay', async () => {
     const { shop, once, eyes } = watched();
     eyes.tick('Lose the next answer');
     const paid = await once.fetch(shop.url, order('pay', 1));
@@ -21,7 +21,7 @@ describe('faults', () => {
     expect(outcomeOf(await once.fetch(shop.url, order('pay', 2)))).toMatchObject({ type: 'fresh', attempts: 1 });
   });
 
-  test('be offline: nothing is sent until it is over, and the call goes on by itself', async () => {
+  test('"Be offline": nothing is sent until it is turned off, then the call goes on by itself', async () => {
     const { shop, once, eyes } = watched({ limits: { offlineWaitMs: 20_000 } });
     eyes.tick('Be offline');
     const paid = once.fetch(shop.url, order('pay', 1));
@@ -31,7 +31,7 @@ describe('faults', () => {
     expect(outcomeOf(await paid)).toMatchObject({ effect: 'done' });
   });
 
-  test('offline for good: the call ends, and what it says is that it does not know', async () => {
+  test('"Be offline" for longer than the call waits: the call ends as unknown', async () => {
     const { shop, once, eyes } = watched({ limits: { offlineWaitMs: 50 } });
     eyes.tick('Be offline');
     const error = await once.fetch(shop.url, order('pay', 1)).catch((thrown: unknown) => thrown);
@@ -40,7 +40,7 @@ describe('faults', () => {
     await eyes.until('the panel played offline');
   });
 
-  test('be slow: an attempt that takes too long is cut, as it would be', async () => {
+  test('"Be slow": an attempt that takes too long times out', async () => {
     const { shop, once, eyes } = watched();
     eyes.tick('Be slow');
     const hasty = { ...order(), once: { operation: ['pay', 1], limits: { attempts: 1, attemptMs: 200 } } };
@@ -51,7 +51,7 @@ describe('faults', () => {
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('the button says that a fault is on while the panel is closed, and removing the panel ends it', async () => {
+  test('of a closed panel is mentioned on its button, and ends when the panel is removed', async () => {
     const { shop, once, eyes, close } = watched();
     eyes.tick('Be offline');
     eyes.button('Close the panel').click();
@@ -60,7 +60,7 @@ describe('faults', () => {
     expect(outcomeOf(await once.fetch(shop.url, order('pay', 1)))).toMatchObject({ type: 'fresh', attempts: 1 });
   });
 
-  test('they hit a client that was extended from this one, later too, and no other client', async () => {
+  test('hits a client that was extended from this one, also later, and no other client', async () => {
     const { shop, once, eyes } = watched({ limits: { attempts: 1, offlineWaitMs: 0 } });
     const extended = extend(once, { limits: { attempts: 1, offlineWaitMs: 0 } });
     const other = createOnce({ ...SOON, namespace: `${shop.namespace} other` });
@@ -73,8 +73,8 @@ describe('faults', () => {
   });
 });
 
-describe('the tap', () => {
-  test('leaves the client as it was found', () => {
+describe('the tap of the panel', () => {
+  test('restores the client when the panel is closed', () => {
     const once = createOnce({ ...SOON, namespace: new Shop().namespace });
     const client = once['~oncefetch']() as { transport: { send: unknown }; platform: { connectivity: unknown }; listeners: Set<unknown> };
     const before = [client.transport.send, client.platform.connectivity, client.listeners.size];
@@ -89,7 +89,7 @@ describe('the tap', () => {
     expect(document.querySelector('oncefetch-devtools')).toBeNull();
   });
 
-  test('hands on where somebody wrapped the transport after it', async () => {
+  test('passes requests on if somebody wraps the transport later and the panel is closed', async () => {
     const { shop, once, close } = watched();
     const { transport } = once['~oncefetch']() as { transport: { send(url: string, init: RequestInit): Promise<Response> } };
     const { send } = transport;
@@ -100,7 +100,7 @@ describe('the tap', () => {
     expect(wrapped).toHaveBeenCalledTimes(1);
   });
 
-  test('a listener of the app that throws changes nothing here', async () => {
+  test('works although a listener of the app throws', async () => {
     const { subscribe } = await import('../../../src/entries/index.js');
     const reported = vi.spyOn(globalThis, 'reportError').mockImplementation(() => {});
     const { shop, once, eyes } = watched();

@@ -1,6 +1,6 @@
 /**
- * Goal: anybody can use the panel, on any page: by keyboard alone, with a screen reader, under a strict policy. Method: axe on
- * each state, keys as the browser sends them, a page whose policy forbids inline styles.
+ * Goal: everybody can use the panel, on any page: by keyboard alone, with a screen reader, under a strict content security policy.
+ * Method: axe on each state, keys as the browser sends them, a page whose policy forbids inline styles.
  */
 import axe from 'axe-core';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -10,13 +10,13 @@ afterEach(() => {
   document.body.replaceChildren();
 });
 
-/** Every rule that axe has, of the panel. */
+/** Runs every rule of axe on the panel. */
 async function noViolations(host: Element): Promise<void> {
   const { violations } = await axe.run(host);
   expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`)).toEqual([]);
 }
 
-/** Gives the panel the colours that it has where the system is so. */
+/** Gives the panel the colours of a system with this colour scheme. */
 function colour(root: ShadowRoot, scheme: 'light' | 'dark'): void {
   const rules = [...(root.adoptedStyleSheets[0]?.cssRules ?? [])].filter((rule) => rule instanceof CSSMediaRule);
   const dark = rules.find(({ media }) => media.mediaText.includes('prefers-color-scheme')) as CSSMediaRule;
@@ -24,7 +24,7 @@ function colour(root: ShadowRoot, scheme: 'light' | 'dark'): void {
 }
 
 describe.each(['light', 'dark'] as const)('in %s colours axe finds nothing', (scheme) => {
-  test('closed, empty, with operations, asked, and in the report', async () => {
+  test('closed, empty, with operations, with a question, and in the report', async () => {
     const { shop, once, eyes } = watched({}, {});
     colour(eyes.root, scheme);
     await noViolations(eyes.host);
@@ -48,7 +48,7 @@ describe.each(['light', 'dark'] as const)('in %s colours axe finds nothing', (sc
 });
 
 describe('by keyboard', () => {
-  test('opens, walks the list, acts, and closes where it began', async () => {
+  test('opens, moves through the list, and returns the focus to the button when it closes', async () => {
     const { shop, once, eyes } = watched({}, {});
     for (const n of [1, 2, 3]) await once.fetch(shop.url, order('pay', n));
     const opener = eyes.button('oncefetch');
@@ -68,7 +68,7 @@ describe('by keyboard', () => {
     expect(at()).toBe('pay / 1');
     eyes.press('Home');
     expect([at(), eyes.all('[aria-selected=true]').length]).toEqual(['pay / 3', 1]);
-    // What comes in at the top takes nothing from the keyboard.
+    // A new row at the top does not take the focus.
     await once.fetch(shop.url, order('pay', 4));
     await eyes.until('pay / 4done');
     expect(at()).toBe('pay / 3');
@@ -77,7 +77,7 @@ describe('by keyboard', () => {
     expect(eyes.all('.panel')).toEqual([]);
   });
 
-  test('the first row is taken when it opens, and the keyboard goes on nearby when a button is gone', async () => {
+  test('focuses the first row when it opens, and the detail when a focused button disappears', async () => {
     const { shop, once, eyes } = watched({}, {});
     await shop.meets('lose-response');
     await once.fetch(shop.url, { ...order(), once: { operation: ['pay', 1], limits: { attempts: 1 } } }).catch(() => {});
@@ -92,7 +92,7 @@ describe('by keyboard', () => {
     expect(eyes.all('[role=status]')[0]?.textContent).toBe('Settled: done.');
   });
 
-  test('typing finds by name and by the beginning of a key', async () => {
+  test('typing finds operations by name and by the start of a key', async () => {
     const { shop, once, eyes } = watched();
     for (const name of ['pay', 'vote']) await once.fetch(shop.url, order(name, 1));
     await eyes.until('vote / 1done');
@@ -114,7 +114,7 @@ describe('by keyboard', () => {
 });
 
 describe('a page', () => {
-  test('whose policy forbids inline styles and scripts shows it as it is', async () => {
+  test('whose policy forbids inline styles and scripts shows the panel with its layout', async () => {
     const frame = document.createElement('iframe');
     frame.srcdoc = `<!doctype html><meta http-equiv="content-security-policy" content="default-src 'none'; require-trusted-types-for 'script'"><title>strict</title><body>`;
     const loaded = new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
@@ -133,7 +133,7 @@ describe('a page', () => {
     expect(broken).toEqual([]);
   });
 
-  test('with styles of its own changes nothing of it, and it nothing of the page', async () => {
+  test('with global styles does not change the panel', async () => {
     const style = document.createElement('style');
     style.textContent = 'button { display: none !important } * { font-size: 40px }';
     document.head.append(style);

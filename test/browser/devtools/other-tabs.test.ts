@@ -1,7 +1,7 @@
 /**
- * Goal: the panel of one tab shows, step by step and with reasons, what other tabs and workers do, where these have a panel too; it
- * believes nothing that is no such step. Method: frames and workers with a package and a panel of their own, over one IndexedDB,
- * and messages made by hand on the panels' channel.
+ * Goal: the panel of one tab shows each step of other tabs and workers that have a panel too, with reasons, and ignores messages that
+ * are no such step. Method: frames and workers with their own package and panel, over one IndexedDB, and messages forged
+ * on the channel of the panels.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { memoryStore, refresh } from '../../../src/entries/index.js';
@@ -12,7 +12,7 @@ import { order, panelOf, watched } from './support.js';
 
 afterEach(closeRealms);
 
-/** A client there, with a panel. */
+/** Makes a client with a panel in this realm. */
 const panelIn = ({ run }: Realm, { namespace }: Shop) =>
   run((lib, namespace) => {
     const once = lib.createOnce({ ...lib.SOON, namespace });
@@ -56,7 +56,7 @@ describe.each(REALMS)('%s', (where, openRealm) => {
     await shop.oneEffect();
   });
 
-  test('had a panel before this one: what it has seen is told on request', async () => {
+  test('had a panel before this one opened: this panel asks for its steps', async () => {
     const shop = new Shop();
     const realm = await openRealm();
     await panelIn(realm, shop);
@@ -66,7 +66,7 @@ describe.each(REALMS)('%s', (where, openRealm) => {
     expect(eyes.detail).toContain(`${where} Attempt 1: 201 after`);
   });
 
-  test('closes its panel: from then on nothing is told', async () => {
+  test('closes its panel: it sends no steps any more', async () => {
     const { shop, eyes } = watched();
     const realm = await openRealm();
     await panelIn(realm, shop);
@@ -80,7 +80,7 @@ describe.each(REALMS)('%s', (where, openRealm) => {
 test.each([
   ['pagehide', 'pageshow', 'window'],
   ['freeze', 'resume', 'document'],
-] as const)('another tab that goes with %s and comes back with %s is not heard in between', async (goes, comes, where) => {
+] as const)('another tab sends no steps between %s and %s', async (goes, comes, where) => {
   const { shop, eyes } = watched();
   const realm = await openFrame();
   await panelIn(realm, shop);
@@ -96,8 +96,8 @@ test.each([
   await eyes.until('Read as fresh');
 });
 
-describe('two tabs at one operation', () => {
-  test('a call here waits for one there: both are in one timeline, in order', async () => {
+describe('two tabs with one operation', () => {
+  test('a call here waits for the call there: one timeline has the steps of both, in order', async () => {
     const { shop, once, eyes } = watched();
     const realm = await openFrame();
     await panelIn(realm, shop);
@@ -112,14 +112,14 @@ describe('two tabs at one operation', () => {
     await here;
     await eyes.until('Read as fresh');
     await expect.poll(() => eyes.all('.step')).toHaveLength(3);
-    // What is remembered is no step: the call here gave what the other tab had stored.
+    // The end of the call here is no step, because it only returned the answer that the other tab had stored.
     expect(eyes.all('.step').map((step) => step.querySelector('.badge')?.textContent)).toEqual(['another tab', undefined, 'another tab']);
     await shop.oneEffect();
   });
 });
 
-describe('who hears it', () => {
-  test('not the panel of another user, not that of a client with records of its own', async () => {
+describe('the steps of a tab reach', () => {
+  test('neither the panel of another user nor the panel of a client with its own store', async () => {
     const { shop, eyes } = watched();
     const [other, own] = [watched(), watched({ store: memoryStore(), namespace: shop.namespace })];
     const realm = await openFrame();
@@ -129,7 +129,7 @@ describe('who hears it', () => {
     for (const panel of [other, own]) expect(panel.eyes.rows).toEqual([]);
   });
 
-  test('a user who comes back is shown what the other tab did meanwhile; nobody else is', async () => {
+  test('the panel of a user who logs in again, and nobody else meanwhile', async () => {
     const shop = new Shop();
     let user = shop.namespace;
     const once = createOnce({ ...SOON, namespace: () => user });
@@ -147,7 +147,7 @@ describe('who hears it', () => {
     await expect.poll(() => eyes.rows).toEqual(['pay / 1: done']);
   });
 
-  test('two clients of one page over the same records', async () => {
+  test('another client of the same page over the same records', async () => {
     const { shop, once, eyes } = watched();
     panelOf(createOnce({ ...SOON, namespace: shop.namespace }), { label: 'other' });
     await once.fetch(shop.url, order('pay', 1));
@@ -158,8 +158,8 @@ describe('who hears it', () => {
   });
 });
 
-describe('a message that is none', () => {
-  /** What a panel in another tab sent, with the channel to send more like it. */
+describe('a message on the channel of the panels', () => {
+  /** Pays in another tab. Returns the messages of its panel, and the channel, so that a test can forge messages like them. */
   const overheard = async () => {
     const seen = watched();
     const realm = await openFrame();
@@ -168,7 +168,7 @@ describe('a message that is none', () => {
     const heard: Record<string, unknown>[] = [];
     channel.onmessage = ({ data }) => void heard.push(data as Record<string, unknown>);
     await payIn(realm, seen.shop);
-    // The end may come in a message of its own, and what the answer was read as in another one, after either.
+    // The end and the reading of the answer may come in messages of their own, in either order.
     await seen.eyes.until(/ done\. It took effect/);
     await seen.eyes.until('Read as fresh');
     const mine = heard.filter(({ steps }) => Array.isArray(steps) && steps.length > 0) as { steps: Record<string, unknown>[]; realm: string }[];
@@ -183,18 +183,18 @@ describe('a message that is none', () => {
     };
   };
 
-  test('tells no body, no header, no address and no namespace', async () => {
+  test('has no body, no header, no address and no namespace', async () => {
     const { heard, shop, channel } = await overheard();
     const all = JSON.stringify(heard);
     for (const secret of [shop.namespace, shop.url, new URL(shop.url).pathname, 'cart', 'content-type']) expect(all).not.toContain(secret);
     channel.close();
   });
 
-  test('is passed over, whatever is wrong with it, and the panel goes on', async () => {
+  test('that is malformed is ignored, and the panel goes on', async () => {
     const { eyes, channel, message, attempt, end, once, shop } = await overheard();
     const before = eyes.all('.step').length;
     let last = 900;
-    /** A step like one that was sent, but for what is wrong with it. */
+    /** A step like a real one, except for the fields of `wrong`. */
     const like = (step: object | undefined, wrong: object = {}) => ({ ...step, id: `${message.realm} ${++last}`, ...wrong });
     const outcome = (end as { outcome: object }).outcome;
     const evidence = (attempt as { evidence: object }).evidence;
@@ -227,10 +227,10 @@ describe('a message that is none', () => {
       },
     ];
     for (const one of broken) channel.postMessage(one);
-    // An attempt whose evidence is none is an attempt without evidence.
+    // A step with malformed evidence counts as an attempt without evidence.
     channel.postMessage({ ...message, steps: [like(attempt, { evidence: { ...evidence, reading: { kind: 'toString', ambiguous: true } } })] });
     await eyes.until('Attempt 1 left.');
-    // The panel looks into the store again whenever it hears something.
+    // Each message makes the panel read the store again.
     await expect.poll(() => eyes.rows).toEqual(['pay / 1: done']);
     expect(eyes.all('.step')).toHaveLength(before + 1);
     await once.fetch(shop.url, order('pay', 2));
@@ -238,7 +238,7 @@ describe('a message that is none', () => {
     channel.close();
   });
 
-  test('no channel at all: the panel shows its own', async () => {
+  test('cannot come without BroadcastChannel: the panel shows its own steps', async () => {
     vi.stubGlobal('BroadcastChannel', undefined);
     const { shop, once, eyes } = watched();
     await once.fetch(shop.url, order('pay', 1));

@@ -1,6 +1,6 @@
 /**
- * Goal: the panel says what is true of each operation, also of a thousand, does what its buttons say, and leaves nothing behind. Method: a
- * real page, real requests to a real server that loses answers, and the panel used by its buttons and boxes.
+ * Goal: the panel shows the truth about each operation, also with a thousand of them, does what its buttons say, and leaves nothing behind.
+ * Method: a real page, real requests to a real server that loses answers, and the panel used through its buttons and boxes.
  */
 import { describe, expect, test } from 'vitest';
 import { clear, memoryStore, type Once, pending, requests, run } from '../../../src/entries/index.js';
@@ -8,7 +8,7 @@ import type { Shop } from '../support/shop.js';
 import { order, panelOf, watched } from './support.js';
 
 describe('the panel', () => {
-  test('shows a payment whose answer was lost: each attempt, how it was read, and how it ended', async () => {
+  test('shows a payment whose answer was lost: each attempt, its reading, and the end', async () => {
     const { shop, once, eyes } = watched();
     await eyes.until('Nothing yet.');
     await shop.meets('lose-response');
@@ -27,14 +27,14 @@ describe('the panel', () => {
   });
 });
 
-/** A payment of which nobody knows the end: its one answer is lost. */
+/** A payment with an unknown outcome: its only answer is lost. */
 async function lose(shop: Shop, once: Once, ...name: string[]): Promise<void> {
   await shop.meets('lose-response');
   await once.fetch(shop.url, { ...order(), once: { operation: name, limits: { attempts: 1 } } }).catch(() => {});
 }
 
 describe('an unsettled operation', () => {
-  test('says what is known, what comes next, and what each button would mean', async () => {
+  test('shows what is known, what comes next, and what each button does', async () => {
     const { shop, once, eyes } = watched();
     await lose(shop, once, 'pay', 'a');
     await eyes.until('pay / aunsettled');
@@ -48,7 +48,7 @@ describe('an unsettled operation', () => {
     expect(eyes.detail).toContain('Sends its request again, under the same key. The server does the work at most once.');
   });
 
-  test('is resumed, with one effect', async () => {
+  test('resumes by its button, with one effect', async () => {
     const { shop, once, eyes } = watched();
     await lose(shop, once, 'pay', 'a');
     await eyes.until('pay / aunsettled');
@@ -58,7 +58,7 @@ describe('an unsettled operation', () => {
     await shop.oneEffect();
   });
 
-  test('is settled as done at once, and as none only after a second click', async () => {
+  test('settles as done at once, and as none only after a second click', async () => {
     const { shop, once, eyes } = watched();
     await lose(shop, once, 'pay', 'a');
     await lose(shop, once, 'pay', 'b');
@@ -79,7 +79,7 @@ describe('an unsettled operation', () => {
     expect(await pending(once)).toEqual([]);
   });
 
-  test('is forgotten after a second click, because it may have been sent', async () => {
+  test('is forgotten only after a second click, because it may have been sent', async () => {
     const { shop, once, eyes } = watched();
     await lose(shop, once, 'pay', 'a');
     await eyes.until('pay / aunsettled');
@@ -91,7 +91,7 @@ describe('an unsettled operation', () => {
     expect(await pending(once)).toEqual([]);
   });
 
-  test('from an earlier page: the panel says that it did not see its attempts', async () => {
+  test('from an earlier page: the panel says that it did not see the attempts', async () => {
     const { shop, once, close } = watched();
     await lose(shop, once, 'pay', 'a');
     close();
@@ -102,8 +102,8 @@ describe('an unsettled operation', () => {
   });
 });
 
-describe('what ends otherwise', () => {
-  test('a refusal, and why it is one', async () => {
+describe('other ends and states', () => {
+  test('a refusal shows its reason', async () => {
     const { once, eyes } = watched({ fetch: async () => Response.json({ error: 'card_declined' }, { status: 402 }) });
     await once.fetch('/pay', order('pay', 1));
     await eyes.until('no effect');
@@ -111,7 +111,7 @@ describe('what ends otherwise', () => {
     expect(eyes.detail).toMatch(/402 after .*Read as refused by the application: The application refused it: it has looked the key up\./);
   });
 
-  test('work in progress, and a wait that the server asks for', async () => {
+  test('work in progress shows the wait that the server asks for', async () => {
     const { shop, once, eyes } = watched();
     await shop.meets({ name: 'in-progress', retryAfter: 2 });
     const paid = once.fetch(shop.url, order('pay', 1));
@@ -124,7 +124,7 @@ describe('what ends otherwise', () => {
     await eyes.until('pay / 1done');
   });
 
-  test('a call without a name, and a function that runs once', async () => {
+  test('a call without a name, and a function given to run', async () => {
     const { shop, once, eyes } = watched();
     await once.fetch(shop.url, { method: 'POST', body: '{}' });
     await run(once, ['mail', 7], async () => 'sent');
@@ -134,7 +134,7 @@ describe('what ends otherwise', () => {
     expect(eyes.detail).toContain('It has no name, by which these functions find it.');
   });
 
-  test('the engine gets every answer whole, and its errors as they are', async () => {
+  test('the client gets each answer unread and each error unchanged', async () => {
     const trouble = new TypeError('the cable');
     let calls = 0;
     const { once, eyes } = watched({
@@ -182,7 +182,7 @@ describe('the report', () => {
 });
 
 describe('a thousand operations', () => {
-  test('stay a short list that says how many there are, and each can be found', async () => {
+  test('are a short list that says how many there are, and each can be found', async () => {
     const { once, eyes } = watched({ store: memoryStore(), fetch: async () => Response.json({}) });
     for (let n = 0; n < 1000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, m) => once.fetch('/pay', order('pay', n + m))));
     await eyes.until('Settled, the latest 100 of 1000');
@@ -191,7 +191,7 @@ describe('a thousand operations', () => {
     eyes.choose('pay / 999');
     expect(performance.now() - shown).toBeLessThan(500);
     expect(eyes.detail).toContain('pay / 999');
-    // Steps are kept of the latest only; the others still have their records.
+    // The panel keeps steps only of the latest operations. The others still have their records.
     const box = eyes.all<HTMLInputElement>('input[type=search]')[0] as HTMLInputElement;
     box.value = 'pay / 17';
     box.dispatchEvent(new InputEvent('input', { bubbles: true }));

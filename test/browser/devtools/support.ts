@@ -1,4 +1,4 @@
-/** What tests of the panel share: a client with a panel, and hands and eyes within its shadow. */
+/** For tests of the panel: a client with a panel, and helpers that read and use its shadow tree. */
 import { onTestFinished, vi } from 'vitest';
 import { devtools } from '../../../src/entries/devtools.js';
 import { createOnce as bare, type Once, type OnceOptions } from '../../../src/entries/index.js';
@@ -7,7 +7,7 @@ import { Shop } from '../support/shop.js';
 
 export const order = (...name: (string | number)[]) => ({ method: 'POST', body: '{"cart":1}', once: name }) as const;
 
-/** The panel in the page, as a developer sees and uses it. */
+/** A panel in the page, read and used as by a developer. */
 export class Eyes {
   readonly host: HTMLElement;
 
@@ -68,7 +68,7 @@ export class Eyes {
   }
 }
 
-/** A panel for a client; it goes with the test. */
+/** Opens a panel for a client. It closes when the test ends. */
 export function panelOf(once: Once, options: Parameters<typeof devtools>[1] = { open: true }): { eyes: Eyes; close: () => void } {
   const close = devtools(once, options);
   onTestFinished(close);

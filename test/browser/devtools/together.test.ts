@@ -1,6 +1,6 @@
 /**
- * Goal: the panel shows what other tabs and workers do as far as their records tell, nothing of another user, and one client
- * each. Method: frames and workers with a package of their own, over one IndexedDB.
+ * Goal: the panel shows what other tabs and workers do as far as their records tell, nothing of another user, and each panel shows
+ * one client. Method: frames and workers with their own package, over one IndexedDB.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { devtools } from '../../../src/entries/devtools.js';
@@ -28,7 +28,7 @@ describe.each([
   ['another tab', openFrame],
   ['a worker', openWorker],
 ])('%s', (_, openRealm) => {
-  test('pays: under way elsewhere, then done, and no attempt is invented', async () => {
+  test('pays: the panel shows it as in progress elsewhere, then as done, without attempts', async () => {
     const { shop, eyes } = watched();
     const realm = await openRealm();
     await shop.hold();
@@ -44,7 +44,7 @@ describe.each([
     expect(eyes.detail).toContain('It took effect now.');
   });
 
-  test('dies in the middle: it becomes unsettled, and what a resume could do is said', async () => {
+  test('dies in the middle: the operation becomes unsettled, and the panel says what a resume does', async () => {
     const { shop, eyes } = watched();
     const realm = await openRealm();
     await shop.hold();
@@ -58,7 +58,7 @@ describe.each([
   });
 });
 
-test('it can be put into another document, and looks the same there', async ({ shop }) => {
+test('the panel can be mounted in another document, and has its styles there', async ({ shop }) => {
   const here = createOnce({ ...SOON, namespace: shop.namespace });
   const frame = await openFrame();
   const there = createOnce({ ...SOON, namespace: shop.namespace });
@@ -69,7 +69,7 @@ test('it can be put into another document, and looks the same there', async ({ s
 });
 
 describe('the user', () => {
-  test('logs out while the panel is open: nothing of theirs stays on it, and the next one sees their own', async ({ shop }) => {
+  test('logs out while the panel is open: the panel drops their operations, and the next user sees only their own', async ({ shop }) => {
     let user: string | undefined = `${shop.namespace} anna`;
     const once = createOnce({ ...SOON, namespace: () => user as string });
     const { eyes } = panelOf(once);
@@ -86,7 +86,7 @@ describe('the user', () => {
     expect(eyes.text).not.toContain('pay / anna');
   });
 
-  test('logs out in the middle: what comes of it is not shown to the next one', async ({ shop }) => {
+  test('logs out in the middle of a call: its end is not shown to the next user', async ({ shop }) => {
     let user = `${shop.namespace} anna`;
     const once = createOnce({ ...SOON, namespace: () => user });
     const { eyes } = panelOf(once);
@@ -102,7 +102,7 @@ describe('the user', () => {
 });
 
 describe('clients', () => {
-  test('two have a panel each, which shows its own', async ({ shop }) => {
+  test('two clients have a panel each, which shows only its client', async ({ shop }) => {
     const store = () => memoryStore();
     const [a, b] = [1, 2].map(() => createOnce({ ...SOON, namespace: shop.namespace, store: store() })) as [
       ReturnType<typeof createOnce>,
@@ -124,7 +124,7 @@ describe('clients', () => {
     expect(second.eyes.text).not.toContain('pay / 1');
   });
 
-  test('a second call for one client puts another panel in its place', async () => {
+  test('a second panel for one client replaces the first one', async () => {
     const { once, close } = watched();
     const { eyes } = panelOf(once, { label: 'anew' });
     expect(document.querySelectorAll('oncefetch-devtools')).toHaveLength(1);
@@ -132,7 +132,7 @@ describe('clients', () => {
     expect(eyes.host.isConnected).toBe(true);
   });
 
-  test('a closed one: the panel says so', async () => {
+  test('a closed client: the panel says so', async () => {
     const { shop, once, eyes } = watched();
     await once.fetch(shop.url, order('pay', 1));
     await eyes.until('pay / 1done');
@@ -149,7 +149,7 @@ describe('clients', () => {
   });
 });
 
-describe('a mistake is told at once', () => {
+describe('devtools refuses at once', () => {
   const once = createOnce({ namespace: 'nobody' });
   test.each([
     [() => devtools({} as never), 'once: devtools takes a client from createOnce, got object'],

@@ -1,6 +1,6 @@
 /**
- * Goal: an abort means the same in every browser, although WebKit forgets its reason. Method: the reason that the caller
- * gave is compared by identity; plain fetch shows each browser's own ways.
+ * Goal: an abort means the same in every browser, although WebKit drops its reason. Method: compares the reason by identity; plain
+ * fetch shows what each browser does.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
@@ -19,9 +19,9 @@ const caught = (work: Promise<unknown>): Promise<unknown> =>
 const ORDER = { method: 'POST', body: '{"cart":1}' } as const;
 
 const SIGNALS: readonly (readonly [string, () => { readonly signal: AbortSignal; abort(): void }])[] = [
-  ['its own reason', () => custom({ mine: true })],
-  ['a reason that is no object', () => custom('enough')],
-  ['an Error of its own', () => custom(new RangeError('enough'))],
+  ['its own object as reason', () => custom({ mine: true })],
+  ['a text as reason', () => custom('enough')],
+  ['its own Error as reason', () => custom(new RangeError('enough'))],
   ['no reason', () => custom(undefined)],
   ['AbortSignal.timeout', () => ({ signal: AbortSignal.timeout(300), abort: () => {} })],
   [
@@ -39,7 +39,7 @@ function custom(reason: unknown) {
 }
 
 describe('plain fetch, aborted in flight', () => {
-  test.each(SIGNALS)('by %s rejects with the reason, and in WebKit with an AbortError of its own', async (_, make) => {
+  test.each(SIGNALS)('by %s: rejects with the reason, but in WebKit with an AbortError of its own', async (_, make) => {
     const shop = new Shop();
     await shop.hold();
     const { signal, abort } = make();
@@ -54,11 +54,11 @@ describe('plain fetch, aborted in flight', () => {
 });
 
 describe.each([
-  ['before it began', 0],
+  ['before it begins', 0],
   ['in flight', 1],
   ['in a wait between two attempts', 2],
 ] as const)('a call that is aborted %s', (_, moment) => {
-  test.each(SIGNALS)('by %s rejects with that very reason', async (_, make) => {
+  test.each(SIGNALS)('by %s: rejects with this very reason', async (_, make) => {
     const shop = new Shop();
     if (moment === 1) await shop.hold();
     if (moment === 2) await shop.meets({ name: 'unavailable', retryAfter: 30 });
@@ -75,8 +75,8 @@ describe.each([
   });
 });
 
-describe('what an abort leaves', () => {
-  test('in flight: unknown, in state and in pending(); the next call goes on with the key', async ({ shop, once }) => {
+describe('an abort', () => {
+  test('in flight leaves the operation unsettled, in its state and in pending(); the next call goes on with its key', async ({ shop, once }) => {
     await shop.hold();
     const controller = new AbortController();
     const told = caught(once.fetch(shop.url, { ...ORDER, signal: controller.signal, once: ['pay', 1] }));
@@ -91,7 +91,7 @@ describe('what an abort leaves', () => {
     await shop.oneEffect();
   });
 
-  test('before anything was sent: nothing at all', async ({ shop, once }) => {
+  test('before anything was sent leaves no record', async ({ shop, once }) => {
     const controller = new AbortController();
     const told = caught(once.fetch(shop.url, { ...ORDER, signal: controller.signal, once: { operation: ['pay', 1], headers: () => new Promise(() => {}) } }));
     await expect.poll(() => pending(once)).toHaveLength(1);
@@ -101,7 +101,7 @@ describe('what an abort leaves', () => {
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('by one of two who wait for one request: the other gets the answer', async ({ shop, once }) => {
+  test('by one of two calls that share a request: the other call gets the answer', async ({ shop, once }) => {
     await shop.hold();
     const controller = new AbortController();
     const told = caught(once.fetch(shop.url, { ...ORDER, signal: controller.signal, once: ['pay', 1] }));
@@ -114,7 +114,7 @@ describe('what an abort leaves', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('an attempt that took too long is cut, and the next one finds the effect of the first', async ({ shop }) => {
+  test('by the timeout of an attempt: the next attempt finds the effect of the first', async ({ shop }) => {
     await shop.meets('hang-after-commit');
     const once = createOnce({ ...SOON, limits: { attemptMs: 500, totalMs: 20_000 }, namespace: shop.namespace });
     const answer = await once.fetch(shop.url, { ...ORDER, once: ['pay', 1] });

@@ -1,6 +1,6 @@
 /**
  * Goal: a page at about:srcdoc or about:blank, such as a frame or a popup that a script has written, has the origin of the page that made
- * it, and is as safe. Method: frames that load nothing but the package.
+ * it, and works as that page does. Method: frames that load nothing but the package.
  */
 import { afterEach, expect } from 'vitest';
 import type * as Lib from '../realm/lib.js';
@@ -30,15 +30,18 @@ async function written(at: 'about:srcdoc' | 'about:blank'): Promise<Inside> {
 
 const client = ({ oncefetch }: Inside, { namespace }: Shop) => oncefetch.createOnce({ ...oncefetch.SOON, namespace });
 
-test.for(['about:srcdoc', 'about:blank'] as const)('at %s a POST without a name has a key, and one effect where its answer is lost', async (at, { shop }) => {
-  const inside = await written(at);
-  await shop.meets('lose-response');
-  const { status } = await client(inside, shop).fetch(shop.url, { method: 'POST', body: '{"text":"hello"}' });
-  expect(status).toBe(201);
-  await shop.oneEffect();
-});
+test.for(['about:srcdoc', 'about:blank'] as const)(
+  'at %s a POST without a name has a key, and one effect although its answer is lost',
+  async (at, { shop }) => {
+    const inside = await written(at);
+    await shop.meets('lose-response');
+    const { status } = await client(inside, shop).fetch(shop.url, { method: 'POST', body: '{"text":"hello"}' });
+    expect(status).toBe(201);
+    await shop.oneEffect();
+  },
+);
 
-test.for(['about:srcdoc', 'about:blank'] as const)('at %s a form in <once-form> is sent by it', async (at, { shop }) => {
+test.for(['about:srcdoc', 'about:blank'] as const)('at %s once-form sends its form', async (at, { shop }) => {
   const inside = await written(at);
   inside.oncefetch.defineOnceForm(client(inside, shop));
   inside.document.body.insertAdjacentHTML(

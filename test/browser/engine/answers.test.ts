@@ -1,4 +1,4 @@
-/** Goal: what is no answer of the shop is not taken for one, and other origins are met as browsers meet them. Method: real redirects, pages, streams and preflights. */
+/** Goal: only answers of the shop count as answers, and other origins work as far as CORS allows. Method: real redirects, pages, streams and preflights. */
 import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { createOnce as createBare, pending, subscribe, unnamed } from '../../../src/entries/index.js';
@@ -13,7 +13,7 @@ const caught = (work: Promise<unknown>) =>
   );
 
 describe('not a verdict (A17)', () => {
-  test('a login page behind a redirect, although it is a 200', async ({ shop, once }) => {
+  test('a login page behind a redirect, although its status is 200', async ({ shop, once }) => {
     const error = await caught(once.fetch(shop.at('moved'), ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict', attempts: 1 } });
     expect(error.response).toMatchObject({ status: 200, redirected: true });
@@ -26,20 +26,20 @@ describe('not a verdict (A17)', () => {
     expect(outcomeOf(told)).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
   });
 
-  test('a page where JSON was sent, as a captive portal gives', async ({ shop }) => {
+  test('an HTML page as an answer to JSON, as from a captive portal', async ({ shop }) => {
     const error = await caught(client(shop).fetch('/site/empty.html', ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'not-a-verdict' } });
   });
 
-  test('what no-cors would hide is refused before anything is stored or sent', async ({ shop, once }) => {
+  test('a call in mode no-cors, whose answer would be hidden, is refused before anything is stored or sent', async ({ shop, once }) => {
     expect(await caught(once.fetch(shop.url, { ...ORDER, mode: 'no-cors' }))).toBeInstanceOf(TypeError);
     expect(await pending(once)).toEqual([]);
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 });
 
-describe('an answer that goes on (A39)', () => {
-  test('event by event is handed over at its first one', async ({ shop }) => {
+describe('an answer that is still arriving (A39)', () => {
+  test('event by event: the call resolves at its first event', async ({ shop }) => {
     const answer = await client(shop).fetch(shop.at('events'), ORDER);
     expect(outcomeOf(answer)).toMatchObject({ type: 'fresh', effect: 'done' });
     const reader = answer.body?.getReader();
@@ -48,13 +48,13 @@ describe('an answer that goes on (A39)', () => {
     await reader?.cancel();
   });
 
-  test('for longer than the limit of bodies is handed over at its headers, and can be read to its end', async ({ shop }) => {
+  test('with a body beyond the limit: the call resolves at its headers, and the caller can read it to its end', async ({ shop }) => {
     const answer = await client(shop).fetch(shop.at('large'), ORDER);
     expect((await answer.arrayBuffer()).byteLength).toBe(3_000_000);
     expect(outcomeOf(answer)).toMatchObject({ effect: 'done' });
   });
 
-  test('and breaks off is no answer: the next attempt gets it whole', async ({ shop }) => {
+  test('and breaks off is no answer: the next attempt gets the whole answer', async ({ shop }) => {
     await shop.meets('truncate');
     const answer = await client(shop).fetch(shop.url, ORDER);
     expect(await answer.json()).toEqual({ charge: 1 });
@@ -64,7 +64,7 @@ describe('an answer that goes on (A39)', () => {
 });
 
 describe('another origin', () => {
-  /** The shop, seen from another origin: `open` to CORS, `hiding` its headers, `closed` to preflights of strangers, `simple` without any. */
+  /** The shop on another origin: `open` to CORS, `hiding` its headers, `closed` to preflights of other sites, `simple` without preflights. */
   const abroad = async (shop: Shop, cors: 'open' | 'hiding' | 'closed' | 'simple') =>
     shop.url.replace(location.origin, `${await (await fetch('/site/abroad')).text()}/${cors}`);
   const listening = (shop: Shop) => {
@@ -74,7 +74,7 @@ describe('another origin', () => {
     return { once, codes: () => events.flatMap((event) => (event.type === 'diagnostic' ? [event.code] : [])) };
   };
 
-  test('that allows the key and exposes its headers is as good as the own one', async ({ shop }) => {
+  test('that allows the key and exposes its headers works as the own origin', async ({ shop }) => {
     await shop.meets({ name: 'unavailable-after-commit', retryAfter: 0 });
     const { once, codes } = listening(shop);
     const answer = await once.fetch(await abroad(shop, 'open'), ORDER);
@@ -83,19 +83,19 @@ describe('another origin', () => {
     await shop.oneEffect();
   });
 
-  test('whose preflight refuses the key never gets the request, which no browser can tell from a lost one (A55)', async ({ shop }) => {
+  test('whose preflight refuses the key never gets the request, which looks like a lost request (A55)', async ({ shop }) => {
     const { once, codes } = listening(shop);
     const error = await caught(once.fetch(await abroad(shop, 'closed'), ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'no-answer', attempts: 5 } });
     expect(error.cause).toBeInstanceOf(TypeError);
-    // WebKitGTK was seen to send it all the same, now and then.
+    // WebKitGTK sometimes sends the request nevertheless.
     const { arrivals } = await shop.ledger();
     if (server.browser === 'webkit') expect(new Set(arrivals.map(({ key }) => key)).size).toBeLessThanOrEqual(1);
     else expect(arrivals).toEqual([]);
     expect(codes()).toEqual(['preflight-suspected']);
   });
 
-  test('that hides its headers leaves a replay looking fresh: done, but not certain', async ({ shop }) => {
+  test('that hides its headers makes a replay look fresh: done, but not certain', async ({ shop }) => {
     await shop.meets({ name: 'unavailable-after-commit', retryAfter: 0 });
     const { once, codes } = listening(shop);
     const answer = await once.fetch(await abroad(shop, 'hiding'), ORDER);
@@ -105,8 +105,8 @@ describe('another origin', () => {
     await shop.oneEffect();
   });
 
-  test('gets no key of a call without a name, and so no preflight', async ({ shop }) => {
-    // Without the header that tells our sends apart, which would ask for a preflight of its own.
+  test('gets no key for a call without a name, and so no preflight', async ({ shop }) => {
+    // Without the header `x-send` of other tests, which would cause a preflight.
     const bare = createBare({ use: [unnamed()], namespace: shop.namespace });
     expect((await bare.fetch(await abroad(shop, 'simple'), { method: 'POST', body: 'x' })).status).toBe(201);
     const { arrivals } = await shop.ledger();

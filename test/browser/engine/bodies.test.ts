@@ -1,6 +1,6 @@
 /**
- * Goal: a body of any kind goes out with the same bytes on each attempt, and has the fingerprint that it has in Node
- * (`test/engine/body-cases.test.ts`: the same table). Method: a real server digests what arrives.
+ * Goal: a body of any kind goes out with the same bytes on each attempt, and has the same fingerprint as in Node
+ * (`test/engine/body-cases.test.ts` has the same table). Method: a real server digests what arrives.
  */
 import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
@@ -10,7 +10,7 @@ import { createOnce, outcomeOf, SOON } from '../realm/lib.js';
 import { type Arrival, client, Shop, sends, test } from '../support/shop.js';
 
 const keyOfContent = (given: { fingerprint: string }) => given.fingerprint;
-/** Cuts what a browser calls its form's boundary. */
+/** The content type without the boundary of a form, which differs from request to request. */
 const typeOf = (headers: Readonly<Record<string, string>> | undefined) => headers?.['content-type']?.replace(/boundary=.*/, 'boundary');
 
 describe('a body goes out with the same bytes twice, and has the fingerprint of Node', () => {
@@ -39,7 +39,7 @@ describe('a body goes out with the same bytes twice, and has the fingerprint of 
   });
 });
 
-/** Without the boundaries of a form: Firefox draws them in several lengths. */
+/** The length of a body without the boundaries of a form: Firefox makes them in several lengths. */
 const bytesOf = (arrival: Arrival | undefined, body: BodyInit): number => {
   const boundary = /boundary=(.*)/.exec(arrival?.headers['content-type'] ?? '')?.[1] ?? '';
   const boundaries = body instanceof FormData ? [...body].length + 1 : 0;
@@ -52,7 +52,7 @@ describe('plain fetch', () => {
     return (await shop.ledger()).arrivals[0];
   };
 
-  test('sends a form with another boundary each time, which is why it is made into bytes once', async ({ shop }) => {
+  test('sends a form with another boundary each time; this is why oncefetch turns it into bytes once', async ({ shop }) => {
     const form = new FormData();
     form.append('a', '1');
     await plainly(shop, form);
@@ -61,7 +61,7 @@ describe('plain fetch', () => {
     expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(2);
   });
 
-  test('says of each body the same type that oncefetch says', async () => {
+  test('sends each body with the same content type as oncefetch', async () => {
     for (const { kind, make } of bodyCases.filter(({ kind }) => kind !== 'a stream')) {
       const shop = new Shop();
       const plain = await plainly(shop, make());
@@ -72,7 +72,7 @@ describe('plain fetch', () => {
     }
   });
 
-  test('sends a stream in no browser over HTTP/1.1: Firefox sends its name, the others refuse', async () => {
+  test('sends a stream in no browser over HTTP/1.1: Firefox sends its name as text, the others refuse', async () => {
     const { kind, make } = bodyCases.find((one) => one.kind === 'a stream') ?? expect.unreachable();
     const plain = await plainly(new Shop(), make());
     expect([kind, plain?.bytes]).toEqual([kind, server.browser === 'firefox' ? '[object ReadableStream]'.length : undefined]);
@@ -80,7 +80,7 @@ describe('plain fetch', () => {
 });
 
 describe('a Request', () => {
-  test('with a body is sent as it is, twice, and its own object tells the outcome', async ({ shop }) => {
+  test('with a body is sent twice unchanged, and outcomeOf works on the Request itself', async ({ shop }) => {
     await shop.meets('unavailable-after-commit');
     const request = new Request(shop.url, { method: 'POST', body: new Blob(['{"a":1}'], { type: 'application/json' }), headers: { 'x-trace': '7' } });
     const answer = await client(shop).fetch(request, { once: ['pay', 1] });
@@ -91,7 +91,7 @@ describe('a Request', () => {
     expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
   });
 
-  test('made of a form with files is sent, too; WebKit cannot read it, so there it is refused and nothing is sent', async ({ shop }) => {
+  test('made of a form with files is sent, except in WebKit, which cannot read it: there the call is refused and nothing is sent', async ({ shop }) => {
     const { make } = bodyCases.find(({ kind }) => kind === 'a FormData with files') ?? expect.unreachable();
     const once = client(shop);
     const told = await once.fetch(new Request(shop.url, { method: 'POST', body: make() }), { once: ['pay', 1] }).catch((error: unknown) => error);
@@ -102,8 +102,8 @@ describe('a Request', () => {
   });
 });
 
-describe('what is large', () => {
-  test('a File of 5 MB goes out twice, byte for byte', async ({ shop }) => {
+describe('a large body', () => {
+  test('as a File of 5 MB goes out twice with the same bytes', async ({ shop }) => {
     await shop.meets('unavailable-after-commit');
     const part = crypto.getRandomValues(new Uint8Array(65_536));
     const file = new File(
@@ -118,7 +118,7 @@ describe('what is large', () => {
     expect(sends(arrivals)).toHaveLength(2);
   });
 
-  test('a stream beyond the limit is refused, and nothing is sent', async ({ shop }) => {
+  test('as a stream beyond the limit is refused, and nothing is sent', async ({ shop }) => {
     const body = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(100_000)) });
     const error = await client(shop)
       .fetch(shop.url, { method: 'POST', body, once: ['upload', 1] })

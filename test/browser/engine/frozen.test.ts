@@ -1,7 +1,7 @@
 /**
- * Goal: a page that is frozen or in the back-forward cache does not hear other tabs: it would begin to read the store, could not
- * end that, and writes of other tabs would wait for it. When it goes on, it looks. Method: the browser's own events, in a frame with
- * a screen and a channel of its own, whose messages come after those of the package.
+ * Goal: a page that is frozen or in the back-forward cache ignores messages of other tabs. Otherwise it would begin a read of the store that
+ * it cannot end, and writes of other tabs would wait for it. When the page resumes, it reads the store. Method: the browser's own events,
+ * in a frame with a screen and a channel of its own, which gets each message after the package does.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { closeRealms, openFrame } from '../support/realms.js';
@@ -13,7 +13,7 @@ describe.each([
   ['freeze', 'resume', 'document'],
   ['pagehide', 'pageshow', 'window'],
 ] as const)('from %s to %s', (stops, goesOn, where) => {
-  test('a screen does not look when another tab says so, and then it looks at once', async ({ shop }) => {
+  test('a screen does not read the store when another tab sends a message; afterwards it reads at once', async ({ shop }) => {
     const frame = await openFrame();
     const heard = await frame.run(
       async (lib, namespace, stops, goesOn, where) => {
@@ -32,7 +32,7 @@ describe.each([
           globalThis[where].dispatchEvent(new Event(type));
           return looks;
         };
-        // The channel for the later messages was opened after the package's own.
+        // This channel was opened after the package's own, so it gets each message later.
         const heard = [await tell(), happens(stops), await tell(), happens(goesOn)];
         mine.close();
         theirs.close();

@@ -1,4 +1,4 @@
-/** Goal: what a page pays for a call, as far as it can be counted. Method: real IndexedDB and Web Locks, whose calls are noted. */
+/** Goal: a call costs a page no more calls of the platform than listed here. Method: a log of the calls of real IndexedDB and Web Locks. */
 import { afterEach, expect, test } from 'vitest';
 import { close, createOnce, unnamed } from '../../../src/entries/index.js';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
@@ -9,7 +9,7 @@ afterEach(() => {
   for (const restore of undo.splice(0).reverse()) restore();
 });
 
-/** Notes calls of a method; `says` gives `undefined` where a call does not count. */
+/** Logs the calls of a method, each as the text that `says` gives. */
 function note(steps: string[], type: { readonly prototype: unknown }, name: string, says: (args: readonly unknown[]) => string): void {
   const restore = replaceMethod(
     type as Parameters<typeof replaceMethod>[0],
@@ -23,7 +23,7 @@ function note(steps: string[], type: { readonly prototype: unknown }, name: stri
   undo.push(restore);
 }
 
-/** The calls of the platform that `pay` makes, once its store is open and its client has swept. */
+/** The platform calls of a second call, after the store is open and the client has swept. */
 async function stepsOf(
   namespace: string,
   call: (once: ReturnType<typeof createOnce>, url: string, n: number) => Promise<Response>,
@@ -56,11 +56,11 @@ test('a named call takes one lock, commits once before the first byte, strictly,
   expect(steps).toEqual(['lock', 'readwrite strict', 'get', 'put', 'first byte', 'readwrite relaxed', 'get', 'put']);
 });
 
-test('a call without a name looks for a lost one by its content, in one page, and commits twice', async () => {
+test('a call without a name searches the store once for an unsettled call with the same content, and commits twice', async () => {
   const steps = await stepsOf('ann', (once, url, n) => once.fetch(url, { method: 'POST', body: JSON.stringify({ n }) }));
   expect(steps).toEqual(['readonly relaxed', 'list by getAll', 'lock', 'readwrite relaxed', 'get', 'put', 'first byte', 'readwrite relaxed', 'get', 'put']);
 });
 
-test('a GET touches neither', async () => {
+test('a GET without a name touches neither store nor locks', async () => {
   expect(await stepsOf('ann', (once, url) => once.fetch(url))).toEqual(['first byte']);
 });

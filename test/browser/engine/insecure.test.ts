@@ -1,6 +1,6 @@
 /**
- * Goal: on an origin that is not secure, without Web Crypto and Web Locks, the same records are found and two tabs still
- * make one effect. Method: both are taken away in real frames; a real insecure origin is in `test/e2e/`.
+ * Goal: on an origin that is not secure, without Web Crypto and Web Locks, a page finds the same records, and two tabs still
+ * make one effect. Method: removes both in real frames; `test/e2e/` has a real insecure origin.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
@@ -51,19 +51,19 @@ const pay = ({ run }: Frame, { url, namespace }: Shop, kind: 'indexeddb' | 'loca
   );
 
 describe('an origin without Web Crypto and Web Locks', () => {
-  test('is refused at once where the client was made without the feature, and nothing is sent', async ({ shop }) => {
+  test('refuses a call at once if the client has no insecureOrigins(), and sends nothing', async ({ shop }) => {
     const told = await pay(await insecure(), shop, 'indexeddb', false);
     expect(told).toMatchObject({ code: expect.stringContaining('insecureOrigins()'), outcome: undefined });
     expect((await shop.ledger()).arrivals).toHaveLength(0);
   });
 
-  test('pays, and says once that tabs do not wait for each other', async ({ shop }) => {
+  test('pays, and reports once that tabs do not wait for each other', async ({ shop }) => {
     const told = await pay(await insecure(), shop);
     expect(told).toMatchObject({ status: 201, outcome: { type: 'fresh', storedIn: 'disk' }, codes: ['insecure-origin'] });
     await shop.oneEffect();
   });
 
-  test('finds what a secure page stored, because the digests are equal', async ({ shop }) => {
+  test('finds what a secure page stored, because the digests are the same', async ({ shop }) => {
     const secure = await openFrame();
     expect(await pay(secure, shop)).toMatchObject({ status: 201, codes: [] });
     expect(await pay(await insecure(), shop)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
@@ -74,13 +74,13 @@ describe('an origin without Web Crypto and Web Locks', () => {
     const shop = new Shop();
     const frames = await Promise.all([insecure(), insecure()]);
     const told = await Promise.all(frames.map((frame) => pay(frame, shop, kind)));
-    // One of them may not be able to tell; neither says that there was none.
+    // One of the two may end as unknown, but none as "none".
     expect(told.map(({ outcome }) => outcome?.effect)).not.toContain('none');
     expect(told.map(({ outcome }) => outcome?.effect)).toContain('done');
     await shop.oneEffect();
   });
 
-  test('makes one effect of ten races in which both tabs read before either writes, over localStorage', async () => {
+  test('makes one effect in each of ten races of two tabs over localStorage', async () => {
     const frames = await Promise.all([insecure(), insecure()]);
     for (let n = 0; n < 10; n++) {
       const shop = new Shop();
@@ -89,7 +89,7 @@ describe('an origin without Web Crypto and Web Locks', () => {
     }
   });
 
-  test('is no hindrance to a client of the secure page beside it', async ({ shop }) => {
+  test('does not disturb a client in the secure page beside it', async ({ shop }) => {
     await pay(await insecure(), shop);
     expect(await pending(createOnce({ use: [insecureOrigins()], namespace: shop.namespace }))).toEqual([]);
   });

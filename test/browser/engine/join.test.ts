@@ -1,4 +1,4 @@
-/** Goal: calls of one name on one page are one operation, whichever copy of the package they came through. Method: real requests to a real server. */
+/** Goal: calls of one name on one page are one operation, also through different copies of the package. Method: real requests to a real server. */
 import { afterEach, describe, expect } from 'vitest';
 import { createOnce, isOnceError, outcomeOf, SOON } from '../realm/lib.js';
 import { closeRealms } from '../support/realms.js';
@@ -9,20 +9,20 @@ afterEach(closeRealms);
 const ORDER = { method: 'POST', body: '{"cart":1}' } as const;
 
 describe('two clicks in one tick', () => {
-  test('are one request and one effect, and both get an answer to read', async ({ shop, once }) => {
+  test('are one request and one effect, and both get an answer with a body', async ({ shop, once }) => {
     const answers = await Promise.all([1, 2].map(() => once.fetch(shop.url, { ...ORDER, once: ['pay', 1] })));
     expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual([{ charge: 1 }, { charge: 1 }]);
     expect(answers.map((answer) => outcomeOf(answer)?.joined)).toEqual([false, true]);
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('through two clients are one, too', async ({ shop }) => {
+  test('through two clients are one request, too', async ({ shop }) => {
     const answers = await Promise.all([client(shop), client(shop)].map((once) => once.fetch(shop.url, { ...ORDER, once: ['pay', 1] })));
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('of which one has another amount: it waits, and is told that the name is used up', async ({ shop, once }) => {
+  test('with different amounts: the second call waits, then is refused because the name is settled', async ({ shop, once }) => {
     const [first, second] = await Promise.allSettled([
       once.fetch(shop.url, { ...ORDER, once: ['pay', 1] }),
       once.fetch(shop.url, { method: 'POST', body: '{"cart":2}', once: ['pay', 1] }),
@@ -32,7 +32,7 @@ describe('two clicks in one tick', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('without a name are two effects, as two calls of fetch would be', async ({ shop, once }) => {
+  test('without a name are two effects, as with plain fetch', async ({ shop, once }) => {
     await Promise.all([once.fetch(shop.url, ORDER), once.fetch(shop.url, ORDER)]);
     const { effects, arrivals } = await shop.ledger();
     expect(effects).toHaveLength(2);
@@ -41,7 +41,7 @@ describe('two clicks in one tick', () => {
 });
 
 describe('copies of the package on one page', () => {
-  /** The page's own copy and two bundles: different code, as of two libraries that each bring their own. */
+  /** Two bundles beside the page's own copy, as if two libraries brought their own copies. */
   const copies = async () => {
     const paths = ['/site/realm/b/lib.js', '/site/realm/c/lib.js'];
     const [b, c] = (await Promise.all(paths.map((path) => import(/* @vite-ignore */ path)))) as [
@@ -51,12 +51,12 @@ describe('copies of the package on one page', () => {
     return { b, c };
   };
 
-  test('are copies: they share no function', async () => {
+  test('are separate: they share no function', async () => {
     const { b, c } = await copies();
     expect(new Set([outcomeOf, b.outcomeOf, c.outcomeOf]).size).toBe(3);
   });
 
-  test('agree on what is under way: a click through each, one request', async ({ shop }) => {
+  test('join each other: a click through each of three copies makes one request', async ({ shop }) => {
     const { b, c } = await copies();
     const answers = await Promise.all(
       [createOnce, b.createOnce, c.createOnce].map((create) => create({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { ...ORDER, once: ['pay', 1] })),
@@ -80,7 +80,7 @@ describe('copies of the package on one page', () => {
     expect(b.outcomeOf({ cause: error })).toMatchObject({ effect: 'done', key: c.outcomeOf(answer)?.key });
   });
 
-  test('remember each other’s answers', async ({ shop }) => {
+  test('return each other’s remembered answers', async ({ shop }) => {
     const { b } = await copies();
     await client(shop).fetch(shop.url, { ...ORDER, once: ['pay', 1] });
     const again = await b.createOnce({ ...SOON, namespace: shop.namespace }).fetch(shop.url, { ...ORDER, once: ['pay', 1] });

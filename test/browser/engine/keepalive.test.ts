@@ -1,4 +1,4 @@
-/** Goal: `keepalive` is the caller's, and works: a payment that left in time is answered although its page is gone. Method: a server that sees who is still there. */
+/** Goal: the option `keepalive` works: a request in flight survives its page. Method: a server that sees whether the client is still connected. */
 import { afterEach, describe, expect } from 'vitest';
 import { pending } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
@@ -7,7 +7,7 @@ import { client, Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
-/** Whether the server still had somebody to answer after the page was gone. */
+/** Whether the client was still connected when the server answered, after the page was closed. */
 async function outlives(keepalive: boolean): Promise<boolean | undefined> {
   const shop = new Shop();
   const frame = await openFrame();
@@ -24,7 +24,7 @@ async function outlives(keepalive: boolean): Promise<boolean | undefined> {
     .catch(() => {});
   await shop.arrived(1);
   frame.close();
-  // The news that somebody hung up takes its time.
+  // The server notices a closed connection only after a while.
   await new Promise((resolve) => setTimeout(resolve, 700));
   await shop.release();
   await expect.poll(async () => (await shop.ledger()).arrivals[0]?.there).toBeDefined();
@@ -33,16 +33,16 @@ async function outlives(keepalive: boolean): Promise<boolean | undefined> {
 }
 
 describe('a page that is closed in the middle of an attempt', () => {
-  test('hangs up', async () => {
+  test('closes the connection', async () => {
     expect(await outlives(false)).toBe(false);
   });
 
-  test('does not with keepalive; the operation stays unsettled all the same, for the next page to find', async () => {
+  test('keeps the connection with keepalive; the operation stays pending all the same, and the next page finds it', async () => {
     expect(await outlives(true)).toBe(true);
   });
 });
 
-test('a body that is too long for keepalive is never sent, which no browser tells: unknown, and it goes out without keepalive', async ({ shop }) => {
+test('a browser never sends a body that is too long for keepalive, and does not say so: unknown; without keepalive it is sent', async ({ shop }) => {
   const once = client(shop);
   const order = { method: 'POST', body: 'x'.repeat(70_000), once: ['pay', 1] } as const;
   const error = await once.fetch(shop.url, { ...order, keepalive: true }).catch((thrown: unknown) => thrown);

@@ -1,6 +1,6 @@
 /**
- * Goal: the browser asks before a page is left exactly while this page sends something, and the page has no listener otherwise.
- * Method: real requests that are held, failed and answered; the event as the browser makes it, and what is registered on the window.
+ * Goal: the browser asks before a page is left exactly while this page sends something; otherwise the page has no listener for it.
+ * Method: real requests that are held, failed and answered; the real event, and a log of the listeners on the window.
  */
 import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { clear, memoryStore as memory, operation, warnOnLeave } from '../../../src/entries/index.js';
@@ -9,14 +9,14 @@ import { client, Shop, test } from '../support/shop.js';
 
 const order = (name: string) => ({ method: 'POST', body: '{"cart":1}', once: [name, 1] }) as const;
 
-/** Whether the browser would ask. */
+/** Whether the browser would ask before leaving now. */
 const asks = (): boolean => {
   const event = new Event('beforeunload', { cancelable: true });
   window.dispatchEvent(event);
   return event.defaultPrevented;
 };
 
-/** The listeners that the window has. */
+/** The `beforeunload` listeners of the window. */
 const listeners = new Set<unknown>();
 const stops: (() => void)[] = [];
 
@@ -60,7 +60,7 @@ describe('warnOnLeave', () => {
     expect(asks()).toBe(false);
   });
 
-  test('asks while it waits to send again, and no more once nobody tries', async () => {
+  test('asks while a call waits to send again, and not once the call has given up', async () => {
     const { shop, once } = warned();
     await shop.meets('lose-response');
     const slow = { ...order('pay'), once: { operation: ['pay', 1], limits: { attempts: 2 } } };
@@ -76,12 +76,12 @@ describe('warnOnLeave', () => {
 
     await shop.meets('lose-response');
     await once.fetch(shop.url, { ...order('book'), once: { operation: ['book', 1], limits: { attempts: 1 } } }).catch(() => {});
-    // It is unknown, and nothing of this page is under way: the next page goes on with it.
+    // The operation is unsettled, but this page sends nothing more: the next page goes on with it.
     await expect.poll(() => listeners.size).toBe(0);
     expect(asks()).toBe(false);
   });
 
-  test('asks for the names that it was given', async () => {
+  test('asks only for the names of its prefix', async () => {
     const { shop, once } = warned({ prefix: ['pay'] });
     await shop.hold();
     const voted = once.fetch(shop.url, order('vote'));
@@ -94,7 +94,7 @@ describe('warnOnLeave', () => {
     await Promise.all([voted, paid]);
   });
 
-  test('asks when it is called in the middle, and ends when it is told to', async ({ shop }) => {
+  test('asks if it is called in the middle of a call, and stops by its signal or by the returned function', async ({ shop }) => {
     const once = client(shop);
     await shop.hold();
     const paid = once.fetch(shop.url, order('pay'));
@@ -113,7 +113,7 @@ describe('warnOnLeave', () => {
     await paid;
   });
 
-  test('asks for no other store, and not for what a log-out took', async () => {
+  test('does not ask for another store, nor for an operation that a log-out took away', async () => {
     const { shop, once } = warned();
     const other = new Shop();
     stops.push(warnOnLeave(createOnce({ ...SOON, namespace: other.namespace, store: { ...memory(), scope: `other ${other.namespace}` } })));

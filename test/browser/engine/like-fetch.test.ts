@@ -1,14 +1,14 @@
 /**
- * Goal: where oncefetch has nothing to do, `once.fetch` can't be told from `fetch`: same answers, same requests on the wire,
- * same rejections, and no store and no lock is touched. Method: each case is done by both, against a real server, and what
- * could be seen is compared.
+ * Goal: for calls without an operation, `once.fetch` behaves as `fetch`: same answers, same requests on the wire, same rejections,
+ * and no store or lock is touched. Method: makes each call over both, against a real server, and compares what
+ * can be seen.
  */
 import ky from 'ky';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createOnce, outcomeOf, unnamed } from '../../../src/entries/index.js';
 import { Shop } from '../support/shop.js';
 
-/** Bytes of half a large answer. */
+/** Half the size of a large answer, bytes. */
 const HALF = 1_500_000;
 
 type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>;
@@ -16,11 +16,11 @@ type Fetch = (input: RequestInfo | URL, init?: RequestInit) => Promise<Response>
 const once = createOnce({ use: [unnamed()], namespace: 'nobody', retry: { minDelayMs: 1, maxDelayMs: 2 } });
 const both = { fetch: (input, init) => fetch(input, init), 'once.fetch': once.fetch } satisfies Record<string, Fetch>;
 
-// The server sets a cookie, which only the second of two requests would bear.
+// The server sets a cookie. Without this request, only the second of two compared requests would bear it.
 beforeAll(() => fetch(new Shop().at('echo')));
 afterEach(() => vi.restoreAllMocks());
 
-/** An error as whoever catches it sees it, with what caused it. */
+/** What a caller can see of an error and of its causes. */
 function told(error: unknown): object {
   if (!(error instanceof Error)) return { rejected: error };
   expect(outcomeOf(error)).toBeUndefined();
@@ -29,7 +29,7 @@ function told(error: unknown): object {
 
 const blob = URL.createObjectURL(new Blob(['hello'], { type: 'text/x' }));
 
-/** Each of the two, on a shop of its own; addresses are told without what differs. */
+/** Makes the call over both fetches, each on its own shop, and compares the ends without the URLs of the shops. */
 async function compared<T>(work: (fetch: Fetch, shop: Shop) => Promise<T>): Promise<T> {
   const open = vi.spyOn(IDBFactory.prototype, 'open');
   const lock = navigator.locks && vi.spyOn(LockManager.prototype, 'request');
@@ -50,7 +50,7 @@ async function seen(answer: Response): Promise<object> {
   const { status, statusText, ok, type, url, redirected, bodyUsed } = answer;
   expect(answer).toBeInstanceOf(Response);
   expect(outcomeOf(answer)).toBeUndefined();
-  // When it was sent differs.
+  // The date differs from answer to answer.
   const headers = [...answer.headers].filter(([name]) => name !== 'date');
   const copy = await answer.clone().text();
   const text = await answer.text();
@@ -66,8 +66,8 @@ describe('an answer', () => {
   test.each<[string, (shop: Shop) => [RequestInfo | URL, RequestInit?]]>([
     ['a URL', (shop) => [new URL(shop.at('echo'))]],
     ['a Request', (shop) => [new Request(shop.at('echo'), { headers: { 'x-own': '1' }, credentials: 'omit', cache: 'no-store' })]],
-    ['a Request, and options over it', (shop) => [new Request(shop.at('echo'), { headers: { 'x-own': '1' } }), { headers: { 'x-own': '2' }, referrer: '' }]],
-    ['a method in small letters', (shop) => [shop.at('echo'), { method: 'head' }]],
+    ['a Request with options over it', (shop) => [new Request(shop.at('echo'), { headers: { 'x-own': '1' } }), { headers: { 'x-own': '2' }, referrer: '' }]],
+    ['a method in lower case', (shop) => [shop.at('echo'), { method: 'head' }]],
     ['OPTIONS', (shop) => [shop.at('echo'), { method: 'OPTIONS' }]],
     ['a fragment', (shop) => [`${shop.at('echo')}#here`]],
     [
@@ -131,8 +131,8 @@ test.each([{}, { method: 'POST', body: 'x' }])('an opaque answer of another orig
   expect(told).toMatchObject({ type: 'opaque', status: 0, text: '' });
 });
 
-describe('a stream', () => {
-  test('is handed over at its first chunk, and a cancel ends it', async () => {
+describe('a streamed answer', () => {
+  test('resolves at its first chunk, and a cancel ends it', async () => {
     await compared(async (fetch, shop) => {
       const reader = (await fetch(shop.at('events'))).body?.getReader();
       const first = await reader?.read();
@@ -141,14 +141,14 @@ describe('a stream', () => {
     });
   });
 
-  test('tells its progress as it comes', async () => {
+  test('can be read chunk by chunk as it arrives', async () => {
     const told = await compared(async (fetch, shop) => {
       const answer = await fetch(shop.at('halves'));
       let total = 0;
       const reader = answer.body?.getReader();
       for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {
         total += chunk.value.byteLength;
-        // The server sends the second half only now, when the first one has been read.
+        // The server sends the second half only now, after the first half was read.
         if (total === HALF) await fetch(shop.at('rest'));
       }
       return { total };
@@ -156,7 +156,7 @@ describe('a stream', () => {
     expect(told).toEqual({ total: 2 * HALF });
   });
 
-  test('is cut by an abort, while it is read', async () => {
+  test('is cut off by an abort while it is read', async () => {
     await compared(async (fetch, shop) => {
       const controller = new AbortController();
       const reader = (await fetch(shop.at('events'), { signal: controller.signal })).body?.getReader();
@@ -170,7 +170,7 @@ describe('a stream', () => {
 describe('rejects as fetch does', () => {
   test.each<[string, (shop: Shop) => [RequestInfo | URL, RequestInit?]]>([
     ['a wrong address', () => ['http://']],
-    ['a scheme that is not there', () => ['nowhere:x']],
+    ['an unknown scheme', () => ['nowhere:x']],
     ['a GET with a body', (shop) => [shop.at('echo'), { body: 'x' }]],
     ['a forbidden method', (shop) => [shop.at('echo'), { method: 'TRACE' }]],
     ['a wrong header', (shop) => [shop.at('echo'), { headers: { 'not a name': '1' } }]],
@@ -180,7 +180,7 @@ describe('rejects as fetch does', () => {
     expect(await compared(async (fetch, shop) => seen(await fetch(...asks(shop))))).toMatchObject({ rejected: expect.stringMatching(/TypeError|AbortError/) });
   });
 
-  test('never throws where fetch would give a promise', () => {
+  test('never throws, but returns a promise as fetch does', () => {
     const promise = once.fetch('http://');
     promise.catch(() => {});
     expect(promise).toBeInstanceOf(Promise);
@@ -205,7 +205,7 @@ describe('through ky', () => {
     );
   });
 
-  test('the progress of a download', async () => {
+  test('reports the progress of a download', async () => {
     const told = await compared(async (fetch, shop) => {
       const heard: number[] = [];
       await ky(shop.at('large'), {

@@ -1,7 +1,7 @@
 /**
- * Goal: a tab whose Web Lock the browser takes away in mid-attempt, as WebKit does to a page that enters the back-forward cache, meets a
- * log-out, a log-in or `resume` in another tab: one effect, true words, and no lock that stays. Method: the lock is stolen while the
- * answer is held.
+ * Goal: a browser may take the Web Lock of a tab away in the middle of an attempt, as WebKit does to a page that enters the back-forward
+ * cache. If another tab logs out, logs in or resumes meanwhile, there is still one effect, each outcome is true, and no lock is left.
+ * Method: the test steals the lock while the answer is held.
  */
 import { afterEach, expect } from 'vitest';
 import { clear, pending, resume } from '../../../src/entries/index.js';
@@ -11,7 +11,7 @@ import { type Shop, sends, test } from '../support/shop.js';
 
 afterEach(closeRealms);
 
-/** A frame whose request is on its way, and whose lock was stolen. The namespace is what `localStorage` says. `told`: what its caller is told. */
+/** A frame whose request is on its way, and whose lock was stolen. `localStorage` has its namespace. `told` is the end of its call. */
 async function stolenFrom(shop: Shop, before: () => Promise<unknown> = async () => {}) {
   localStorage.setItem('who', shop.namespace);
   const frame = await openFrame();
@@ -33,7 +33,7 @@ async function stolenFrom(shop: Shop, before: () => Promise<unknown> = async () 
 
 const mine = ({ namespace }: Shop) => createOnce({ ...SOON, namespace, keep: { request: true } });
 
-test('another tab logs out: the answer goes to the caller, and the next press is told of the same effect', async ({ shop }) => {
+test('another tab logs out: the caller gets the answer, and the next press gets the same effect', async ({ shop }) => {
   const { told, name, key } = await stolenFrom(shop);
   await expect.poll(() => shop.locks()).toContain(name);
   const once = mine(shop);
@@ -46,7 +46,7 @@ test('another tab logs out: the answer goes to the caller, and the next press is
   await shop.oneEffect();
 });
 
-test('another person logs in: the next press of the same name is theirs, and does not wait for that lock', async ({ shop }) => {
+test('another user logs in: the next press of the same name is a call of this user, and does not wait for that lock', async ({ shop }) => {
   const { told, name, key } = await stolenFrom(shop);
   await expect.poll(() => shop.locks()).toContain(name);
   localStorage.setItem('who', `${shop.namespace}-2`);
@@ -58,7 +58,7 @@ test('another person logs in: the next press of the same name is theirs, and doe
   expect((await shop.ledger()).effects).toHaveLength(2);
 });
 
-test('resume, which was waiting for that lock, gets it, and sends the same key', async ({ shop }) => {
+test('resume, which waits for that lock, gets it and sends the same key', async ({ shop }) => {
   const told: unknown[] = [];
   let resuming: Promise<void> | undefined;
   const { told: first, key } = await stolenFrom(shop, async () => {

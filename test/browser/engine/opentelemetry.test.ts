@@ -1,6 +1,6 @@
 /**
- * Goal: a page's operations are traces, as a service's are, though a page's contexts live no longer than a stack. Method: a real
- * server that loses answers, real tabs, and OpenTelemetry's own SDK for pages.
+ * Goal: the operations of a page are traces like those of a service, although a context of a page does not survive an await. Method: a
+ * real server that loses answers, real tabs, and OpenTelemetry's SDK for pages.
  */
 import { context, trace } from '@opentelemetry/api';
 import { StackContextManager } from '@opentelemetry/sdk-trace';
@@ -25,14 +25,14 @@ afterEach(async () => {
 
 const BODY = '{"cart":1}';
 
-/** `x-send` tells apart what the browser sends by itself. */
+/** Marks each call of fetch with `x-send`, so that copies that the browser makes by itself can be told apart. */
 const send: typeof fetch = (input, init) => {
   const headers = new Headers(init?.headers);
   headers.set('x-send', crypto.randomUUID());
   return fetch(input, { ...init, headers });
 };
 
-test('a lost answer, a replay, a join and a take-over: each trace is whole, and by the conventions, name by name', async () => {
+test('a lost answer, a replay, a join and a take-over: each trace is complete and follows the conventions', async () => {
   const shop = new Shop();
   const { namespace } = shop;
   const once = createOnce({ ...SOON, namespace, store: indexedDbStore(), fetch: telemetry.instrumented(send), use: [openTelemetry(telemetry.providers)] });

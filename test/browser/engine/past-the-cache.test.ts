@@ -1,12 +1,12 @@
 /**
- * Goal: a GET with a name, and the link of a 202, ask the server, not the browser's cache, which may have what became of another key.
- * Method: a real server whose document may be cached; of a 202 it says that the first work failed.
+ * Goal: a GET with a name, and the link of a 202, bypass the browser's cache, which may hold the answer for another key.
+ * Method: a real server with a cacheable document, which reports the work of the first 202 as failed.
  */
 import { expect } from 'vitest';
 import { around, createOnce, type Feature, outcomeOf, polling } from '../../../src/entries/index.js';
 import { test } from '../support/shop.js';
 
-test('work that failed, and the next press at the same document, which may be cached: its own end is told', async ({ shop }) => {
+test('work behind a 202 fails, and the next press polls the same cacheable document: each press gets its own end', async ({ shop }) => {
   const keys = new Set<string | null>();
   const once = createOnce({
     namespace: shop.namespace,

@@ -1,5 +1,5 @@
 /**
- * Goal: a page and a service worker that both use the package do not wait for each other, and one key goes out (A26).
+ * Goal: a page and a service worker that both use the package do not wait for each other, and send one key (A26).
  * Method: a real service worker that answers with `once.fetch(event.request)`, over the same namespace and store.
  */
 import { afterEach, describe, expect } from 'vitest';
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const one of registered.splice(0)) await one.unregister();
 });
 
-/** A page behind a service worker; `kind` says what the worker does with payments. */
+/** A page behind a service worker. `kind` says what the worker does with payments. */
 async function behind(shop: Shop, kind: 'once' | 'offline-page' | 'passes' | 'ends-what-breaks' = 'once'): Promise<Frame> {
   const scope = `/site/${crypto.randomUUID()}/`;
   const registration = await navigator.serviceWorker.register(`/site/service-worker.js?namespace=${shop.namespace}&kind=${kind}`, { scope });
@@ -26,7 +26,7 @@ async function behind(shop: Shop, kind: 'once' | 'offline-page' | 'passes' | 'en
   return frame;
 }
 
-/** `declines`: the shop is one that may decline in the body of a 201. */
+/** With `declines`, the client's dialect expects a shop that may decline in the body of a 201. */
 const pay = ({ run }: Frame, { url, namespace }: Shop, name: readonly ['pay', number] | undefined, declines = false) =>
   run(
     async (lib, url, namespace, name, declines) => {
@@ -47,14 +47,14 @@ const pay = ({ run }: Frame, { url, namespace }: Shop, name: readonly ['pay', nu
     declines,
   );
 
-/** Half of an attempt's time: whoever waits for the other's lock takes longer. */
+/** Half the time of an attempt. If one context waited for the other's lock, the call would take longer. */
 const SOON_MS = 7000;
 
-describe('a service worker that uses the package, too', () => {
+describe('a service worker that uses the package as well as the page', () => {
   test.each([
     ['named', ['pay', 1]],
     ['unnamed', undefined],
-  ] as const)('passes a %s call through with its key, without waiting for the page', async (_, name) => {
+  ] as const)('sends a %s call with its key, without waiting for the page', async (_, name) => {
     const shop = new Shop();
     const told = await pay(await behind(shop), shop, name);
     expect(told).toMatchObject({ status: 201, outcome: { type: 'fresh', attempts: 1 } });
@@ -65,7 +65,7 @@ describe('a service worker that uses the package, too', () => {
     expect(arrivals[0]?.headers['x-through']).toBe('service worker');
   });
 
-  test('makes no record of its own for it', async ({ shop }) => {
+  test('makes no record of its own for the call of the page', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.hold();
     const told = pay(frame, shop, ['pay', 1]);
@@ -76,7 +76,7 @@ describe('a service worker that uses the package, too', () => {
     expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
   });
 
-  test('leaves it to the page to send it again, under the one key', async ({ shop }) => {
+  test('does not retry the call of the page, which retries under one key', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.meets('unavailable-after-commit', 'lose-response');
     const told = await pay(frame, shop, ['pay', 1]);
@@ -84,7 +84,7 @@ describe('a service worker that uses the package, too', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(3);
   });
 
-  test('passes a GET with a name through past the cache', async ({ shop }) => {
+  test('sends a named GET past the cache', async ({ shop }) => {
     const frame = await behind(shop);
     const reads = await frame.run(
       async (lib, url, namespace) => {
@@ -99,7 +99,7 @@ describe('a service worker that uses the package, too', () => {
     expect(reads).toEqual(['1', '2', '3']);
   });
 
-  test('gives a key to a page’s plain fetch, and sends it again for it', async ({ shop }) => {
+  test('gives a key to a plain fetch of the page, and retries it', async ({ shop }) => {
     const frame = await behind(shop);
     await shop.meets('unavailable-after-commit');
     const status = await frame.run(async (_, url) => (await fetch(url, { method: 'POST', body: '{"cart":1}' })).status, shop.url);
@@ -108,18 +108,18 @@ describe('a service worker that uses the package, too', () => {
   });
 });
 
-test('a service worker’s offline page is no answer of the shop: unknown, and the key stays (A17)', async ({ shop }) => {
+test('the offline page of a service worker is no answer of the shop: unknown, and the key stays (A17)', async ({ shop }) => {
   const told = await pay(await behind(shop, 'offline-page'), shop, ['pay', 1]);
   expect(told).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'not-a-verdict' } });
   expect(await pending(createOnce({ namespace: shop.namespace }))).toHaveLength(1);
 });
 
-describe('a JSON answer that breaks off in its middle, behind a service worker', () => {
-  test.each(['passes', 'ends-what-breaks'] as const)('that %s: it is asked for again, under the one key', async (kind) => {
+describe('a JSON answer that breaks off behind a service worker', () => {
+  test.each(['passes', 'ends-what-breaks'] as const)('that %s: the page sends the same key again', async (kind) => {
     const shop = new Shop();
     const frame = await behind(shop, kind);
     await shop.meets('truncate');
-    // What has arrived by then is a part, or nothing: then only such a shop is asked again.
+    // The page gets a part of the body, or an empty body. After an empty one it sends again only because this shop may decline in the body.
     const told = await pay(frame, shop, ['pay', 1], true);
     expect(told).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
     expect(sends(await shop.oneEffect())).toHaveLength(2);

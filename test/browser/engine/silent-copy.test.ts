@@ -1,7 +1,7 @@
 /**
- * Goal: a copy that the browser sends by itself, when a kept-alive connection dies after the charge, and that meets a refusal in
- * front of the application, costs nobody a second charge. Method: a real server that destroys the first connection after its
- * effect and refuses the copy. The client marks no request, so the server can't tell copies from attempts.
+ * Goal: when a kept-alive connection dies after the charge, the browser sends a copy by itself, and a gateway may refuse it. Nobody is
+ * charged twice. Method: a real server destroys the first connection after its effect and refuses the copy. The client does not
+ * mark its requests, so the server can't tell copies from attempts.
  */
 import { describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
@@ -11,12 +11,12 @@ import { client, Shop, test } from '../support/shop.js';
 
 const ORDER = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"cart":1}', once: ['pay', 1] } as const;
 
-/** A connection that was used before is what browsers send a request on a second time. */
+/** Uses a connection before the payment: browsers send a copy only on a connection that was used before. */
 async function onKeptAliveConnection(shop: Shop): Promise<void> {
   for (let n = 0; n < 3; n++) await shop.ledger();
 }
 
-describe('a charge whose connection dies, and a copy that is refused in front', () => {
+describe('a charge whose connection dies, and a copy that a gateway refuses', () => {
   test.each(['unauthorized', 'rate-limited'] as const)('%s: unknown, and the next press sends the same key', async (refusal) => {
     const shop = new Shop();
     const once = createOnce({ ...SOON, namespace: shop.namespace, limits: { attempts: 1 } });
@@ -33,14 +33,14 @@ describe('a charge whose connection dies, and a copy that is refused in front', 
       expect(refused).toBeInstanceOf(Response);
     }
     expect(await pending(once)).toMatchObject([{ name: ['pay', 1], sent: 'maybe' }]);
-    // A browser that sent no copy meets the refusal now.
+    // In a browser that sends no copy, the first of these presses meets the refusal.
     const presses = [];
     for (let n = 0; n < 2; n++) presses.push(outcomeOf(await once.fetch(shop.url, ORDER).catch((error: unknown) => error))?.effect);
     expect(presses.at(-1)).toBe('done');
     await shop.oneEffect();
   });
 
-  test('a decline by the application is still none', async ({ shop }) => {
+  test('a decline by the application still means none', async ({ shop }) => {
     const once = client(shop);
     const declined = await once.fetch(shop.url, { ...ORDER, body: '{"cart":1,"card":"declined"}' });
     expect(outcomeOf(declined)).toMatchObject({ type: 'rejected', effect: 'none' });

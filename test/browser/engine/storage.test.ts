@@ -1,6 +1,6 @@
 /**
- * Goal: whatever becomes of the store under an operation, at most one effect and no lie. Method: the real IndexedDB, cleared,
- * closed, upgraded, full or silent; a real server counts.
+ * Goal: whatever happens to the store during an operation, there is at most one effect and no untrue outcome. Method: the real IndexedDB,
+ * cleared, closed, upgraded, full or without an answer; a real server counts.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { operation, pending, subscribe } from '../../../src/entries/index.js';
@@ -22,7 +22,7 @@ const caught = (work: Promise<unknown>) =>
     (error) => error,
   );
 
-/** A client with a database of its own: what happens to it happens to no other test. */
+/** A client with its own database, so that no other test notices what happens to it. */
 function client(shop: Shop, options: OnceOptions = {}) {
   const name = freshName();
   const events: OnceEvent[] = [];
@@ -33,7 +33,7 @@ function client(shop: Shop, options: OnceOptions = {}) {
 
 const test = inShop.extend('own', ({ shop }) => client(shop));
 
-/** A call whose first attempt was answered by a 503 after its effect, and which waits a second. */
+/** A call whose first attempt got a 503 after its effect, and which now waits for a second. */
 async function waiting(shop: Shop, { once }: ReturnType<typeof client>) {
   await shop.meets({ name: 'unavailable-after-commit', retryAfter: 1 });
   const told = once.fetch(shop.url, ORDER).then(
@@ -49,20 +49,20 @@ const full = () => {
   throw new DOMException('no room', 'QuotaExceededError');
 };
 
-/** What a reload forgets. */
+/** Drops what a reload drops. */
 const forgetMemory = (): void => {
   for (const symbol of ['oncefetch', 'oncefetch.memory']) delete (globalThis as unknown as Record<symbol, unknown>)[Symbol.for(symbol)];
 };
 
 describe('while an operation waits between two attempts', () => {
-  test('its site’s data are cleared: it sends nothing more under a key that nobody knows any longer', async ({ shop }) => {
+  test('the data of its site are cleared: it does not send a key again that is stored nowhere', async ({ shop }) => {
     const { told } = await waiting(shop, client(shop));
     await fetch('/site/clear.html');
     expect(await told).toMatchObject({ outcome: { effect: 'unknown' } });
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('its database is upgraded by another version of the app: it goes on, in the upgraded one', async ({ shop, own }) => {
+  test('another version of the app upgrades its database: it goes on in the upgraded database', async ({ shop, own }) => {
     const { told } = await waiting(shop, own);
     (await settled(indexedDB.open(own.name, 9))).close();
     expect(await told).toMatchObject({ status: 201, outcome: { type: 'replayed', storedIn: 'disk' } });
@@ -70,7 +70,7 @@ describe('while an operation waits between two attempts', () => {
     await shop.oneEffect();
   });
 
-  test('its connection is lost, as iOS does in the background: it goes on', async ({ shop, own }) => {
+  test('its connection is closed, as iOS does in the background: it goes on', async ({ shop, own }) => {
     let connection: IDBDatabase | undefined;
     undo.push(
       replaceMethod(
@@ -90,7 +90,7 @@ describe('while an operation waits between two attempts', () => {
     await shop.oneEffect();
   });
 
-  test('the disk fills up: the answer is told, and what became of it is kept in mind here', async ({ shop, own }) => {
+  test('the disk fills up: the caller gets the answer, and this page remembers the end', async ({ shop, own }) => {
     const { told } = await waiting(shop, own);
     write(() => full);
     expect(await told).toMatchObject({ status: 201, outcome: { effect: 'done' } });
@@ -101,8 +101,8 @@ describe('while an operation waits between two attempts', () => {
   });
 });
 
-describe('a store without room', () => {
-  test('that showed no record: the operation is kept in memory, and it says so', async ({ shop, own }) => {
+describe('a store that is full', () => {
+  test('and has no record of the name: the record is kept in memory, and the outcome says so', async ({ shop, own }) => {
     await pending(own.once);
     write(() => full);
     await shop.meets('unavailable-after-commit');
@@ -112,7 +112,7 @@ describe('a store without room', () => {
     await shop.oneEffect();
   });
 
-  test('that holds the name already: nothing is sent, because of the earlier key', async ({ shop }) => {
+  test('and has a record of the name: nothing is sent, because of the earlier key', async ({ shop }) => {
     const own = client(shop, { limits: { attempts: 1 } });
     await shop.meets('unavailable-after-commit');
     const first = outcomeOf(await own.once.fetch(shop.url, ORDER));
@@ -125,7 +125,7 @@ describe('a store without room', () => {
     expect(own.codes()).not.toContain('store-degraded');
   });
 
-  test('where it is required: nothing is sent', async ({ shop }) => {
+  test('with durability required: nothing is sent', async ({ shop }) => {
     const own = client(shop, { durability: 'required' });
     await pending(own.once);
     write(() => full);
@@ -139,7 +139,7 @@ describe("durability: 'required', and a database that dies between the first and
   test.each<[string, () => void]>([
     ['it takes no more writes', () => write(() => full)],
     [
-      'its connection is lost, and it opens no more',
+      'its connection is lost, and it cannot be opened again',
       () => {
         undo.push(
           replaceMethod(IDBDatabase, 'transaction', () => () => {
@@ -153,7 +153,7 @@ describe("durability: 'required', and a database that dies between the first and
         );
       },
     ],
-  ])('%s: the charge is told as done, and the next page finds it under its key', async (_, dies) => {
+  ])('%s: the outcome is done, and the next page finds the charge under the same key', async (_, dies) => {
     const shop = new Shop();
     const own = client(shop, { durability: 'required' });
     await shop.hold();
@@ -187,17 +187,17 @@ test('localStorage with room for a key, but not for a long request: the key is s
   await shop.oneEffect();
 });
 
-describe('a store that cannot be looked at', () => {
+describe('a store that cannot be read', () => {
   const silent = () => undo.push(replaceMethod(IDBFactory, 'open', () => () => ({})));
 
-  test('makes a named call fail before anything is sent, because an earlier key may be in it', async ({ shop, own }) => {
+  test('makes a named call fail before anything is sent, because it may have an earlier key', async ({ shop, own }) => {
     silent();
     const error = await caught(own.once.fetch(shop.url, ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', sent: 'maybe' }, cause: { reason: 'blocked' } });
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('is asked again by the next call, which finds the key of before', async ({ shop, own }) => {
+  test('is read again by the next call, which finds the earlier key', async ({ shop, own }) => {
     await shop.meets('lose-response');
     await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
     (await settled(indexedDB.open(own.name, 7))).close();
@@ -210,8 +210,8 @@ describe('a store that cannot be looked at', () => {
   });
 });
 
-describe('after the site’s data were cleared (A31)', () => {
-  test('a random key is gone, and the same press of Pay is another effect; the docs say so', async ({ shop, own }) => {
+describe('after the data of the site were cleared (A31)', () => {
+  test('a random key is gone, and the next press of Pay is another effect, as the docs say', async ({ shop, own }) => {
     await shop.meets('lose-response');
     await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
     await fetch('/site/clear.html');
@@ -219,7 +219,7 @@ describe('after the site’s data were cleared (A31)', () => {
     expect((await shop.ledger()).effects).toHaveLength(2);
   });
 
-  test('a random key is gone for a press that waits in another tab, too; the docs say so', async ({ shop }) => {
+  test('a random key is gone for a press that waits in another tab, too, as the docs say', async ({ shop }) => {
     const [one, other] = [await openFrame(), await openFrame({ copy: 'b' })];
     const press = (frame: Frame) =>
       frame.run(
@@ -238,7 +238,7 @@ describe('after the site’s data were cleared (A31)', () => {
     expect((await shop.ledger()).effects).toHaveLength(2);
   });
 
-  test('a derived key is the same as before: one effect', async ({ shop }) => {
+  test('a derived key is the same again: one effect', async ({ shop }) => {
     const own = client(shop, {});
     const order = { ...ORDER, once: { operation: ['pay', 1], key: derived } } as const;
     await shop.meets('lose-response');

@@ -1,6 +1,6 @@
 /**
- * Goal: a reload, another tab or a frozen one leave one effect, and everybody is told what became of it. Method: frames of
- * one origin, each with the package of its own, real locks and a real IndexedDB; answers are held until the test lets them go.
+ * Goal: with a reload, another tab or a frozen tab there is one effect, and every caller gets the outcome. Method: frames of
+ * one origin, each with its own package, real locks and a real IndexedDB; the shop holds its answers until the test releases them.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { clear, pending, settle } from '../../../src/entries/index.js';
@@ -23,7 +23,7 @@ interface Asks {
   readonly keep?: 'disk';
 }
 
-/** Presses Pay in a realm: what its caller is told. */
+/** Presses Pay in a realm. Returns the end of the call. */
 const pay = ({ run }: Realm, { url, namespace }: Shop, { card = 'good', limits = {}, keep }: Asks = {}): Promise<Told> =>
   run(
     async (lib, url, namespace, card, limits, keep) => {
@@ -47,7 +47,7 @@ const pay = ({ run }: Realm, { url, namespace }: Shop, { card = 'good', limits =
     keep,
   );
 
-/** Presses Pay in a realm that is not going to live long enough to be told. */
+/** Presses Pay in a realm that ends before its call. */
 const payAndForget = (realm: Realm, shop: Shop): void => void pay(realm, shop).catch(() => {});
 
 /** Resolves when a call in that realm waits for another context. */
@@ -63,7 +63,7 @@ const waits = ({ run }: Realm, { namespace }: Shop): Promise<void> =>
   }, namespace);
 
 describe('a reload in the middle of an attempt', () => {
-  test('loses neither the operation nor its key: the next press adopts it, one effect', async ({ shop }) => {
+  test('keeps the operation and its key: the next press goes on with it, one effect', async ({ shop }) => {
     await shop.hold();
     const frame = await openFrame();
     payAndForget(frame, shop);
@@ -73,12 +73,12 @@ describe('a reload in the middle of an attempt', () => {
     expect(await pending(createOnce({ namespace: shop.namespace }))).toMatchObject([{ name: ['pay', 1], key: first?.key, sent: 'maybe' }]);
     const told = await pay(frame, shop);
     expect(told).toMatchObject({ status: 201, body: { charge: 1 }, outcome: { type: 'replayed', resumed: true, key: first?.key } });
-    // Firefox lets a page that it reloads send once more before it ends.
+    // Firefox lets a page send once more while it reloads.
     expect(sends(await shop.oneEffect()).length).toBeGreaterThanOrEqual(2);
     expect(await pending(createOnce({ namespace: shop.namespace }))).toEqual([]);
   });
 
-  test('and another card then: under the same key, so that only one of them can be charged', async ({ shop }) => {
+  test('and then another card: sent under the same key, so that only one of the two can be charged', async ({ shop }) => {
     await shop.hold();
     const frame = await openFrame();
     payAndForget(frame, shop);
@@ -91,7 +91,7 @@ describe('a reload in the middle of an attempt', () => {
     await shop.oneEffect();
   });
 
-  test('five times over: one effect', async ({ shop }) => {
+  test('five times in a row: one effect', async ({ shop }) => {
     await shop.meets('hang', 'hang-after-commit', 'hang', 'hang-after-commit', 'hang');
     const frame = await openFrame();
     for (let n = 1; n <= 5; n++) {
@@ -99,7 +99,7 @@ describe('a reload in the middle of an attempt', () => {
       await shop.arrived(n);
       await frame.reload();
     }
-    // Firefox lets a page that it reloads send once more, and even hear the answer: then it is settled already.
+    // Firefox lets a page send once more while it reloads, and even get the answer: then the operation is settled already.
     expect(await pay(frame, shop)).toMatchObject({ outcome: { type: 'replayed', effect: 'done' } });
     await shop.oneEffect();
   });
@@ -109,7 +109,7 @@ describe.each([
   ['tab', openFrame],
   ['worker', openWorker],
 ])('a second %s', (_, openSecond) => {
-  test('waits for the lock and gets that outcome: nothing is sent again', async ({ shop }) => {
+  test('waits for the lock and gets the outcome of the first: nothing is sent again', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.hold();
     const told = pay(first, shop);
@@ -123,7 +123,7 @@ describe.each([
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('gets the answer itself where answers are kept on disk', async ({ shop }) => {
+  test('gets the answer itself if answers are kept on disk', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.hold();
     const told = pay(first, shop, { keep: 'disk' });
@@ -138,7 +138,7 @@ describe.each([
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('that waits is told of a refusal, and does not try again on its own (A33)', async ({ shop }) => {
+  test('that waits gets the refusal of the first, and does not send by itself (A33)', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.hold();
     const told = pay(first, shop, { card: 'declined' });
@@ -150,12 +150,12 @@ describe.each([
     expect((await toldSecond).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
     const { effects, arrivals } = await shop.ledger();
     expect([effects.length, sends(arrivals).length]).toEqual([0, 1]);
-    // Whoever presses Pay after that means another payment, under another key.
+    // The next press is another payment, under another key.
     expect(await pay(second, shop)).toMatchObject({ status: 201, outcome: { type: 'fresh', resumed: false } });
     expect(new Set((await shop.ledger()).arrivals.map(({ key }) => key)).size).toBe(2);
   });
 
-  test('takes over as soon as the first is closed in the middle of its attempt, under the same key', async ({ shop }) => {
+  test('takes over under the same key as soon as the first is closed in the middle of its attempt', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await shop.meets('hang-after-commit');
     payAndForget(first, shop);
@@ -167,7 +167,7 @@ describe.each([
     expect(sends(await shop.oneEffect())).toHaveLength(2);
   });
 
-  test('behind one that never lets go, as when it is frozen, waits for an attempt’s time and goes on with the same key', async ({ shop }) => {
+  test('behind a tab that never releases its lock, as a frozen one, waits for the time of an attempt, then goes on with the same key', async ({ shop }) => {
     const [first, second] = await Promise.all([openFrame(), openSecond()]);
     await first.run(() => {
       const { request } = LockManager.prototype;
@@ -187,13 +187,13 @@ describe.each([
   });
 });
 
-describe('a tab whose lock is taken away in the middle of its attempt, as WebKit does in the back-forward cache, takes it back', () => {
+describe('a tab whose lock is taken away in the middle of its attempt, as WebKit does in the back-forward cache, takes the lock back', () => {
   const steal = async (shop: Shop) => {
     const name = await shop.stealLock();
     await expect.poll(() => shop.locks()).toContain(name);
   };
 
-  test('nobody settles what it sends', async ({ shop }) => {
+  test('another tab cannot settle its operation', async ({ shop }) => {
     const frame = await openFrame();
     await shop.hold();
     const told = pay(frame, shop);
@@ -208,7 +208,7 @@ describe('a tab whose lock is taken away in the middle of its attempt, as WebKit
     await shop.oneEffect();
   });
 
-  test('an equal call without a name in another tab is a call of its own', async ({ shop }) => {
+  test('an equal call without a name in another tab is another operation', async ({ shop }) => {
     const frame = await openFrame();
     await shop.hold();
     const order = { method: 'POST', body: '{"cart":1}' };
@@ -233,7 +233,7 @@ describe('a tab whose lock is taken away in the middle of its attempt, as WebKit
 });
 
 describe('a tab that waits between two attempts', () => {
-  /** A frame whose first attempt met a 503, and which waits a second. */
+  /** A frame whose first attempt got a 503, and which now waits for a second. */
   const waiting = async (shop: Shop, who: string) => {
     localStorage.setItem('who', who);
     await shop.meets({ name: 'unavailable-after-commit', retryAfter: 1 });
@@ -249,7 +249,7 @@ describe('a tab that waits between two attempts', () => {
     return { told, key: first?.key };
   };
 
-  test('sends nothing more once another person is logged in, in another tab (A12)', async ({ shop }) => {
+  test('sends nothing more once another user logs in, in another tab (A12)', async ({ shop }) => {
     const { told } = await waiting(shop, `${shop.namespace}-1`);
     localStorage.setItem('who', `${shop.namespace}-2`);
     expect(await told).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'identity' } });
@@ -265,11 +265,11 @@ describe('a tab that waits between two attempts', () => {
   });
 });
 
-describe('a page that navigates in the very tick of its answer', () => {
+describe('a page that navigates in the same tick in which it gets its answer', () => {
   test.each([
     ['named', ['pay', 1]],
     ['unnamed', undefined],
-  ] as const)('leaves no unsettled %s operation behind (A6)', async (_, name) => {
+  ] as const)('leaves no unsettled %s operation (A6)', async (_, name) => {
     const shop = new Shop();
     const frame = await openFrame();
     for (let n = 0; n < 5; n++) {

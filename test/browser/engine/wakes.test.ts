@@ -1,6 +1,6 @@
 /**
- * Goal: what a browser knows of the network and of its page cuts and stretches waits between attempts, and is never taken
- * for the truth. Method: the browser's own events, a wait that is too long for a test, and a real server.
+ * Goal: events of the network and of the page end or prolong waits between attempts, but are never taken for proof. Method: the
+ * browser's own events, a wait that is longer than a test, and a real server.
  */
 import { afterEach, describe, expect } from 'vitest';
 import { operation, pending } from '../../../src/entries/index.js';
@@ -15,19 +15,19 @@ afterEach(() => {
 
 const ORDER = { method: 'POST', body: '{"cart":1}', once: ['pay', 1] } as const;
 
-/** What the device says of the network. */
+/** Sets what `navigator.onLine` says. */
 function network(online: boolean): void {
   undo.push(replaceProperty(navigator, 'onLine', { get: () => online }));
 }
-/** What the page is told. */
+/** Shows or hides the page. */
 function visibility(state: DocumentVisibilityState): void {
   undo.push(replaceProperty(document, 'visibilityState', { get: () => state }));
   document.dispatchEvent(new Event('visibilitychange'));
 }
 
-/** A call that met a fault, and waits longer than a test; its answer in an object, so that nobody awaits it by the way. */
+/** A call that met a fault, and now waits longer than a test. Its answer is wrapped in an object, so that `await` does not wait for it. */
 async function waiting(shop: Shop, fault: Parameters<Shop['meets']>[0] = 'unavailable') {
-  // Backoff draws its time from the whole range.
+  // Backoff draws its time from the whole range, so this makes it long.
   const { random } = Math;
   Math.random = () => 0.99;
   undo.push(() => {
@@ -43,7 +43,7 @@ async function waiting(shop: Shop, fault: Parameters<Shop['meets']>[0] = 'unavai
   return { answer };
 }
 
-/** Whether the second attempt comes within half a second. */
+/** Whether the second attempt arrives within half a second. */
 async function wakes(shop: Shop): Promise<boolean> {
   for (let n = 0; n < 10; n++) {
     if (sends((await shop.ledger()).arrivals).length > 1) return true;
@@ -56,8 +56,8 @@ describe('a wait between two attempts', () => {
   test.each<[string, () => unknown]>([
     ['the network comes back', () => dispatchEvent(new Event('online'))],
     ['the page is shown again', () => visibility('visible')],
-    ['the page comes back from the back-forward cache', () => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))],
-  ])('ends when %s: the next attempt leaves at once', async (_, wake) => {
+    ['the page is restored from the back-forward cache', () => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))],
+  ])('ends when %s: the next attempt is sent at once', async (_, wake) => {
     const shop = new Shop();
     const { answer } = await waiting(shop);
     expect(await wakes(shop)).toBe(false);
@@ -77,7 +77,7 @@ describe('a wait between two attempts', () => {
     expect(await wakes(shop)).toBe(false);
   });
 
-  test('goes on whatever happens when the server said when to come back', async ({ shop }) => {
+  test('goes on if the server said when to retry, whatever event comes', async ({ shop }) => {
     await waiting(shop, { name: 'unavailable', retryAfter: 60 });
     dispatchEvent(new Event('online'));
     visibility('visible');
@@ -88,7 +88,7 @@ describe('a wait between two attempts', () => {
 describe('a device that says it is offline', () => {
   const pay = (shop: Shop, offlineWaitMs: number) => createOnce({ namespace: shop.namespace, limits: { offlineWaitMs } }).fetch(shop.url, ORDER);
 
-  test('makes the first attempt wait until it says something else', async ({ shop }) => {
+  test('makes the first attempt wait until the device is online', async ({ shop }) => {
     network(false);
     const answer = pay(shop, 60_000);
     await expect.poll(() => operation(createOnce({ namespace: shop.namespace }), ['pay', 1]).state).toMatchObject({ phase: 'waiting', why: 'offline' });
@@ -99,7 +99,7 @@ describe('a device that says it is offline', () => {
     expect(sends(await shop.oneEffect())).toHaveLength(1);
   });
 
-  test('is not believed for ever: the first attempt leaves after offlineWaitMs, and the shop can be paid at (A27)', async ({ shop }) => {
+  test('is not believed for ever: the first attempt is sent after offlineWaitMs, and pays (A27)', async ({ shop }) => {
     network(false);
     const began = performance.now();
     const answer = await pay(shop, 400);
@@ -108,7 +108,7 @@ describe('a device that says it is offline', () => {
     await shop.oneEffect();
   });
 
-  test('leaves a record that says that nothing was sent, which an abort takes away', async ({ shop }) => {
+  test('leaves a record that says that nothing was sent; an abort removes it', async ({ shop }) => {
     network(false);
     const controller = new AbortController();
     const once = createOnce({ namespace: shop.namespace, limits: { offlineWaitMs: 60_000 } });

@@ -1,4 +1,4 @@
-/** Goal: workers, which have no localStorage and no page, pay once among themselves and with pages. Method: real ones, with bundles of their own. */
+/** Goal: workers, which have no localStorage and no page, pay once among themselves and with pages. Method: real workers, with their own bundles. */
 import { afterEach, describe, expect } from 'vitest';
 import { operation } from '../../../src/entries/index.js';
 import { createOnce } from '../realm/lib.js';
@@ -31,7 +31,7 @@ describe.each([
     await expect.poll(state).toMatchObject({ phase: 'settled', outcome: { effect: 'done', key: told.outcome?.key } });
   });
 
-  test('resolves an address without a page, and keeps unnamed calls apart', async ({ shop }) => {
+  test('resolves a relative URL without a page, and keeps calls without a name apart', async ({ shop }) => {
     const worker = await open();
     const path = new URL(shop.url).pathname;
     await worker.run(
@@ -47,7 +47,7 @@ describe.each([
   });
 });
 
-test('a worker that is ended in the middle of its attempt leaves its key to the page', async ({ shop }) => {
+test('a worker that ends in the middle of its attempt leaves its key to the page', async ({ shop }) => {
   await shop.meets('hang-after-commit');
   const [worker, frame] = await Promise.all([openWorker(), openFrame()]);
   pay(worker, shop).catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * Goal: what a form says is of its own operation and of whoever is here, also where the page changes under it. Method: the element
- * is moved, renamed, copied and asked at awkward moments, and the next user comes in the middle of a call.
+ * Goal: a form shows only the end of its own operation and of the user who is logged in, also while the page changes. Method: the
+ * test moves, renames, copies and checks the element at awkward moments, and logs the next user in during a call.
  */
 import { memoryStore, type Once, refresh, resumeOne, type ScanQuery } from 'oncefetch';
 import { describe, expect, test, vi } from 'vitest';
@@ -11,7 +11,7 @@ withForms();
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Takes the element out, gives it another name, and puts it back, as whoever sorts or morphs a page does. */
+/** Takes the element out, gives it another name, and puts it back, as code that sorts or morphs a page does. */
 function renameOutside(element: Element, name: string): void {
   const place = element.parentElement as HTMLElement;
   element.remove();
@@ -19,7 +19,7 @@ function renameOutside(element: Element, name: string): void {
   place.append(element);
 }
 
-test('another name while it is out of the page, in mid-call: the end of the old operation is not told as that of the new one', async () => {
+test('the element gets another name while it is out of the page, during a call: the end of the old operation is not shown for the new one', async () => {
   const page = show();
   await pressAndHold(page);
   renameOutside(page.element, 'pay 2');
@@ -30,7 +30,7 @@ test('another name while it is out of the page, in mid-call: the end of the old 
   expect([page.status(), page.element.state, page.outcomes]).toEqual(['', '', []]);
 });
 
-test('another name while it is out of the page, after a refusal: nothing of that is left', async () => {
+test('the element gets another name while it is out of the page, after a refusal: nothing of the refusal is left', async () => {
   const fetch = (async () => Response.json({ title: 'No.' }, { status: 402 })) as unknown as typeof globalThis.fetch;
   const page = show({ client: { fetch } });
   page.press();
@@ -40,7 +40,7 @@ test('another name while it is out of the page, after a refusal: nothing of that
   expect(page.element.state).toBe('');
 });
 
-test('the same name set once more in mid-call changes nothing', async () => {
+test('setting the same name again during a call changes nothing', async () => {
   const page = show();
   await pressAndHold(page);
   page.element.setAttribute('operation', 'pay 1');
@@ -49,7 +49,7 @@ test('the same name set once more in mid-call changes nothing', async () => {
   expect(page.outcomes.map(({ moment }) => moment)).toEqual(['done']);
 });
 
-test('who logs in while the call of the user before is under way can press at once', async () => {
+test('a user who logs in during the call of the user before can press at once', async () => {
   const shop = new Shop();
   let user = `${shop.namespace}-ann`;
   const page = show({ shop, client: { namespace: () => user }, fields: '<input name="bags" value="2"><button>Pay</button>' });
@@ -66,9 +66,9 @@ test('who logs in while the call of the user before is under way can press at on
 });
 
 test.each<[string, (page: OnPage) => void, string]>([
-  ['somebody else is here', ({ once }) => refresh(once), 'bob'],
-  ['the element is for another operation', ({ element }) => element.setAttribute('operation', 'pay 2'), ''],
-])('in mid-call %s: the pressed button is not busy with that any more, and with a press of theirs until its end', async (_, change, next) => {
+  ['another user logs in', ({ once }) => refresh(once), 'bob'],
+  ['the element gets another name', ({ element }) => element.setAttribute('operation', 'pay 2'), ''],
+])('during a call %s: the button is no longer busy with that call, and is busy with the next press until its end', async (_, change, next) => {
   const shop = new Shop();
   let user = `${shop.namespace}-ann`;
   const page = show({ shop, client: { namespace: () => user }, fields: '<button data-once-busy="Paying…"><b>Pay</b></button>' });
@@ -86,7 +86,7 @@ test.each<[string, (page: OnPage) => void, string]>([
   expect(button.outerHTML).toBe('<button data-once-busy="Paying…"><b>Pay</b></button>');
 });
 
-test('in a shadow root too, the focus goes from the button that asks to what is said', async () => {
+test('in a shadow root, the focus moves from the check button to the status line', async () => {
   const page = show({ client: { limits: { attempts: 1 } } });
   await page.shop.meets('lose-response', 'lose-response');
   page.press();
@@ -100,10 +100,10 @@ test('in a shadow root too, the focus goes from the button that asks to what is 
   await expect.poll(() => root.activeElement?.getAttribute('role')).toBe('status');
 });
 
-test('nothing was sent, and it is asked: it does not say that something may be done', async () => {
+test('check() before anything was sent does not say that something may be done', async () => {
   const store = memoryStore();
   const { read } = store;
-  // Slower than whoever asks at once.
+  // Slower than the first check.
   Object.assign(store, { read: (id: string) => pause(200).then(() => read(id)) });
   const page = show({ client: { store } });
   for (const ms of [0, 300]) {
@@ -114,14 +114,14 @@ test('nothing was sent, and it is asked: it does not say that something may be d
   }
 });
 
-describe('a payment of an earlier page is asked after before this one has read the store', () => {
+describe('check() of a payment of an earlier page, before this page has read the store,', () => {
   const DONE = 'It was done before, and was not sent again.';
   test.each<[string, meanwhile: (page: OnPage, earlier: Once, leave: () => void) => unknown, says: string, state: string]>([
     ['and nothing else happens', () => {}, 'Done.', 'done'],
-    ['and another tab finds out meanwhile', (_, earlier) => resumeOne(earlier, ['pay', '1']), DONE, 'already'],
-    ['and the element is for another operation by then', ({ element }) => element.setAttribute('operation', 'pay 2'), '', ''],
+    ['and another tab resumes it meanwhile', (_, earlier) => resumeOne(earlier, ['pay', '1']), DONE, 'already'],
+    ['and the element gets another name meanwhile', ({ element }) => element.setAttribute('operation', 'pay 2'), '', ''],
     [
-      'and somebody else is here by then',
+      'and another user logs in meanwhile',
       ({ once }, _, leave) => {
         leave();
         refresh(once);
@@ -129,7 +129,7 @@ describe('a payment of an earlier page is asked after before this one has read t
       '',
       '',
     ],
-  ])('%s: what it says is of its own operation and user', async (_, meanwhile, says, state) => {
+  ])("%s: shows only the end of the element's own operation and user", async (_, meanwhile, says, state) => {
     const store = memoryStore();
     const shop = new Shop();
     let user = `${shop.namespace}-ann`;
@@ -139,7 +139,7 @@ describe('a payment of an earlier page is asked after before this one has read t
     await earlier.fetch(shop.url, { method: 'POST', body: '{}', once: ['pay', '1'] }).catch(() => {});
     delete (globalThis as { [of: symbol]: unknown })[Symbol.for('oncefetch')];
     const { read, scan } = store;
-    // Slower than whoever asks at once.
+    // Slower than the check.
     let slow = true;
     const late = async (): Promise<void> => (slow ? pause(300) : undefined);
     const ofPage = {
@@ -161,10 +161,10 @@ describe('a payment of an earlier page is asked after before this one has read t
 });
 
 const FIELDS = '<input name="card"><button data-once-busy="Paying…"><b>Pay</b></button>';
-/** A server that declines, and says why at the field. */
+/** A server that declines the card, with a message for its field. */
 const declines = (async () => Response.json({ title: 'No.', errors: { card: 'Declined.' } }, { status: 402 })) as unknown as typeof globalThis.fetch;
 
-test('the next user, who logged in while the element was out of the page, reads nothing of what was refused before', async () => {
+test('a user who logs in while the element is out of the page sees nothing of the refusal before', async () => {
   let user = 'ann';
   const page = show({ client: { fetch: declines, namespace: () => user }, fields: FIELDS });
   page.press();
@@ -178,7 +178,7 @@ test('the next user, who logged in while the element was out of the page, reads 
   expect([page.element.textContent, page.element.state]).toEqual(['Pay', '']);
 });
 
-test('the app says itself what became of it: the form says no more that it is being sent', async () => {
+test('an app that shows the outcome itself: the status line is empty instead of "Sending…"', async () => {
   const page = show();
   page.element.addEventListener('once-outcome', (event) => event.preventDefault());
   page.press();
@@ -186,7 +186,7 @@ test('the app says itself what became of it: the form says no more that it is be
   expect([page.outcomes, page.element.state]).toMatchObject([[{ moment: 'done', answer: { charge: 1 } }], 'done']);
 });
 
-test('whoever hears the outcome gives the element another name: nothing is said of the new operation', async () => {
+test('a listener of the outcome gives the element another name: nothing is shown for the new operation', async () => {
   const page = show({ client: { fetch: declines }, fields: FIELDS });
   page.element.addEventListener('once-outcome', () => page.element.setAttribute('operation', 'pay 2'));
   page.press();
@@ -194,7 +194,7 @@ test('whoever hears the outcome gives the element another name: nothing is said 
   expect([page.outcomes.length, page.form.textContent, page.element.state]).toEqual([1, 'Pay', '']);
 });
 
-test('a framework renders all that is inside anew: what is said stands in the new line', async () => {
+test('a framework renders the content of the element again: the new status line shows the end', async () => {
   const page = show({ fields: FIELDS });
   await page.says('');
   page.element.innerHTML = String(page.element.innerHTML);
@@ -202,7 +202,7 @@ test('a framework renders all that is inside anew: what is said stands in the ne
   await page.says('Done.');
 });
 
-test('a framework renders the form anew in mid-call: what was refused stands at the new fields', async () => {
+test('a framework renders the form again during a call: the new fields show the refusal', async () => {
   let answers: (() => void) | undefined;
   const fetch = (async () => {
     await new Promise<void>((resolve) => {
@@ -221,7 +221,7 @@ test('a framework renders the form anew in mid-call: what was refused stands at 
   expect([form.querySelector('[data-error-for=card]')?.textContent, form.hasAttribute('aria-busy')]).toEqual(['Declined.', false]);
 });
 
-test('a framework morphs the page to what the server renders: what is said, and the button that asks, are back at once', async () => {
+test('a framework morphs the page to the HTML of the server: the status text and the check button are back at once', async () => {
   const page = show({ client: { limits: { attempts: 1 } }, fields: FIELDS });
   await page.shop.meets('lose-response');
   page.press();
@@ -241,7 +241,7 @@ test('a framework morphs the page to what the server renders: what is said, and 
   expect([line.textContent, page.element.getAttribute('state')]).toEqual(['Paid by the server.', 'done']);
 });
 
-test('a framework morphs the page for who has logged in: what was said to the user before is not back', async () => {
+test('a framework morphs the page for another user who has logged in: the text for the user before does not come back', async () => {
   let user = crypto.randomUUID();
   const page = show({ client: { namespace: () => user, fetch: declines }, fields: FIELDS });
   page.press();
@@ -253,7 +253,7 @@ test('a framework morphs the page for who has logged in: what was said to the us
   expect([page.status(), page.element.state, page.element.hasAttribute('state')]).toEqual(['', '', false]);
 });
 
-test('a copy of an element that is at work, for another operation: nothing is at work there', async () => {
+test('a copy of a busy element, for another operation, is not busy', async () => {
   const page = show({ fields: FIELDS });
   await pressAndHold(page);
   const copy = page.element.cloneNode(true) as typeof page.element;
@@ -267,7 +267,7 @@ test('a copy of an element that is at work, for another operation: nothing is at
   expect(page.form.innerHTML).toBe(FIELDS);
 });
 
-test('a copy of an element that was refused: its fields are not', async () => {
+test('a copy of a refused element has no messages at its fields', async () => {
   const page = show({ client: { fetch: declines }, fields: FIELDS });
   page.press();
   await page.says('No.');
@@ -277,7 +277,7 @@ test('a copy of an element that was refused: its fields are not', async () => {
   expect(copy.querySelector('form')?.innerHTML).toBe(FIELDS);
 });
 
-test('a framework puts another element in its place in mid-call: what was pressed is told there', async () => {
+test('a framework replaces the element during a call: the new element shows the end', async () => {
   let answer: ((refusal: Response) => void) | undefined;
   const fetch = (() => new Promise<Response>((resolve) => void (answer = resolve))) as typeof globalThis.fetch;
   const page = show({ client: { fetch }, fields: FIELDS });
@@ -294,9 +294,9 @@ test('a framework puts another element in its place in mid-call: what was presse
 const full = { ...memoryStore(), update: () => Promise.reject(new Error('full')) };
 const lost = (async () => Promise.reject(new TypeError('Failed to fetch'))) as typeof globalThis.fetch;
 test.each([
-  ['of what could not be stored', { store: full }, '<button>Pay</button>'],
-  ['of a button’s own operation', { fetch: lost, limits: { attempts: 1 } }, '<button data-once-operation="draft 1">Save</button>'],
-])('that nobody knows yet what became %s stays on the screen', async (_, client, fields) => {
+  ['for a record that could not be stored', { store: full }, '<button>Pay</button>'],
+  ['for the own operation of a button', { fetch: lost, limits: { attempts: 1 } }, '<button data-once-operation="draft 1">Save</button>'],
+])('"Not sure yet" stays on the screen %s', async (_, client, fields) => {
   const page = show({ client, fields });
   await page.says('');
   page.press();
@@ -307,7 +307,7 @@ test.each([
   expect([page.status().slice(0, 12), page.element.state]).toEqual(['Not sure yet', 'unknown']);
 });
 
-describe('the form is edited after a lost answer, and what was sent before is done', () => {
+describe('the form is edited after a lost answer, and the first request took effect:', () => {
   const fields = '<input name="amount" value="100"><button>Pay</button>';
   const edit = ({ form }: OnPage, value: string): void => {
     (form.elements.namedItem('amount') as HTMLInputElement).value = value;
@@ -321,7 +321,7 @@ describe('the form is edited after a lost answer, and what was sent before is do
   const open = () => show({ client: { limits: { attempts: 1 } }, element: 'operation="pay 1" next="/never"', fields });
   const SAID = 'It was done before, and was not sent again.';
 
-  test('which "Check" finds out: it does not say that the edited form is done, and stays on the page', async () => {
+  test('"Check" finds the end: the form does not say that the edited form is done, and stays on the page', async () => {
     const page = open();
     await lost(page);
     edit(page, '200');
@@ -331,7 +331,7 @@ describe('the form is edited after a lost answer, and what was sent before is do
     await page.shop.oneEffect();
   });
 
-  /** Every kind of field that a browser has, in a fieldset that the page disables while the form is being sent. */
+  /** Every kind of field, in a fieldset that the page disables while the form is being sent. */
   const KINDS = `<fieldset>
     <input name="amount" value="100"><textarea name="note">thanks</textarea>
     <select name="bags" multiple><option selected>1<option>2<option selected>3</select>
@@ -343,9 +343,9 @@ describe('the form is edited after a lost answer, and what was sent before is do
     <input name="agreed" value="yes">`;
 
   test.each<[string, (page: OnPage) => void, string]>([
-    ['nothing else has changed: it says that it is done', () => {}, 'Done.'],
-    ['it was edited before: it does not say so of the edited form', (page) => edit(page, '200'), SAID],
-  ])('which "Check" finds out, while the page has disabled its fields, and %s', async (_, before, says) => {
+    ['the form was not edited: it says "Done."', () => {}, 'Done.'],
+    ['the form was edited: it does not say "Done." of the edited form', (page) => edit(page, '200'), SAID],
+  ])('"Check" finds the end, while the page has disabled the fields, and %s', async (_, before, says) => {
     const page = show({ client: { limits: { attempts: 1 } }, fields: KINDS });
     const fieldset = page.form.querySelector('fieldset') as HTMLFieldSetElement;
     new MutationObserver(() => {
@@ -358,7 +358,7 @@ describe('the form is edited after a lost answer, and what was sent before is do
     await page.shop.oneEffect();
   });
 
-  test('which another tab finds out: it does not say that the edited form is done', async () => {
+  test('another tab finds the end: the form does not say that the edited form is done', async () => {
     const page = open();
     await lost(page);
     edit(page, '200');
@@ -368,7 +368,7 @@ describe('the form is edited after a lost answer, and what was sent before is do
     await page.shop.oneEffect();
   });
 
-  test('but where it was edited back, or only after it was said, it says that it is done', async () => {
+  test('a form that is edited back, or edited only after the end, says "Done."', async () => {
     const page = show({ client: { limits: { attempts: 1 } }, fields });
     await lost(page);
     edit(page, '200');

@@ -1,4 +1,4 @@
-/** Goal: `defineOnceForm` refuses what is wrong at once. Method: each wrong argument, and the message that names it. */
+/** Goal: `defineOnceForm` refuses wrong arguments at once. Method: each wrong argument, and the message that names it. */
 import { createOnce } from 'oncefetch';
 import { defineOnceForm } from 'oncefetch/form';
 import { expect, test } from 'vitest';
@@ -22,7 +22,7 @@ test.each([
   expect(() => defineOnceForm(client as never, options as never)).toThrow(new TypeError(says));
 });
 
-test('the name of an element is taken once', () => {
+test('a tag can be defined only once', () => {
   defineOnceForm(once, { tag: 'once-taken' });
   expect(() => defineOnceForm(once, { tag: 'once-taken' })).toThrow('once-form: <once-taken> is defined already; give the option tag');
 });

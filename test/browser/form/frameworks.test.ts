@@ -1,6 +1,6 @@
 /**
- * Goal: a form takes effect once, and only if the page lets it, whatever puts it into the page and wherever its submit is heard: React
- * hears it above the element, and Angular fills an element that is in the page already. Method: what they do, in each browser.
+ * Goal: a form takes effect once, and only if the page lets it, whatever framework puts it into the page and handles its submit: React
+ * listens above the element, and Angular fills an element that is in the page already. Method: what they do, in each browser.
  */
 import { operation } from 'oncefetch';
 import { act, createElement as h } from 'react';
@@ -19,7 +19,7 @@ afterEach(() => {
   for (const one of undo.splice(0)) one();
 });
 
-/** Hears submits on the page itself, where the last listeners are. */
+/** Listens to submits on the document, after all other listeners. */
 function listen(hear: (event: SubmitEvent) => void): void {
   document.addEventListener('submit', hear);
   undo.push(() => document.removeEventListener('submit', hear));
@@ -30,7 +30,7 @@ const arrivals = async (shop: Shop): Promise<number> => (await shop.ledger()).ar
 test.for([
   [false, 0, ''],
   [true, 1, 'Done.'],
-] as const)('React asks in `onSubmit` whether to pay, and the customer says %o', async ([pays, count, says], { shop }) => {
+] as const)('an app asks in `onSubmit` of React whether to pay, and the customer answers %o', async ([pays, count, says], { shop }) => {
   const tag = define(client(shop));
   const confirm = (event: { preventDefault(): void }): void => {
     if (!pays) event.preventDefault();
@@ -40,14 +40,14 @@ test.for([
   await act(() => root.render(h(tag, { operation: 'pay 1' }, h('p', { role: 'status' }), form)));
   undo.push(() => act(() => root.unmount()));
   (host.querySelector('form button') as HTMLElement).click();
-  // What had been sent would be stored and on its way by then.
+  // By then a request would have arrived.
   if (pays) await shop.arrived(1);
   else await new Promise((resolve) => setTimeout(resolve, 300));
   await vi.waitFor(() => expect(host.querySelector('[role=status]')?.textContent).toBe(says));
   expect(await arrivals(shop)).toBe(count);
 });
 
-test('a listener above the element stops the event: it is sent', async () => {
+test('a listener above the element stops the event: the element sends the form all the same', async () => {
   const page = show();
   page.element.parentElement?.addEventListener('submit', (event) => event.stopPropagation());
   page.press();
@@ -57,7 +57,7 @@ test('a listener above the element stops the event: it is sent', async () => {
   expect(await page.shop.oneEffect()).toHaveLength(1);
 });
 
-test('in a shadow root, where the page hears nothing of it, it is sent', async () => {
+test('in a shadow root, whose submit no listener of the page hears, the element sends the form', async () => {
   const page = show();
   host.attachShadow({ mode: 'open' }).append(page.element);
   page.press();
@@ -65,7 +65,7 @@ test('in a shadow root, where the page hears nothing of it, it is sent', async (
   await page.shop.oneEffect();
 });
 
-test('whoever hears the submit behind the element, as Turbo does, leaves it alone', async () => {
+test('a listener behind the element, such as Turbo, sees that the submit is taken', async () => {
   const page = show();
   const prevented: boolean[] = [];
   listen(({ defaultPrevented }) => prevented.push(defaultPrevented));
@@ -74,7 +74,7 @@ test('whoever hears the submit behind the element, as Turbo does, leaves it alon
   expect(prevented).toEqual([true]);
 });
 
-describe('the form comes after its element', () => {
+describe('a form that is added after its element', () => {
   async function filled(shop: Shop, late?: () => Promise<unknown>) {
     const element = document.createElement(define(client(shop)));
     element.setAttribute('operation', 'pay 1');
@@ -95,18 +95,18 @@ describe('the form comes after its element', () => {
     await shop.oneEffect();
   }
 
-  test('at once, as Angular renders it: nothing is missing', async ({ shop }) => {
+  test('at once, as by Angular: no error is reported', async ({ shop }) => {
     await filled(shop);
     expect(reported).toEqual([]);
   });
 
-  test('from the server: it is said that it was missing, and what is pressed then is sent once', async ({ shop }) => {
+  test('later, as by a streaming server: the missing form is reported, and later presses are sent once', async ({ shop }) => {
     await filled(shop, () => vi.waitFor(() => expect(reported).toHaveLength(1)));
     expect(reported).toEqual(['TypeError: once-form: the element must contain a form']);
   });
 });
 
-test('the name comes after the element, in the same moment, as Alpine and Angular bind it: nothing is missing', async ({ shop }) => {
+test('a name that is set right after the element is added, as by Alpine and Angular: no error is reported', async ({ shop }) => {
   const element = document.createElement(define(client(shop)));
   element.innerHTML = `<form method="post" action="${shop.url}"><button>Pay</button></form>`;
   host.append(element);
@@ -118,7 +118,7 @@ test('the name comes after the element, in the same moment, as Alpine and Angula
   await shop.oneEffect();
 });
 
-test('a framework changes what stands in the busy button, as Lit and Svelte do, by its neighbours: that shows when the button is idle', async () => {
+test('a framework changes the content of the busy button through neighbour nodes, as Lit and Svelte do: the idle button shows the change', async () => {
   const page = show({ fields: '<button data-once-busy="Paying…"><!---->2<!----> bags</button>' });
   const button = page.element.querySelector('button') as HTMLButtonElement;
   const [start] = button.childNodes as unknown as [Comment];
@@ -131,7 +131,7 @@ test('a framework changes what stands in the busy button, as Lit and Svelte do, 
   expect(button.innerHTML).toBe('<!---->about 3<!----> bags');
 });
 
-test('the server still sends the rest of the page, as where React streams it: what is pressed meanwhile is sent once', async ({ shop }) => {
+test('while the server still sends the rest of the page, as with streaming in React, a double press is sent once', async ({ shop }) => {
   const frame = document.createElement('iframe');
   host.append(frame);
   const inside = frame.contentWindow as Window & typeof globalThis & { readonly oncefetch: typeof Lib };
@@ -157,14 +157,14 @@ test('the server still sends the rest of the page, as where React streams it: wh
   await shop.oneEffect();
 });
 
-test('React hydrates a form that is defined already: it finds what the server has rendered, and what was typed stays', async ({ shop }) => {
+test('React hydrates a form that is defined already: it finds the rendered elements, and what the customer typed stays', async ({ shop }) => {
   const tag = define(client(shop));
   const fields = [h('input', { name: 'card', key: 1 }), h('button', { type: 'submit', key: 2 }, 'Pay')];
   const app = h(tag, { operation: 'pay 1' }, h('p', { role: 'status' }), h('form', { method: 'post', action: shop.url }, fields));
   host.innerHTML = renderToString(app);
   const card = host.querySelector('input') as HTMLInputElement;
   card.value = '4242';
-  // By then the element has read what is stored.
+  // By then the element has read its record.
   await expect.poll(() => operation(client(shop), ['pay', '1']).state.phase).toBe('idle');
   const complaints: unknown[] = [];
   const root = await act(() => hydrateRoot(host, app, { onRecoverableError: (error) => complaints.push(error) }));

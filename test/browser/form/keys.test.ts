@@ -1,6 +1,6 @@
 /**
- * Goal: each operation goes out under the key that the server rendered for it, whatever the page does with the hidden field
- * meanwhile. Method: a server that answers when the test says so, and notes the keys; the page changes as frameworks change it.
+ * Goal: each operation is sent under the key that the server rendered for it, whatever the page does with the hidden field
+ * meanwhile. Method: a server with scripted answers logs the keys; the page changes as frameworks change it.
  */
 import { memoryStore, type Store } from 'oncefetch';
 import { act, createElement as h, useState } from 'react';
@@ -15,7 +15,7 @@ const KEY = '<input type="hidden" name="idempotency-key" value="k-1">';
 const refused = (next: string): Response => Response.json({ title: 'Look again.', 'idempotency-key': next }, { status: 422 });
 const paid = (): Response => Response.json({ id: 1 }, { status: 201 });
 
-/** Notes the key of each request; the answers come in this order. */
+/** A server that logs the key of each request, and gives these answers in order. */
 function bank(...answers: (Response | 'lost')[]) {
   const keys: (string | null)[] = [];
   const fetch = (async (_: string, init?: RequestInit) => {
@@ -27,7 +27,7 @@ function bank(...answers: (Response | 'lost')[]) {
   return { fetch, keys };
 }
 
-test('a button’s own operation that is refused leaves the key of the form’s operation where it is', async () => {
+test('a refusal of the own operation of a button does not change the key of the form’s operation', async () => {
   const { fetch, keys } = bank('lost', refused('k-of-the-draft'));
   const fields = `${KEY}<button id="pay">Pay</button><button id="draft" data-once-operation="draft 1">Save</button>`;
   const page = show({ client: { fetch, limits: { attempts: 1 } }, fields });
@@ -39,7 +39,7 @@ test('a button’s own operation that is refused leaves the key of the form’s 
   expect(keys[0]).toBe('k-1');
 });
 
-test('the form is for the next operation before the first one has left: each has its own key', async () => {
+test('the form gets the next operation before the first one is sent: each is sent under its own key', async () => {
   const { fetch, keys } = bank();
   const page = show({ client: { fetch }, fields: `${KEY}<button>Pay</button>` });
   page.press();
@@ -51,7 +51,7 @@ test('the form is for the next operation before the first one has left: each has
   expect(keys).toEqual(['k-1', 'k-2']);
 });
 
-test('a key that was spent two refusals ago is rendered again: the form goes out under the one that counts now', async () => {
+test('the page renders a key again that was used up two refusals ago: the form is sent under the current key', async () => {
   const { fetch, keys } = bank(refused('k-2'), refused('k-3'));
   const page = show({ client: { fetch }, fields: `${KEY}<input name="card" value="1"><button>Pay</button>` });
   const put = (name: string, value: string): void => void ((page.form.elements.namedItem(name) as HTMLInputElement).value = value);
@@ -70,7 +70,7 @@ test('a key that was spent two refusals ago is rendered again: the form goes out
 const CARD = `${KEY}<input name="card" value="1"><button>Pay</button>`;
 const correct = ({ form }: { readonly form: HTMLFormElement }): void => void ((form.elements.namedItem('card') as HTMLInputElement).value = '2');
 
-/** The same form in two tabs, of which the first is told this. */
+/** The same form in two tabs. The first tab gets this answer. */
 async function inTwoTabs(first: Response, store?: () => Store) {
   const shop = new Shop();
   const { fetch, keys } = bank(first);
@@ -83,16 +83,16 @@ async function inTwoTabs(first: Response, store?: () => Store) {
   return { keys, told: other.outcomes[0]?.moment };
 }
 
-test('a key that was refused in another tab: the form goes out under the next one', async () => {
+test('a key that was refused in another tab: the form is sent under the next key', async () => {
   expect(await inTwoTabs(refused('k-2'))).toEqual({ keys: ['k-1', 'k-2'], told: 'done' });
 });
 
-test('a key that has paid in another tab, which has a store of its own: the server is asked under that key', async () => {
+test('a key that has paid in another tab, which has its own store: the form is sent under that key', async () => {
   const answer = Response.json({ id: 1, 'idempotency-key': 'k-2' }, { status: 201 });
   expect(await inTwoTabs(answer, memoryStore)).toEqual({ keys: ['k-1', 'k-1'], told: 'done' });
 });
 
-test('a key that is used up, where nobody knows the next one: told to load the page again, and nothing is sent', async () => {
+test('a key that is used up, without a next key: the form asks to load the page again, and nothing is sent', async () => {
   const { fetch, keys } = bank(Response.json({ title: 'No.' }, { status: 422 }));
   const page = show({ client: { fetch, verdict: ({ status }) => (status === 422 ? 'rejected-for-good' : undefined) }, fields: CARD });
   page.press();
@@ -104,9 +104,9 @@ test('a key that is used up, where nobody knows the next one: told to load the p
 });
 
 test.each<[string, (page: OnPage) => void]>([
-  ['the form was for another operation in between', ({ element }) => ['pay 2', 'pay 1'].forEach((name) => void element.setAttribute('operation', name))],
-  ['a framework rendered all of it anew', ({ element }) => void (element.innerHTML = element.innerHTML.replace('k-2', 'k-1'))],
-])('the next key comes in mid-call, and %s: the form goes out under it', async (_, meanwhile) => {
+  ['the element had another name in between', ({ element }) => ['pay 2', 'pay 1'].forEach((name) => void element.setAttribute('operation', name))],
+  ['a framework rendered its content again', ({ element }) => void (element.innerHTML = element.innerHTML.replace('k-2', 'k-1'))],
+])('the next key comes during a call, and %s: the form is sent under the next key', async (_, meanwhile) => {
   let answer: ((refusal: Response) => void) | undefined;
   const { fetch, keys } = bank();
   const held = (async (url: string, init?: RequestInit) => {
@@ -124,7 +124,7 @@ test.each<[string, (page: OnPage) => void]>([
   expect(keys).toEqual(['k-1', 'k-2']);
 });
 
-test('a framework that renders the spent key again: the corrected form goes out under the next one', async () => {
+test('a framework renders the used-up key again: the corrected form is sent under the next key', async () => {
   const { fetch, keys } = bank(refused('k-2'));
   const shop = new Shop();
   const tag = define(client(shop, { fetch }));
@@ -170,7 +170,7 @@ test('a button that names the form’s own operation sends the rendered key', as
   expect(keys).toEqual(['k-1']);
 });
 
-test('an answer that names the key which was sent brings no next one: work in progress is waited for', async () => {
+test('an answer with the key that was sent brings no next key: the form waits for work in progress', async () => {
   const { fetch, keys } = bank(Response.json({ title: 'The first request is still in progress', 'idempotency-key': 'k-1' }, { status: 409 }));
   const page = show({ client: { fetch }, fields: CARD });
   page.press();

@@ -1,6 +1,6 @@
 /**
- * Goal: what the server has rendered as done for one user settles nothing of another one, and nothing that began later. Method: the page stays, and somebody
- * else logs in; or whoever is here presses once more.
+ * Goal: `known="done"`, rendered for one user, settles no operation of another user, and none that began later. Method: the page
+ * stays, and another user logs in or the same user presses again.
  */
 import { operation, pending, refresh } from 'oncefetch';
 import { defineOnceForm, type OnceFormElement } from 'oncefetch/form';
@@ -12,7 +12,7 @@ withForms();
 
 const DONE = 'operation="pay 1" known="done"';
 
-/** Bob's payment is lost; then the page is rendered for `first`, and Bob logs in. */
+/** The answer to Bob's payment is lost. Then the page is rendered for `first`, and Bob logs in. */
 async function bobComes(first: string | undefined) {
   const shop = new Shop();
   const [ann, bob] = [`${shop.namespace}-ann`, `${shop.namespace}-bob`];
@@ -30,19 +30,19 @@ async function bobComes(first: string | undefined) {
   return { page, once };
 }
 
-test('for whoever was here before: the open operation of whoever logs in stays open', async () => {
+test('known for the user before: the unsettled operation of the user who logs in stays unsettled', async () => {
   const { page, once } = await bobComes('ann');
   await page.says(/^Not sure yet/);
   expect(await pending(once)).toHaveLength(1);
 });
 
-test('before the page knew its user: it is said of the first one', async () => {
+test('known before the page knew its user: it counts for the first user', async () => {
   const { page, once } = await bobComes(undefined);
   await expect.poll(() => page.element.state).toBe('done');
   await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
 });
 
-test('and said anew, by the server or the app: it is said of whoever is here then', async () => {
+test('known again, set by the server or the app: it counts for the user who is logged in then', async () => {
   const { page, once } = await bobComes('ann');
   await page.says(/^Not sure yet/);
   page.element.setAttribute('known', 'done');
@@ -50,7 +50,7 @@ test('and said anew, by the server or the app: it is said of whoever is here the
   await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
 });
 
-test.each(['never', 'always'] as const)('for an earlier press: what is pressed since, with repeat %s, stays open', async (repeat) => {
+test.each(['never', 'always'] as const)('known for an earlier press: a later press, with repeat %s, stays unsettled', async (repeat) => {
   const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat }) } });
   await expect.poll(() => page.element.state).toBe('done');
   await page.shop.meets('lose-response');
@@ -62,7 +62,7 @@ test.each(['never', 'always'] as const)('for an earlier press: what is pressed s
   expect(page.element.state).toBe('unknown');
 });
 
-test('for an earlier press, by a clock that was ahead: what is pressed since stays open', async () => {
+test('known for an earlier press, by a clock that was ahead: a later press stays unsettled', async () => {
   const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
   const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat: 'always' }) } });
   clock.mockRestore();
@@ -74,7 +74,7 @@ test('for an earlier press, by a clock that was ahead: what is pressed since sta
   expect([page.element.state, await pending(page.once)]).toEqual(['unknown', [expect.anything()]]);
 });
 
-test('for an earlier press: a refusal of what is pressed since stays on the screen, also where the element is moved', async () => {
+test('known for an earlier press: the refusal of a later press stays on the screen, also if the element is moved', async () => {
   const fetch = (async () => Response.json({ title: 'No.' }, { status: 402 })) as unknown as typeof globalThis.fetch;
   const page = show({ element: DONE, client: { fetch }, options: { call: () => ({ repeat: 'if-changed' }) } });
   await expect.poll(() => page.element.state).toBe('done');
@@ -88,7 +88,7 @@ test('for an earlier press: a refusal of what is pressed since stays on the scre
   await expect.poll(() => [page.status(), page.element.state]).toEqual(['', 'done']);
 });
 
-test('for an earlier press: what is said of a later one stays on the screen', async () => {
+test('known for an earlier press: the end of a later press stays on the screen', async () => {
   const page = show({ element: DONE, options: { call: () => ({ repeat: 'always' }) } });
   await expect.poll(() => page.element.state).toBe('done');
   page.press();
@@ -98,7 +98,7 @@ test('for an earlier press: what is said of a later one stays on the screen', as
   expect([page.status(), page.element.state]).toEqual(['Done.', 'done']);
 });
 
-test('and said, or taken back, while the page stays: that shows at once', () => {
+test('known set or removed while the page stays: the state changes at once', () => {
   const page = show();
   page.element.setAttribute('known', 'done');
   expect(page.element.state).toBe('done');
@@ -107,9 +107,9 @@ test('and said, or taken back, while the page stays: that shows at once', () => 
 });
 
 test.each([
-  ['had stored', { transferSize: 0 }],
+  ['had cached', { transferSize: 0 }],
   ['had fetched in advance (speculation rules)', { transferSize: 330, deliveryType: 'navigational-prefetch' }],
-])('in a page that the browser %s: what was pressed since it was rendered stays open', async (_, entry) => {
+])('known in a page that the browser %s: a press after the rendering stays unsettled', async (_, entry) => {
   const tag = `once-form-of-${crypto.randomUUID()}`;
   const shop = new Shop();
   const once = client(shop, { limits: { attempts: 1 } });
@@ -124,12 +124,12 @@ test.each([
   await expect.poll(() => element.state).toBe('unknown');
   entries.mockRestore();
   expect(await pending(once)).toHaveLength(1);
-  // Said anew, while the page stays, it is of now.
+  // Set again while the page stays, it counts for now.
   element.setAttribute('known', 'done');
   await vi.waitFor(async () => expect(await pending(once)).toEqual([]));
 });
 
-test('in a copy of the page that a framework had kept: what was pressed since it was rendered stays open', async () => {
+test('known in a copy of the page that a framework had kept: a press after the rendering stays unsettled', async () => {
   const page = show({ element: DONE, client: { limits: { attempts: 1 } }, options: { call: () => ({ repeat: 'always' }) } });
   await page.shop.meets('lose-response');
   page.press();
@@ -138,28 +138,28 @@ test('in a copy of the page that a framework had kept: what was pressed since it
   page.element.replaceWith(copy);
   await expect.poll(() => copy.querySelector('[role=status]')?.textContent).toMatch(/^Not sure yet/);
   expect(await pending(page.once)).toHaveLength(1);
-  // Said anew, it is of now.
+  // Set again, it counts for now.
   copy.setAttribute('known', 'done');
   await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
 });
 
 test.each([
-  ['call', { options: { call: () => ({ repeat: 'always' as const }) } }, 1],
-  ['client', { client: { repeat: 'always' } }, 1],
-  ['nobody: it is done for ever', {}, 0],
+  ['repeat of the call', { options: { call: () => ({ repeat: 'always' as const }) } }, 1],
+  ['repeat of the client', { client: { repeat: 'always' } }, 1],
+  ['no repeat: it is done for ever', {}, 0],
 ] as const)(
-  'in an element that a framework had fetched before: what was pressed in this document stays open, if it may be done again (%s says so)',
+  'known in an element that a framework had fetched before: a press in this document stays unsettled only if it may be repeated (%s)',
   async (_, asked, open) => {
     const page = show({ ...asked, client: { ...('client' in asked && asked.client), limits: { attempts: 1 } } });
     await page.shop.meets('lose-response');
     page.press();
     await page.says(/^Not sure yet/);
-    // As Turbo does with a page that it has fetched when the mouse was over its link, and Next with one that it has kept.
+    // Turbo does this with a page that it fetches when the mouse is over its link, and Next with a page that it has kept.
     host.innerHTML = `<${page.element.localName} ${DONE}><form method="post" action="${page.shop.url}"></form></${page.element.localName}>`;
     const fetched = host.firstElementChild as OnceFormElement;
     await expect.poll(() => fetched.state).toBe(open ? 'unknown' : 'done');
     await vi.waitFor(async () => expect(await pending(page.once)).toHaveLength(open));
-    // Said anew, it is of now.
+    // Set again, it counts for now.
     fetched.setAttribute('known', 'done');
     await vi.waitFor(async () => expect(await pending(page.once)).toEqual([]));
   },

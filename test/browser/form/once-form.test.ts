@@ -1,6 +1,6 @@
 /**
- * Goal: what is sent for a plain form is what the browser would send, once, under the key that was rendered; what is not the
- * element's stays the browser's. Method: real forms, clicks and requests in each browser; the server's log is the judge.
+ * Goal: once-form sends what the browser would send for a plain form, once, under the rendered key, and leaves all other submits to
+ * the browser. Method: real forms, clicks and requests in each browser; the server's log is the judge.
  */
 import { clear, memoryStore, refresh, requests } from 'oncefetch';
 import { afterEach, describe, expect, vi } from 'vitest';
@@ -16,7 +16,7 @@ const KEY = '<input type="hidden" name="idempotency-key" value="k-rendered">';
 const DONE = 'Done.';
 const UNSURE = /^Not sure yet/;
 
-/** A shop whose answers the test writes: what a server says of fields, and of keys. */
+/** A shop with scripted answers, which logs bodies and keys. */
 const answers = (...all: Response[]) => {
   const bodies: (BodyInit | null | undefined)[] = [];
   const keys: (string | null)[] = [];
@@ -31,8 +31,8 @@ const problem = (status: number, members: object): Response =>
   new Response(JSON.stringify(members), { status, headers: { 'content-type': 'application/problem+json' } });
 const paid = (): Response => Response.json({ id: 1 }, { status: 201 });
 
-describe('what is sent', () => {
-  test('the fields as the browser writes them, under the rendered key; clicks and submits in one tick are one request', async () => {
+describe('once-form sends', () => {
+  test('the fields as the browser encodes them, under the rendered key; clicks and submits in one tick are one request', async () => {
     const { bodies, keys, fetch } = answers(paid());
     const page = show({
       client: { fetch },
@@ -48,7 +48,7 @@ describe('what is sent', () => {
     expect(page.element.state).toBe('done');
   });
 
-  test('a lost answer: the same bytes again, one effect', async () => {
+  test('the same bytes again after a lost answer, with one effect', async () => {
     const page = show({ fields: `${KEY}<input name="card" value="1"><button>Pay</button>` });
     await page.shop.meets('lose-response');
     page.press();
@@ -59,7 +59,7 @@ describe('what is sent', () => {
     expect(arrivals[0]?.headers['accept']).toBe('application/json');
   });
 
-  test('files, in a form that is multipart: the same bytes and boundary again, one effect', async () => {
+  test('files in a multipart form, with the same bytes and boundary again, with one effect', async () => {
     const page = show({ form: 'method="post" enctype="multipart/form-data"', fields: `${KEY}<input type="file" name="scan"><button>Send</button>` });
     const files = new DataTransfer();
     files.items.add(new File(['a scan'], 'scan.txt', { type: 'text/plain' }));
@@ -73,7 +73,7 @@ describe('what is sent', () => {
     expect(new Set(arrivals.map(({ digest }) => digest)).size).toBe(1);
   });
 
-  test('a file that changed is another payload, the same one read anew is not', async () => {
+  test('another payload if a file has changed, and the same payload if the same file was read again', async () => {
     const { fetch, keys } = answers(new Response(null, { status: 503 }), paid());
     const once = client(new Shop(), { fetch, limits: { attempts: 1 } });
     const page = show({
@@ -96,7 +96,7 @@ describe('what is sent', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('`formdata` listeners run, and one that throws does not stop the others', async () => {
+  test('what `formdata` listeners add, even if one listener throws', async () => {
     const { fetch, bodies } = answers(paid());
     const page = show({ client: { fetch } });
     page.form.addEventListener('formdata', () => {
@@ -109,7 +109,7 @@ describe('what is sent', () => {
     expect(reported).toEqual(['Error: a bug of the app']);
   });
 
-  test('several buttons: each sends its own name and value, to its own formaction, without validation where it says so', async ({ shop }) => {
+  test('each button with its own name and value, to its own formaction, without validation if the button says so', async ({ shop }) => {
     const urls: string[] = [];
     const fetch = (async (input: string, init?: RequestInit) => {
       urls.push(`${input.replace(/.*\//, '')} ${init?.body}`);
@@ -128,7 +128,7 @@ describe('what is sent', () => {
     expect(urls).toEqual(['draft a=&do=draft', 'pay a=&do=input']);
   });
 
-  test('a button shows that it is at work, and gets its own content back', async () => {
+  test('while a button shows its busy text; later the button has its own content again', async () => {
     const page = show({ fields: '<button data-once-busy="Paying…"><b>Pay</b> now</button>' });
     const button = page.form.querySelector('button') as HTMLButtonElement;
     await page.shop.hold();
@@ -146,7 +146,7 @@ describe('what is sent', () => {
     expect([button.getAttribute('aria-busy'), page.form.getAttribute('aria-busy')]).toEqual([null, null]);
   });
 
-  test('a token that differs with every rendering does not make it another payload', async ({ shop }) => {
+  test('the same payload, although an ignored token differs with every rendering', async ({ shop }) => {
     const { fetch, keys } = answers(new Response(null, { status: 503 }), paid());
     const once = client(shop, { fetch, limits: { attempts: 1 } });
     const asked = (token: string) => ({
@@ -167,30 +167,30 @@ describe('what is sent', () => {
   });
 });
 
-describe('what is left to the browser', () => {
+describe('once-form leaves to the browser', () => {
   test.each([
     ['a button with formmethod=get', 'method="post"', '<button formmethod="get">Look</button>', []],
     ['a button that closes a dialog', 'method="post"', '<button formmethod="dialog">Close</button>', []],
     [
-      'another window',
+      'a submit to another window',
       'method="post"',
       '<button formtarget="_blank">Pay</button>',
       ['TypeError: once-form: formtarget must be absent: the answer comes to this page, got "_blank"'],
     ],
     [
-      'another origin',
+      'a submit to another origin',
       'method="post"',
       '<button formaction="https://bank.example/pay">Pay</button>',
       ['TypeError: once-form: formaction must be of this origin, got "https://bank.example/pay"'],
     ],
     [
-      'an encoding that nobody can read back',
+      'a submit in an encoding that cannot be read back',
       'method="post"',
       '<button formenctype="text/plain">Pay</button>',
       ['TypeError: once-form: formenctype must not be text/plain, got undefined'],
     ],
     [
-      'an operation without a name',
+      'a button whose operation has no name',
       'method="post"',
       '<button data-once-operation="">Save</button>',
       ['TypeError: once-form: the attribute data-once-operation must name the operation, its parts separated by single spaces, got ""'],
@@ -204,14 +204,14 @@ describe('what is left to the browser', () => {
     expect((await page.shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('what the application’s own listener has taken is nobody else’s', async ({ page }) => {
+  test('a submit that the app’s own listener has prevented, and sends nothing', async ({ page }) => {
     page.form.addEventListener('submit', (event) => event.preventDefault());
     page.press();
     expect(page.element.state).toBe('');
     expect((await page.shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('a submit listener that throws takes nothing', async ({ page }) => {
+  test('no submit because a listener throws: it sends the form once', async ({ page }) => {
     page.form.addEventListener('submit', () => {
       throw new Error('a bug of the app');
     });
@@ -221,14 +221,14 @@ describe('what is left to the browser', () => {
     expect(reported).toEqual(['Error: a bug of the app']);
   });
 
-  test('where nobody is logged in', async () => {
+  test('a submit without a user', async () => {
     const page = show({ client: { namespace: () => '' } });
     page.press();
     expect(page.byBrowser).toHaveLength(1);
   });
 });
 
-test('an answer whose body never ends: done is told without it', async () => {
+test('an answer whose body never ends: the form says "Done." without it', async () => {
   const body = new ReadableStream<Uint8Array>({ start: (stream) => stream.enqueue(new TextEncoder().encode('{}')) });
   const { fetch } = answers(new Response(body, { status: 201, headers: { 'content-type': 'application/stream+json' } }));
   const page = show({ client: { fetch } });
@@ -239,7 +239,7 @@ test('an answer whose body never ends: done is told without it', async () => {
 describe('a refusal', () => {
   const FIELDS = `${KEY}<label>Card <input name="card" aria-describedby="hint"></label><span id="hint">16 digits</span><label><input type="radio" name="ship" value="a">A</label><label><input type="radio" name="ship" value="b">B</label><button>Pay</button>`;
 
-  test('its fields say what is wrong, the first one has the focus, and the next key goes out with the corrected form', async () => {
+  test('shows messages at its fields, focuses the first field, and the corrected form is sent under the next key', async () => {
     const errors = [
       { pointer: '#/ship', detail: 'We do not ship there.' },
       { pointer: '#/card', detail: 'Sixteen digits, please.' },
@@ -265,7 +265,7 @@ describe('a refusal', () => {
     expect(keys).toEqual(['k-rendered', 'k-next']);
   });
 
-  test('texts by name, in places of the application', async () => {
+  test('shows messages for names of fields in elements of the page', async () => {
     const { fetch } = answers(problem(422, { errors: { card: ['Too short.', 'Not a number.'] }, 'idempotency-key': 'k-next' }));
     const page = show({ client: { fetch }, fields: `${KEY}<input name="card"><p data-error-for="card"></p><button>Pay</button>` });
     page.press();
@@ -273,7 +273,7 @@ describe('a refusal', () => {
     expect(page.form.querySelector('p')?.textContent).toBe('Too short. Not a number.');
   });
 
-  test('a text for a checkbox behind a hidden field of its name, as Rails writes it, lands at the checkbox', async () => {
+  test('of a checkbox behind a hidden field of the same name, as in Rails: the message is at the checkbox', async () => {
     const { fetch } = answers(problem(422, { title: 'No.', errors: { agree: 'Please agree.' } }));
     const page = show({ client: { fetch }, fields: '<input type="hidden" name="agree" value="0"><input type="checkbox" name="agree"><button>Pay</button>' });
     page.press();
@@ -281,7 +281,7 @@ describe('a refusal', () => {
     expect([document.activeElement?.getAttribute('type'), page.form.querySelector('[data-error-for]')?.textContent]).toEqual(['checkbox', 'Please agree.']);
   });
 
-  test('of a field outside of the element, which belongs to the form by its attribute, goes when that is corrected', async () => {
+  test('of a field outside of the element, linked by its form attribute: the message goes when the field is corrected', async () => {
     const { fetch } = answers(problem(422, { title: 'No.', errors: { card: 'Declined.' } }));
     const page = show({ client: { fetch }, form: 'method="post" id="outside"' });
     host.insertAdjacentHTML('beforeend', '<input name="card" form="outside">');
@@ -293,7 +293,7 @@ describe('a refusal', () => {
     expect([card.getAttribute('aria-invalid'), card.nextSibling]).toEqual([null, null]);
   });
 
-  test('without the next key nobody knows what an earlier copy of the rendered key did: not sure, the same key again', async () => {
+  test('without the next key proves nothing about earlier copies of the rendered key: not sure, and the same key again', async () => {
     const { fetch, keys } = answers(problem(422, { title: 'No.' }), paid());
     const page = show({ client: { fetch }, fields: FIELDS });
     page.press();
@@ -303,14 +303,14 @@ describe('a refusal', () => {
     expect(new Set(keys)).toEqual(new Set(['k-rendered']));
   });
 
-  test('without a rendered key a refusal is one', async () => {
+  test('without a rendered key counts as a refusal', async () => {
     const { fetch } = answers(problem(422, { title: 'No.' }));
     const page = show({ client: { fetch } });
     page.press();
     await page.says('No.');
   });
 
-  test('the client’s own `verdict` is asked first', async () => {
+  test('asks the client’s own `verdict` first', async () => {
     const { fetch } = answers(problem(422, { title: 'No.' }));
     const page = show({ client: { fetch, verdict: ({ status }) => (status === 422 ? 'rejected-for-good' : undefined) }, fields: FIELDS });
     page.press();
@@ -318,8 +318,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('crossings', () => {
-  test('an element that finds an open operation says so, asks after it, and is told', async ({ shop }) => {
+describe('the page or the user changes:', () => {
+  test('an element that finds an unsettled operation says so, checks it, and shows the end', async ({ shop }) => {
     const first = show({ shop, client: { use: [requests()], limits: { attempts: 1 }, keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
     await shop.meets('lose-response');
     first.press();
@@ -332,7 +332,7 @@ describe('crossings', () => {
     await shop.oneEffect();
   });
 
-  test('edited after a lost answer: one effect, and nobody is told that the changes were sent', async () => {
+  test('edited after a lost answer: one effect, and the form does not say that the changes were sent', async () => {
     const page = show({ client: { limits: { attempts: 1 } }, fields: `${KEY}<input name="bags" value="2"><button>Pay</button>` });
     await page.shop.meets('lose-response');
     page.press();
@@ -343,7 +343,7 @@ describe('crossings', () => {
     await page.shop.oneEffect();
   });
 
-  test('removed in mid-call: the call goes on, and a new element finds its end', async () => {
+  test('an element removed during a call: the call goes on, and a new element shows its end', async () => {
     const page = show({ fields: `${KEY}<button>Pay</button>`, element: 'operation="pay 1" next="/site/empty.html"' });
     await pressAndHold(page);
     page.element.remove();
@@ -354,7 +354,7 @@ describe('crossings', () => {
     await next.says(DONE);
   });
 
-  test('moved in the page: it works as before, once', async ({ page }) => {
+  test('an element moved in the page works as before, once', async ({ page }) => {
     host.append(page.element);
     host.addEventListener('submit', (event) => event.defaultPrevented || event.preventDefault());
     page.press();
@@ -362,7 +362,7 @@ describe('crossings', () => {
     await page.shop.oneEffect();
   });
 
-  test('another name: what was said of the old operation goes', async ({ page }) => {
+  test('another name: the text for the old operation goes', async ({ page }) => {
     page.press();
     await page.says(DONE);
     page.element.setAttribute('operation', 'pay 2');
@@ -372,7 +372,7 @@ describe('crossings', () => {
     expect((await page.shop.ledger()).effects).toHaveLength(2);
   });
 
-  test('another name in mid-call: its end is not shown for the new operation, which can be sent at once', async ({ page }) => {
+  test('another name during a call: its end is not shown for the new operation, which can be sent at once', async ({ page }) => {
     await pressAndHold(page);
     page.element.setAttribute('operation', 'pay 2');
     await page.says('');
@@ -384,7 +384,7 @@ describe('crossings', () => {
     expect((await page.shop.ledger()).effects).toHaveLength(2);
   });
 
-  test('a wrong name is corrected: it works from then on', async () => {
+  test('a wrong name is corrected: the form works from then on', async () => {
     const page = show({ element: 'operation=""' });
     page.press();
     expect(page.byBrowser).toHaveLength(1);
@@ -393,7 +393,7 @@ describe('crossings', () => {
     await page.says(DONE);
   });
 
-  test('somebody logs in and the page is not told: the submit is theirs, and so is what is said', async ({ shop }) => {
+  test('a user logs in without a refresh: the submit and its text are this user’s', async ({ shop }) => {
     let user = shop.namespace;
     const page = show({ shop, client: { namespace: () => user } });
     user = `${user}-other`;
@@ -402,7 +402,7 @@ describe('crossings', () => {
     expect(page.outcomes).toHaveLength(1);
   });
 
-  test('a log-out in mid-call: nothing of it is shown, and no event', async ({ shop }) => {
+  test('a log-out during a call: nothing of it is shown, and there is no event', async ({ shop }) => {
     let user = shop.namespace;
     const page = show({
       shop,
@@ -424,7 +424,7 @@ describe('crossings', () => {
     expect([page.status(), page.element.state]).toEqual(['', '']);
   });
 
-  test('a store that fails: told that nothing was sent, and nothing is', async () => {
+  test('a store that fails: nothing is sent, and the outcome is unsent or unknown', async () => {
     const store = { ...memoryStore(), update: () => Promise.reject(new Error('blocked')), get: () => Promise.reject(new Error('blocked')) };
     const page = show({ client: { store } });
     page.press();
@@ -433,7 +433,7 @@ describe('crossings', () => {
     expect((await page.shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('an outcome listener and a text that throw change nothing', async () => {
+  test('a listener of the outcome that throws, and a text that throws, change nothing', async () => {
     const page = show({
       options: {
         says: {
@@ -451,7 +451,7 @@ describe('crossings', () => {
     await expect.poll(() => reported.sort()).toEqual(['Error: a bug in a listener', 'Error: a bug in a text']);
   });
 
-  test('`call` that throws, or gives a wrong option: said at once, nothing is sent, and the form can be sent again', async () => {
+  test('`call` with a wrong option: the form says so at once, nothing is sent, and it can be sent again', async () => {
     let wrong = true;
     const page = show({ options: { call: () => (wrong ? ({ repeat: 'sometimes' } as never) : { meta: { total: 1 } }) } });
     page.press();
@@ -463,7 +463,7 @@ describe('crossings', () => {
     await page.shop.oneEffect();
   });
 
-  test('known by the server to be done: an open operation is settled, and the server’s words stay', async ({ shop }) => {
+  test('known by the server as done: an unsettled operation is settled, and the text of the server stays', async ({ shop }) => {
     const first = show({ shop, client: { limits: { attempts: 1 } }, fields: `${KEY}<button>Pay</button>` });
     await shop.meets('lose-response');
     first.press();
@@ -479,7 +479,7 @@ describe('crossings', () => {
 });
 
 describe('texts', () => {
-  test('of the element, of the client, of ours', async () => {
+  test('of the element come before texts of the client, and these before the built-in texts', async () => {
     const says = { done: 'of the client', sending: 'also of the client' };
     const page = show({ options: { says }, element: 'operation="pay 1" says-done="of the element"' });
     await page.shop.hold();
@@ -490,7 +490,7 @@ describe('texts', () => {
     expect(show({ options: { says } }).element.querySelectorAll('[role=status]')).toHaveLength(1);
   });
 
-  test('that the server is at work is said once, however often it is asked', async () => {
+  test('say once that the server is still at work, however many attempts find it so', async () => {
     const busy = (): Response => Response.json({}, { status: 409, headers: { 'retry-after': '0' } });
     const page = show({ client: { fetch: answers(busy(), busy(), busy(), paid()).fetch } });
     const said: string[] = [];
@@ -509,23 +509,23 @@ describe('when the server may have forgotten the key', () => {
   };
   const EXPIRED = 'Nobody can tell whether it is done, and it is too late to send it again. Please ask us.';
 
-  test('a press sends nothing, so that it will be done once is not said', async () => {
+  test('a press sends nothing, and no text promises that the form will be done once', async () => {
     const { fetch, client } = lost();
     const shop = new Shop();
     const page = show({ shop, client });
     page.press();
     await page.says(UNSURE);
     await new Promise((resolve) => setTimeout(resolve, 3200));
-    // Nothing has drawn it anew since.
+    // Nothing has drawn it again since.
     expect(page.status()).not.toContain('will be done once');
     page.press();
     await page.says(EXPIRED);
     expect([page.element.state, fetch.mock.calls.length]).toEqual(['unknown', 1]);
-    // The next page finds it so.
+    // The next page shows the same.
     await show({ shop, once: page.once }).says(EXPIRED);
   });
 
-  test('an attribute for it, a text of the client for it, and a text for what is unknown alone, in whatever language', async () => {
+  test('the text comes from the attribute, from the client, or from the text for "unknown" alone, in any language', async () => {
     const cases = [
       ['says-unknown="unsure" says-expired="too late"', {}, 'too late'],
       ['', { unknown: 'unsure', expired: 'too late' }, 'too late'],
@@ -553,7 +553,7 @@ describe('a file that has changed on the disk since it was chosen', () => {
     ['', {}, 'Nothing was sent: a file cannot be read any more, or is too large. Choose it again, or a smaller one.'],
     ['says-unread="choose"', { unsent: 'offline?' }, 'choose'],
     ['', { unsent: 'nichts' }, 'nichts'],
-  ])('nothing was sent, and it does not ask whether the device is online: %s %o', async (attributes, says, said) => {
+  ])('nothing is sent, and the text does not ask whether the device is online: %s %o', async (attributes, says, said) => {
     const page = show({
       element: `operation="pay 1" ${attributes}`,
       options: { says },
@@ -571,25 +571,25 @@ describe('a file that has changed on the disk since it was chosen', () => {
   });
 });
 
-describe('bad input is said at once, and names what is wrong', () => {
+describe('bad markup is reported at once', () => {
   test.each([
     ['no operation', '', 'method="post"', 'the attribute operation must name the operation, its parts separated by single spaces, got null'],
-    ['an empty one', 'operation=" "', 'method="post"', 'the attribute operation must name the operation, its parts separated by single spaces, got " "'],
+    ['an empty operation', 'operation=" "', 'method="post"', 'the attribute operation must name the operation, its parts separated by single spaces, got " "'],
     [
-      'one whose template had no value',
+      'an operation whose template had no value',
       'operation="pay "',
       'method="post"',
       'the attribute operation must name the operation, its parts separated by single spaces, got "pay "',
     ],
     ...['undefined', 'null', 'NaN', '[object Object]'].map((word) => [
-      `one whose template had ${word}`,
+      `an operation whose template had ${word}`,
       `operation="pay ${word}"`,
       'method="post"',
       `the attribute operation must name the operation, its parts separated by single spaces, got "pay ${word}"`,
     ]),
-    ['a form that gets', 'operation="a"', '', 'method must be post, got ""'],
+    ['a form with method get', 'operation="a"', '', 'method must be post, got ""'],
     ['another window', 'operation="a"', 'method="post" target="_blank"', 'target must be absent: the answer comes to this page, got "_blank"'],
-    ['a script for a page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
+    ['a script as next page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
   ])('%s', async (_, element, form, says) => {
     const page = show({ element, form });
     await expect.poll(() => reported).toEqual([`TypeError: once-form: ${says}`]);
@@ -597,7 +597,7 @@ describe('bad input is said at once, and names what is wrong', () => {
     expect(page.byBrowser).toHaveLength(1);
   });
 
-  test('no form', async () => {
+  test('an element without a form', async () => {
     const { element } = show();
     const empty = document.createElement(element.localName);
     empty.setAttribute('operation', 'a');

@@ -1,6 +1,6 @@
 /**
- * Goal: of what a customer presses while the form is being sent nothing is lost, nothing is sent twice, and "done" is not said of
- * what was not sent; and the rendered key is found however the form is written. Method: a server that answers when the test says so.
+ * Goal: presses while the form is being sent are neither lost nor sent twice, and "Done." is never said of what was not sent; the form
+ * finds the rendered key however the page is written. Method: a server that answers when the test says so.
  */
 import { describe, expect, test, vi } from 'vitest';
 import { type Asked, client, define, host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
@@ -13,7 +13,7 @@ const BAGS = '<input name="bags" value="2"><button>Pay</button>';
 const DONE = 'Done.';
 const paid = (): Response => Response.json({ id: 1 }, { status: 201 });
 
-/** A form whose first request is under way. */
+/** A form whose first request is on its way. */
 async function sending(asked: Asked, button = 'button') {
   const sent: string[] = [];
   const waits: ((answer: Response) => void)[] = [];
@@ -33,14 +33,14 @@ async function sending(asked: Asked, button = 'button') {
 test.each([
   ['rendered twice', `${KEY}${KEY}`],
   ['beside an element that has its name as id', `${KEY}<input type="hidden" id="idempotency-key" name="other" value="x">`],
-])('the rendered key is the one that counts: %s', async (_, fields) => {
+])('the form is sent under its rendered key: %s', async (_, fields) => {
   const { page, sent, answer } = await sending({ fields: `${fields}<button>Pay</button>` });
   answer(paid());
   await page.says(DONE);
   expect(sent).toEqual([expect.stringMatching(/^k-rendered /)]);
 });
 
-/** A form that may be sent again, at a shop that counts. */
+/** A form that may be sent again, with a shop that counts. */
 const again = (asked: Asked = {}) =>
   show({ fields: '<input name="bags" value="2"><button>Pay</button>', options: { call: () => ({ repeat: 'always' }) }, ...asked });
 const charges = async (page: OnPage) => (await page.shop.ledger()).effects.length;
@@ -55,13 +55,13 @@ const enterOnButton = (page: OnPage, repeat: boolean): void => {
   click(page, 0);
 };
 
-describe('of one gesture only the first press counts, also where the answer came in between, and the form may be sent again', () => {
+describe('only the first press of a gesture counts, even if the answer comes in the middle and the form may be sent again', () => {
   test.each<[string, (page: OnPage) => void, (page: OnPage) => void, (page: OnPage) => void]>([
     ['a double click', (page) => click(page, 1), (page) => click(page, 2), (page) => click(page, 1)],
-    ['a double click, and then code submits', (page) => click(page, 1), (page) => click(page, 2), ({ form }) => setTimeout(() => form.requestSubmit())],
-    ['a key that is held down', (page) => enter(page, false), (page) => enter(page, true), (page) => enter(page, false)],
+    ['a double click, then a submit by code', (page) => click(page, 1), (page) => click(page, 2), ({ form }) => setTimeout(() => form.requestSubmit())],
+    ['a key held down', (page) => enter(page, false), (page) => enter(page, true), (page) => enter(page, false)],
     [
-      'a key that is held down and let go, and then code submits',
+      'a key held down and released, then a submit by code',
       (page) => enter(page, false),
       (page) => enter(page, true),
       (page) => {
@@ -69,9 +69,9 @@ describe('of one gesture only the first press counts, also where the answer came
         page.form.requestSubmit();
       },
     ],
-    ['a key that is held down on the button', (page) => enterOnButton(page, false), (page) => enterOnButton(page, true), (page) => enterOnButton(page, false)],
+    ['a key held down on the button', (page) => enterOnButton(page, false), (page) => enterOnButton(page, true), (page) => enterOnButton(page, false)],
     [
-      'a key that is let go in another window, and then a screen reader presses',
+      'a key released in another window, then a press by a screen reader',
       (page) => enter(page, false),
       (page) => enter(page, true),
       (page) => {
@@ -92,12 +92,12 @@ describe('of one gesture only the first press counts, also where the answer came
   });
 });
 
-describe('of one gesture only the first press counts', () => {
+describe('only the first press of a gesture counts', () => {
   const click = (form: HTMLFormElement, detail: number) =>
     form.querySelector('button')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true, detail }));
   const REPEATED: Asked = { options: { call: () => ({ repeat: 'always' }) } };
 
-  test('also where it came while an earlier one was being sent, and had its turn', async () => {
+  test('even if it was queued while an earlier press was being sent', async () => {
     const { page, sent, arrived, answer, type } = await sending({ fields: BAGS, ...REPEATED });
     type('3');
     click(page.form, 1);
@@ -112,7 +112,7 @@ describe('of one gesture only the first press counts', () => {
     await arrived(3);
   });
 
-  test.each(['pay 1', 'pay 2'])('of two elements too, whose second one (%s) comes to stand where the first one was', async (name) => {
+  test.each(['pay 1', 'pay 2'])('even if a second element (%s) takes the place of the first between two clicks', async (name) => {
     const page = show({ fields: BAGS, ...REPEATED });
     const other = page.element.cloneNode(true) as HTMLElement;
     other.setAttribute('operation', name);
@@ -127,7 +127,7 @@ describe('of one gesture only the first press counts', () => {
     await expect.poll(async () => (await page.shop.ledger()).effects).toHaveLength(2);
   });
 
-  test('of two elements too that two definitions made', async () => {
+  test('even across elements of two definitions', async () => {
     const page = show({ fields: BAGS, ...REPEATED });
     const other = show({ ...REPEATED, shop: page.shop });
     click(page.form, 1);
@@ -141,7 +141,7 @@ describe('of one gesture only the first press counts', () => {
   });
 
   test.each(['never', 'always'] as const)(
-    'of two elements of one name the second one, pressed while the first is sent, shares its answer (repeat %s)',
+    'a press on a second element of the same name, while the first is sent, shares its answer (repeat %s)',
     async (repeat) => {
       const { page, sent, answer } = await sending({ fields: BAGS, options: { call: () => ({ repeat }) } });
       const other = page.element.cloneNode(true) as HTMLElement;
@@ -157,8 +157,8 @@ describe('of one gesture only the first press counts', () => {
 
 test.each<[string, (page: OnPage) => void, (page: OnPage) => void]>([
   ['a double click', (page) => click(page, 1), (page) => click(page, 2)],
-  ['a key that is held down', (page) => enter(page, false), (page) => enter(page, true)],
-])('%s that begins while the form is being sent, and goes on after its end, is no further press', async (_, begins, goesOn) => {
+  ['a key held down', (page) => enter(page, false), (page) => enter(page, true)],
+])('%s that begins while the form is being sent, and goes on after the answer, is no further press', async (_, begins, goesOn) => {
   const page = again();
   await pressAndHold(page);
   begins(page);
@@ -170,7 +170,7 @@ test.each<[string, (page: OnPage) => void, (page: OnPage) => void]>([
   window.dispatchEvent(new KeyboardEvent('keyup'));
 });
 
-test('a press while "Check" asks what became of a lost one, which may be sent again: one effect, and its end is told', async () => {
+test('a press while "Check" resumes a lost press of a form that may be sent again: one effect, and the form shows the end', async () => {
   const page = again({ client: { limits: { attempts: 1 } } });
   await page.shop.meets('lose-response');
   page.press();
@@ -188,7 +188,7 @@ test('a press while "Check" asks what became of a lost one, which may be sent ag
 test.each<[string, (inside: Document) => void]>([
   ['another window', () => {}],
   [
-    'a document that was opened anew',
+    'a document that was opened again',
     (inside) => {
       inside.open();
       inside.write('<!doctype html><body>');
@@ -223,7 +223,7 @@ test.each<[string, (inside: Document) => void]>([
 describe('a press while the form is being sent', () => {
   const BUTTONS = '<button id="pay">Pay</button><button id="draft" data-once-operation="draft 1">Save</button>';
 
-  test('for another operation has its turn; until then the page stays', async () => {
+  test('for another operation is sent afterwards; until then the page does not navigate', async () => {
     const { page, sent, arrived, answer } = await sending({ fields: BUTTONS, element: 'operation="pay 1" next="/site/empty.html#gone"' }, '#pay');
     page.press('#draft');
     page.press('#draft');
@@ -237,9 +237,9 @@ describe('a press while the form is being sent', () => {
   });
 
   test.each([
-    ['the same operation', 'name="do" value="save"', 'name="do" value="publish"', 'if-changed', ['random do=save', 'random do=publish']],
-    ['no name, that goes to another address,', '', 'formaction="/publish"', 'always', ['random ', 'random ']],
-  ] as const)('of another button of %s is for what that one sends', async (_, save, publish, repeat, all) => {
+    ['with another value', 'name="do" value="save"', 'name="do" value="publish"', 'if-changed', ['random do=save', 'random do=publish']],
+    ['without a name but with another formaction', '', 'formaction="/publish"', 'always', ['random ', 'random ']],
+  ] as const)('on another button, %s, sends what that button sends', async (_, save, publish, repeat, all) => {
     const fields = `<button id="save" ${save}>Save</button><button id="publish" ${publish}>Publish</button>`;
     const { page, sent, arrived, answer } = await sending({ fields, options: { call: () => ({ repeat }) } }, '#save');
     page.press('#save');
@@ -251,16 +251,16 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(all);
   });
 
-  test('for another operation has its turn, also where an optional file was not chosen', async () => {
+  test('for another operation is sent afterwards, also if an optional file was not chosen', async () => {
     const { page, arrived, answer } = await sending({ fields: `<input type="file" name="photo">${BUTTONS}` }, '#pay');
-    await new Promise((resolve) => setTimeout(resolve, 2)); // browsers give such a file the time of now
+    await new Promise((resolve) => setTimeout(resolve, 2)); // A browser gives such a file the time of now.
     page.press('#draft');
     await new Promise((resolve) => setTimeout(resolve, 2));
     answer(paid());
     await arrived(2);
   });
 
-  test('by who hears what came of the call before: the page stays for it', async () => {
+  test('by a listener of the outcome of the first press: the page does not navigate before it is sent', async () => {
     const { page, arrived, answer } = await sending({ fields: BUTTONS, element: 'operation="pay 1" next="#gone"' }, '#draft');
     page.element.addEventListener('once-outcome', () => page.press('#pay'), { once: true });
     answer(paid());
@@ -268,7 +268,7 @@ describe('a press while the form is being sent', () => {
     expect([location.hash, page.element.state]).toEqual(['', 'sending']);
   });
 
-  test('of an edited form is told that the changes were not sent', async () => {
+  test('of an edited form: the form says that the changes were not sent', async () => {
     const { page, sent, answer, type } = await sending({ fields: BAGS });
     type('3');
     page.press();
@@ -277,7 +277,7 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(['random bags=2']);
   });
 
-  test('of an edited form that may be sent again is sent', async () => {
+  test('of an edited form that may be sent again is sent afterwards', async () => {
     const { page, sent, arrived, answer, type } = await sending({ fields: BAGS, options: { call: () => ({ repeat: 'if-changed' }) } });
     type('3');
     page.press();
@@ -288,7 +288,7 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(['random bags=2', 'random bags=3']);
   });
 
-  test('of a form that is edited further waits for the next press', async () => {
+  test('of a form that is edited once more is not sent before the next press', async () => {
     const { page, sent, answer, type } = await sending({ fields: BAGS, options: { call: () => ({ repeat: 'if-changed' }) } });
     type('3');
     page.press();
@@ -300,7 +300,7 @@ describe('a press while the form is being sent', () => {
 
   const REFUSED = Response.json({ title: 'Too few', 'idempotency-key': 'k-next' }, { status: 422 });
   const PAID = Response.json({ id: 1, 'idempotency-key': 'k-next' }, { status: 201 });
-  test('of a form whose fields the page has disabled since is not sent without them', async () => {
+  test('of a form whose fields the page has disabled since is not sent', async () => {
     const fields =
       '<input name="bags" value="2"><button id="save" name="do" value="save">Save</button><button id="publish" name="do" value="publish">Publish</button>';
     const { page, sent, answer } = await sending({ fields, options: { call: () => ({ repeat: 'if-changed' }) } }, '#save');
@@ -313,9 +313,9 @@ describe('a press while the form is being sent', () => {
 
   test.each<[string, Response, (element: Element) => void]>([
     ['a refusal', REFUSED, () => {}],
-    ['a refusal, though the element was moved meanwhile', REFUSED, (element) => element.parentElement?.append(element)],
-    ['what may be done again', PAID, () => {}],
-  ])('after %s goes out under the key that the answer brought', async (_, first, meanwhile) => {
+    ['a refusal, although the element was moved meanwhile', REFUSED, (element) => element.parentElement?.append(element)],
+    ['a success that may be repeated', PAID, () => {}],
+  ])('after %s is sent under the key that the answer brought', async (_, first, meanwhile) => {
     const { page, sent, arrived, answer, type } = await sending({ fields: `${KEY}${BAGS}`, options: { call: () => ({ repeat: 'if-changed' }) } });
     type('3');
     page.press();
@@ -327,7 +327,7 @@ describe('a press while the form is being sent', () => {
     expect(sent.map((one) => one.slice(0, 10))).toEqual(['k-rendered', 'k-next ide']);
   });
 
-  test('of a button that a framework renders anew meanwhile has its turn', async () => {
+  test('on a button that a framework renders again meanwhile is sent afterwards', async () => {
     const fields = '<button id="pay">Pay</button><button id="draft" name="do" value="draft" data-once-operation="draft 1">Save</button>';
     const { page, sent, arrived, answer } = await sending({ fields }, '#pay');
     page.press('#draft');
@@ -338,7 +338,7 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(['random ', 'random do=draft']);
   });
 
-  test('for two other operations: each has its turn', async () => {
+  test('for two other operations: each is sent in turn', async () => {
     const fields = `${BUTTONS}<button id="print" data-once-operation="print 1">Print</button>`;
     const { page, sent, arrived, answer } = await sending({ fields }, '#pay');
     page.press('#draft');
@@ -352,7 +352,7 @@ describe('a press while the form is being sent', () => {
     expect(sent).toHaveLength(3);
   });
 
-  test('of a form in which an element of the app’s was edited is sent', async () => {
+  test('of a form in which a custom element of the app was edited is sent', async () => {
     class Stars extends HTMLElement {
       static readonly formAssociated = true;
       readonly #inside = this.attachInternals();
@@ -372,7 +372,7 @@ describe('a press while the form is being sent', () => {
     expect(sent).toEqual(['random ', 'random stars=3']);
   });
 
-  test('is one click more where only a field that is ignored has changed', async () => {
+  test('is not sent again if only an ignored field has changed', async () => {
     const fields = '<input type="hidden" name="token" value="a"><button>Pay</button>';
     const { page, sent, answer } = await sending({ element: 'operation="pay 1" ignore="token"', fields, options: { call: () => ({ repeat: 'always' }) } });
     (page.form.elements.namedItem('token') as HTMLInputElement).value = 'b';

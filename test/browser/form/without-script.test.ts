@@ -15,7 +15,7 @@ afterEach(() => {
 const FIELDS = `<input type="hidden" name="idempotency-key" value="k-rendered"><input name="card" value="42 & ä"><textarea name="note">a\nb</textarea>
   <input type="checkbox" name="gift" checked><select name="ship"><option>fast</option></select><button name="do" value="pay">Pay</button>`;
 
-/** The page as the server renders it, where no script runs: not even the one that would define the element. */
+/** The page as the server renders it, in a frame that runs no scripts. */
 async function withoutScript(shop: Shop): Promise<{ press(): Promise<void>; ran(): boolean }> {
   const frame = document.createElement('iframe');
   frame.sandbox.add('allow-forms', 'allow-same-origin');
@@ -43,7 +43,7 @@ test('without script: two copies of the form are one effect', async ({ shop }) =
   expect(sends(await shop.oneEffect())).toHaveLength(2);
 });
 
-test('without script, then with it: the same key and the same bytes, one effect', async ({ shop }) => {
+test('without script, then with script: the same key and the same bytes, one effect', async ({ shop }) => {
   await (await withoutScript(shop)).press();
   const scripted = show({ shop, fields: FIELDS });
   scripted.press();
@@ -54,7 +54,7 @@ test('without script, then with it: the same key and the same bytes, one effect'
   expect(scripted.outcomes[0]?.outcome).toMatchObject({ effect: 'done', type: 'replayed' });
 });
 
-test('with script, its answer lost; then without it, from an old page: one effect', async ({ shop }) => {
+test('with script, and the answer is lost; then without script, from an old page: one effect', async ({ shop }) => {
   const old = await withoutScript(shop);
   const scripted = show({ shop, client: { limits: { attempts: 1 } }, fields: FIELDS });
   await shop.meets('lose-response');
@@ -67,7 +67,7 @@ test('with script, its answer lost; then without it, from an old page: one effec
   await shop.oneEffect();
 });
 
-test('the element leaves the form as it is', async () => {
+test('the element does not change the form', async () => {
   const { form, says, press } = show({ fields: FIELDS });
   const [before, controls] = [form.outerHTML, [...form.elements]];
   press();

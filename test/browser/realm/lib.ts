@@ -1,4 +1,4 @@
-/** What a test's functions find in a realm of their own: the package, as bundled into this copy. */
+/** What the functions of a test find in another realm: the package, bundled into this copy. */
 import { answers, createOnce as create, hooks, type Once, type OnceOptions, requests, unnamed } from '../../../src/entries/index.js';
 
 export { devtools } from '../../../src/entries/devtools.js';
@@ -6,7 +6,7 @@ export { defineDialect, inHeader } from '../../../src/entries/dialects.js';
 export { defineOnceForm } from '../../../src/entries/form.js';
 export * from '../../../src/entries/index.js';
 
-/** `createOnce`, where each call of fetch says which one it is: browsers put several copies of one on the wire. */
+/** `createOnce` with a number for each call of fetch in a header: a browser may put several copies of one call on the wire. */
 export const createOnce = (options: OnceOptions = {}): Once =>
   create({
     ...options,
@@ -24,5 +24,5 @@ export const SOON = {
   limits: { attemptMs: 15_000, totalMs: 40_000 },
 } as const;
 
-/** What one call hands to the next. */
+/** Values that one call of `run` leaves for the next one. */
 export const shelf: Record<string, unknown> = {};

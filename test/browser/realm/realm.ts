@@ -1,4 +1,4 @@
-/** Runs a test's functions in a page, frame or worker: the other end of `test/browser/support/realms.ts`. */
+/** Runs the functions of a test in a page, frame or worker: the other end of `test/browser/support/realms.ts`. */
 import * as lib from './lib.js';
 
 interface Asked {
@@ -26,5 +26,5 @@ function serve(port: MessagePort): void {
 
 const connect = ({ ports }: MessageEvent) => ports[0] && serve(ports[0]);
 addEventListener('message', connect);
-// Of a shared worker.
+// A shared worker gets its port by this event.
 addEventListener('connect', connect as EventListener);

@@ -1,13 +1,13 @@
-/** The scripts of realms besides the test's own: each copy is a bundle of its own, as two packages on one page would have. */
+/** The scripts of other realms. Each copy is a separate bundle, as two packages on one page would be. */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 export interface Bundles {
-  /** By path beneath the copy: `realm.js`, `lib.js`, and what they load. */
+  /** The file with this path in the copy: `realm.js`, `lib.js`, and what they load. */
   file(path: string): string | undefined;
-  /** The package as one classic script, which leaves `oncefetch` behind. */
+  /** The package as one classic script, with the global `oncefetch`. */
   readonly classic: string;
 }
 

@@ -1,21 +1,21 @@
-/** A shop behind real HTTP, for tests in browsers: the model server of `src/testing`, faults by name, and a log of what arrived. */
+/** A shop over real HTTP for tests in browsers: the model server of `src/testing`, faults by name, and a log of the requests. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Delivery, type Fault, type FaultName, Faults, suffer } from '../../../src/testing/faults.js';
 import { ModelServer, ServerKilled } from '../../../src/testing/model-server.js';
 
-/** One copy of a request as it arrived. */
+/** One copy of a request, as it arrived. */
 export interface Arrival {
   readonly method: string;
   readonly key: string | undefined;
-  /** The call of fetch that it belongs to, where the client says so: browsers put several copies of one on the wire. */
+  /** The call of fetch that it belongs to, if the client says so: a browser may put several copies of one call on the wire. */
   readonly send: string | undefined;
   readonly fate: FaultName | 'none';
   readonly headers: Readonly<Record<string, string>>;
   /** SHA-256 of the body's bytes, hex. */
   readonly digest: string;
   readonly bytes: number;
-  /** The client was still there when it was answered; absent while it is not. */
+  /** Whether the client was still connected when the answer was ready; absent until then. */
   there?: boolean;
 }
 
@@ -29,7 +29,7 @@ const clock = {
 
 export class Shop {
   readonly arrivals: Arrival[] = [];
-  /** Reads that got here past the browser's cache. */
+  /** The number of reads that passed the browser's cache. */
   reads = 0;
   readonly faults = new Faults();
   readonly #model = new ModelServer({
@@ -54,7 +54,7 @@ export class Shop {
     return this.#model.effects;
   }
 
-  /** From now on answers wait, after their effects, until {@link release}. */
+  /** Holds all answers from now on, after their effects, until {@link release}. */
   hold(): void {
     let lift = () => {};
     const open = new Promise<void>((resolve) => {
@@ -68,7 +68,7 @@ export class Shop {
     this.#gate = undefined;
   }
 
-  /** Copies of one call of fetch meet one fate. */
+  /** All copies of one call of fetch meet the same fault. */
   #fateOf(send: string | undefined): Fault | undefined {
     if (send === undefined) return this.faults.draw();
     if (!this.#fates.has(send)) this.#fates.set(send, this.faults.draw());
@@ -80,7 +80,7 @@ export class Shop {
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);
     const sent = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
-    // A plain form can't send headers: its key is a field.
+    // A plain form can't send headers, so its key is a field.
     const field = /urlencoded/.test(sent['content-type'] ?? '') ? new URLSearchParams(body.toString()).get('idempotency-key') : null;
     const headers: Record<string, string> = field === null ? sent : { 'idempotency-key': field, ...sent };
     const send = headers['x-send'];
@@ -96,7 +96,7 @@ export class Shop {
       bytes: body.length,
     };
     this.arrivals.push(arrival);
-    // What the model compares is text; these are bytes.
+    // The model compares bodies as text, and these are bytes.
     const pass = () => this.#model.handle({ method, url: request.url ?? '', headers, body: body.toString('latin1') });
     let delivery: Delivery;
     try {

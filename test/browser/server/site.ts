@@ -1,4 +1,4 @@
-/** What is under `/site/`: pages, scripts and shops for tests in browsers. As middleware of vitest's own server. */
+/** What is under `/site/`: pages, scripts and shops for tests in browsers, as middleware of vitest's own server. */
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -55,11 +55,11 @@ const routes: readonly (readonly [pattern: RegExp, route: Route])[] = [
       page(response, `<script type="module" src="/site/realm/${new URL(request.url ?? '', 'http://site').searchParams.get('copy')}/realm.js"></script>`),
   ],
   [/^\/site\/empty\.html/, (_, response) => page(response, '')],
-  // A path of its own makes all modules of a copy its own.
+  // Each copy has its own path, so the browser loads all its modules again.
   [/^\/site\/realm\/\w+\/([\w.-]+\.js)/, async (_, response, [file = '']) => script(response, (await bundles()).file(file))],
   [/^\/site\/classic\.js/, async (_, response) => script(response, (await bundles()).classic)],
   [/^\/site\/service-worker\.js/, (_, response) => script(response, SERVICE_WORKER, { 'service-worker-allowed': '/site/' })],
-  // MSW asks for it at the root.
+  // MSW requests its worker at the root.
   [/^\/mockServiceWorker\.js/, (_, response) => script(response, readFileSync(MOCK_SERVICE_WORKER, 'utf8'))],
   [/^\/site\/clear\.html/, (_, response) => page(response, '', { 'clear-site-data': '"storage"' })],
   [
@@ -74,9 +74,9 @@ async function json(request: IncomingMessage): Promise<unknown> {
   return JSON.parse(text);
 }
 
-/** Bytes of half a large answer. */
+/** Half the size of a large answer, bytes. */
 const HALF = 1_500_000;
-/** Large answers of which half is still to be sent. */
+/** Large answers of which the second half is not sent yet. */
 const halves = new WeakMap<Shop, ServerResponse>();
 
 async function atShop(request: IncomingMessage, response: ServerResponse, verb: string, shop: Shop): Promise<void> {
@@ -90,7 +90,7 @@ async function atShop(request: IncomingMessage, response: ServerResponse, verb: 
     case 'large':
       return void response.writeHead(201, { 'content-type': 'application/octet-stream' }).end(Buffer.alloc(2 * HALF));
     case 'halves':
-      // The other half goes out when it is asked for: whoever asks has seen the first one.
+      // The second half is sent on request, by a test that has seen the first half.
       response.writeHead(201, { 'content-type': 'application/octet-stream' }).write(Buffer.alloc(HALF));
       return void halves.set(shop, response);
     case 'rest':
@@ -124,7 +124,7 @@ async function atShop(request: IncomingMessage, response: ServerResponse, verb: 
 
 const EXPOSED = 'Idempotent-Replayed, Retry-After';
 
-/** The same shops on another origin; the first part of a path says how it answers to CORS. */
+/** The same shops on another origin. The first part of a path says how the shop answers to CORS. */
 async function abroad(shops: Map<string, Shop>): Promise<Server> {
   const server = createServer((request, response) => {
     const [, cors = '', path = ''] = /^\/(\w+)(\/.*)/.exec(request.url ?? '') ?? [];
@@ -132,7 +132,7 @@ async function abroad(shops: Map<string, Shop>): Promise<Server> {
     response.setHeader('access-control-allow-origin', cors === 'closed' ? 'https://elsewhere.example' : '*');
     if (cors === 'open') response.setHeader('access-control-expose-headers', EXPOSED);
     if (request.method !== 'OPTIONS') return void answer(request, response, shops);
-    // `simple` has no answer to a preflight at all.
+    // `simple` answers a preflight with a 404.
     if (cors === 'open' || cors === 'hiding') response.setHeader('access-control-allow-headers', 'idempotency-key, x-send, content-type');
     response.writeHead(cors === 'simple' ? 404 : 204).end();
   });
@@ -142,7 +142,7 @@ async function abroad(shops: Map<string, Shop>): Promise<Server> {
 
 const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-/** Answers what is under `/site/`, and MSW's worker; `false` for all else. */
+/** Answers requests under `/site/` and for MSW's worker; `false` for all others. */
 export function site(): (request: IncomingMessage, response: ServerResponse) => boolean {
   const shops = new Map<string, Shop>();
   let elsewhere: Promise<Server> | undefined;

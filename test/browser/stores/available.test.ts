@@ -1,4 +1,4 @@
-/** Goal: "there is no such store" and "it could not be found out" are told apart. Method: each way in which browsers refuse. */
+/** Goal: "there is no such store" and "the browser cannot tell now" are different answers. Method: each way in which browsers refuse a store. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
@@ -28,39 +28,39 @@ function failing(name: string): unknown {
   return request;
 }
 
-describe('IndexedDB is available', () => {
-  test('where it opens', async () => {
+describe('IndexedDB', () => {
+  test('is available if it opens', async () => {
     expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(true);
   });
 
   test.each([
-    ['is not there', { value: undefined }],
+    ['is missing', { value: undefined }],
     ['is null, as in some web views', { value: null }],
-    ['must not even be looked at', { get: refuse }],
-  ])('not where it %s', async (_, descriptor) => {
+    ['throws when it is read', { get: refuse }],
+  ])('is not available if it %s', async (_, descriptor) => {
     withoutIndexedDb(descriptor);
     const store = indexedDbStore({ name: freshName() });
     expect(await store.available?.()).toBe(false);
     await expect(store.read('a')).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied' });
   });
 
-  test('not where opening throws a SecurityError, as in a sandboxed frame', async () => {
+  test('is not available if opening throws a SecurityError, as in a sandboxed frame', async () => {
     openWith(refuse);
     expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(false);
   });
 
-  test('not where opening fails with InvalidStateError, as in a private window of Firefox before 115', async () => {
+  test('is not available if opening fails with InvalidStateError, as in a private window of Firefox before 115', async () => {
     openWith(() => failing('InvalidStateError'));
     expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(false);
   });
 
-  test('not where opening fails with UnknownError and Web Locks are refused, as where the user blocks site data', async () => {
+  test('is not available if opening fails with UnknownError and Web Locks are refused, as when the user blocks site data', async () => {
     openWith(() => failing('UnknownError'));
     undo.push(replaceMethod(LockManager, 'query', () => async () => refuse()));
     expect(await indexedDbStore({ name: freshName() }).available?.()).toBe(false);
   });
 
-  test('perhaps, where opening fails with UnknownError and Web Locks work: it rejects, and can be asked again', async () => {
+  test('may be available if opening fails with UnknownError and Web Locks work: it rejects, and can be asked again', async () => {
     openWith(() => failing('UnknownError'));
     const store = indexedDbStore({ name: freshName() });
     await expect(store.available?.()).rejects.toMatchObject({ reason: 'io', cause: { name: 'UnknownError' } });
@@ -68,7 +68,7 @@ describe('IndexedDB is available', () => {
     expect(await store.available?.()).toBe(true);
   });
 
-  test('perhaps, where opening fails with UnknownError and there are no Web Locks to ask, as on an insecure origin', async () => {
+  test('may be available if opening fails with UnknownError and there are no Web Locks, as on an insecure origin', async () => {
     openWith(() => failing('UnknownError'));
     undo.push(replaceProperty(navigator, 'locks', { value: undefined }));
     const store = indexedDbStore({ name: freshName() });
@@ -77,37 +77,37 @@ describe('IndexedDB is available', () => {
     expect(await store.available?.()).toBe(true);
   });
 
-  test('perhaps, where it is closed', async () => {
+  test('may be available if the store is closed: it rejects', async () => {
     const store = indexedDbStore({ name: freshName() });
     await store.close();
     await expect(store.available?.()).rejects.toMatchObject({ reason: 'closed' });
   });
 });
 
-describe('localStorage is available', () => {
-  test('where it is', async () => {
+describe('localStorage', () => {
+  test('is available in a page', async () => {
     expect(await localStorageStore().available?.()).toBe(true);
   });
 
   test.each([
-    ['is not there', { value: undefined }],
+    ['is missing', { value: undefined }],
     ['is null, as in some web views', { value: null }],
-    ['must not even be looked at', { get: refuse }],
-  ])('not where it %s', async (_, descriptor) => {
+    ['throws when it is read', { get: refuse }],
+  ])('is not available if it %s', async (_, descriptor) => {
     withoutLocalStorage(descriptor);
     expect(await localStorageStore().available?.()).toBe(false);
     await expect(localStorageStore().read('a')).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied' });
   });
 });
 
-describe('the first available', () => {
+describe('the first available store', () => {
   const chain = () => firstAvailable([indexedDbStore({ name: freshName() }), localStorageStore({ prefix: freshName() }), memoryStore()]);
 
   test('is IndexedDB in a browser', async () => {
     expect((await chain().ready()).kind).toBe('indexeddb');
   });
 
-  test('is localStorage where IndexedDB is refused', async () => {
+  test('is localStorage if IndexedDB is refused', async () => {
     openWith(refuse);
     const store = chain();
     await put(store, record('a'));
@@ -115,13 +115,13 @@ describe('the first available', () => {
     expect(Object.keys(localStorage).some((key) => key.endsWith('/a'))).toBe(true);
   });
 
-  test('is memory where both are', async () => {
+  test('is memory if both are refused', async () => {
     openWith(refuse);
     withoutLocalStorage({ get: refuse });
     expect((await chain().ready()).kind).toBe('memory');
   });
 
-  test('is not sought where IndexedDB may hold earlier keys but cannot be opened now', async () => {
+  test('is IndexedDB, and no other store, if it may hold earlier keys but cannot be opened now', async () => {
     openWith(() => failing('UnknownError'));
     const store = chain();
     await expect(put(store, record('a'))).rejects.toBeInstanceOf(StoreFault);

@@ -1,4 +1,4 @@
-/** Goal: the IndexedDB store tells the truth when IndexedDB misbehaves. Method: the real thing, with one method at a time replaced. */
+/** Goal: the IndexedDB store tells the truth when IndexedDB misbehaves. Method: real IndexedDB, with one method at a time replaced. */
 import { afterEach, test as anyTest, describe, expect } from 'vitest';
 import { server } from 'vitest/browser';
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
@@ -6,7 +6,7 @@ import { StoreFault } from '../../../src/stores/fault.js';
 import { put, record } from '../../../src/testing/contract/bench.js';
 import { freshName, plantInDatabase, replaceMethod, replaceProperty, settled } from './support.js';
 
-// Not `name`: a browser's Vitest hands fixtures over as members of a function, whose name is read-only.
+// Not called `name`: in browsers, Vitest passes fixtures as members of a function, whose `name` is read-only.
 const test = anyTest.extend('database', () => freshName()).extend('store', ({ database }) => indexedDbStore({ name: database }));
 
 const undo: (() => void)[] = [];
@@ -20,7 +20,7 @@ const replace: typeof replaceMethod = (type, name, make) => {
   return restore;
 };
 
-/** How often this database is opened, and the connection that works on it. */
+/** Counts how often this database is opened, and keeps the connection in use. */
 function watch(database: string): { opened: number; live: IDBDatabase | undefined } {
   const seen = { opened: 0, live: undefined as IDBDatabase | undefined };
   replace(
@@ -44,9 +44,9 @@ function watch(database: string): { opened: number; live: IDBDatabase | undefine
   return seen;
 }
 
-/** Every transaction that writes is rolled back after its put succeeded, as when the disk refuses the commit. */
+/** Rolls every writing transaction back after its put succeeded, as when the disk refuses the commit. */
 function failCommits(): () => void {
-  // What was told to commit cannot be aborted any more.
+  // A transaction with an explicit commit cannot be aborted any more.
   replace(IDBTransaction, 'commit', () => () => {});
   return replace(
     IDBObjectStore,
@@ -60,7 +60,7 @@ function failCommits(): () => void {
   );
 }
 
-/** Databases of their own, with a quota of their own. The result throws them out, as the browser does for want of room. */
+/** Gives the test its own databases with their own quota. Returns a function that deletes them, as a browser does when it evicts. */
 async function inBucket(options: { quota?: number }): Promise<() => Promise<void>> {
   const buckets = (navigator as unknown as { storageBuckets: StorageBuckets }).storageBuckets;
   const name = freshName();
@@ -75,7 +75,7 @@ interface StorageBuckets {
   delete(name: string): Promise<void>;
 }
 
-/** Bytes that no compression makes fewer. */
+/** Random bytes, which cannot be compressed. */
 const noise = (bytes: number): Uint8Array[] => Array.from({ length: Math.ceil(bytes / 65_536) }, () => crypto.getRandomValues(new Uint8Array(65_536)));
 
 const faultOf = (work: Promise<unknown>): Promise<StoreFault> =>
@@ -88,7 +88,7 @@ const faultOf = (work: Promise<unknown>): Promise<StoreFault> =>
   );
 
 describe('a write', () => {
-  test('whose put succeeded but whose commit failed rejects, with an error', async ({ store }) => {
+  test('whose put succeeds but whose commit fails rejects', async ({ store }) => {
     const restore = failCommits();
     const fault = await faultOf(put(store, record('a')));
     expect(fault.reason).toBe('io');
@@ -97,7 +97,7 @@ describe('a write', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('is not tried again once it was put, because it might be there', async ({ store, database }) => {
+  test('is not tried again after its put, because the record might be stored', async ({ store, database }) => {
     await put(store, record('b'));
     const seen = watch(database);
     failCommits();
@@ -107,7 +107,7 @@ describe('a write', () => {
     expect(seen.opened).toBe(0);
   });
 
-  test('of something that cannot be stored rejects, stores nothing and harms nothing', async ({ store }) => {
+  test('of a value that cannot be cloned rejects, stores nothing and keeps the old record', async ({ store }) => {
     await put(store, record('a'));
     const fault = await faultOf(put(store, record('a', { call: () => {} })));
     expect((fault.cause as DOMException).name).toBe('DataCloneError');
@@ -116,10 +116,10 @@ describe('a write', () => {
     expect(await store.read('a')).toEqual(record('a', { count: 2 }));
   });
 
-  test('beyond the quota rejects with reason quota, and what was stored stays', async ({ skip }) => {
+  test('beyond the quota rejects with reason quota, and the old record stays', async ({ skip }) => {
     skip(server.browser === 'webkit', 'WebKitGTK has no quota that a test can reach');
     if (server.browser === 'chromium') await inBucket({ quota: 1_000_000 });
-    // Firefox runs with a small one.
+    // The tests run Firefox with a small quota.
     const room = server.browser === 'firefox' ? ((await navigator.storage.estimate()).quota ?? 0) : 1_000_000;
     expect(room).toBeLessThan(20_000_000);
     const store = indexedDbStore({ name: freshName() });
@@ -130,7 +130,7 @@ describe('a write', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('that is refused says why', async ({ database: name }) => {
+  test('that the database refuses rejects with the cause', async ({ database: name }) => {
     const request = indexedDB.open(name);
     request.onupgradeneeded = () => request.result.createObjectStore('records').createIndex('one', 'ns', { unique: true });
     (await settled(request)).close();
@@ -140,7 +140,7 @@ describe('a write', () => {
     expect(await store.read('b')).toBeUndefined();
   });
 
-  test('is strict unless it says relaxed', async ({ store }) => {
+  test('is strict unless the call asks for relaxed', async ({ store }) => {
     const asked: unknown[] = [];
     replace(
       IDBDatabase,
@@ -157,7 +157,7 @@ describe('a write', () => {
     expect(asked).toEqual(['strict', 'relaxed', 'strict']);
   });
 
-  test('whose change throws is not tried again, on the same connection', async ({ store, database }) => {
+  test('whose change throws is not tried again, and the connection stays', async ({ store, database }) => {
     await put(store, record('b'));
     const seen = watch(database);
     let calls = 0;
@@ -181,22 +181,22 @@ describe('a connection', () => {
     expect(seen.opened).toBe(2);
   });
 
-  test('that the browser closes because the site’s data are cleared is opened again', async ({ store, database }) => {
+  test('that the browser closes because the data of the site are cleared is opened again', async ({ store, database }) => {
     const seen = watch(database);
     await put(store, record('a'));
     const first = seen.live;
     const closed = new Promise((resolve) => first?.addEventListener('close', resolve));
-    // By its answer's Clear-Site-Data.
+    // Its answer has the header Clear-Site-Data.
     await fetch('/site/clear.html');
     await closed;
-    // One that is opened while the browser still clears is closed, too.
+    // The browser also closes a connection that is opened while it still clears.
     await expect.poll(() => put(store, record('b')).catch(String)).toBeUndefined();
     expect(await store.read('a')).toBeUndefined();
     expect(await store.read('b')).toEqual(record('b'));
     expect(seen.live).not.toBe(first);
   });
 
-  test('that the browser closes for want of room is opened again', async ({ skip, database }) => {
+  test('that the browser closes because it evicts the database is opened again', async ({ skip, database }) => {
     skip(server.browser !== 'chromium', 'only Chromium can be made to evict');
     const evict = await inBucket({});
     const store = indexedDbStore({ name: database });
@@ -211,7 +211,7 @@ describe('a connection', () => {
     expect(await store.read('b')).toEqual(record('b'));
   });
 
-  test('that dies before anything was written is replaced, and the change sees the record', async ({ store, database }) => {
+  test('that dies before a write is replaced, and the change sees the record', async ({ store, database }) => {
     await put(store, record('a'));
     const seen = watch(database);
     let deaths = 1;
@@ -242,7 +242,7 @@ describe('a connection', () => {
     expect(tries).toBe(2);
   });
 
-  test('gives way to another one that upgrades the database, and works with what that leaves', async ({ database: name }) => {
+  test('gives way to another connection that upgrades the database, and works with the upgraded database', async ({ database: name }) => {
     const store = indexedDbStore({ name });
     await put(store, record('a'));
     const newer = await settled(indexedDB.open(name, 7));
@@ -251,7 +251,7 @@ describe('a connection', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('gives way to a deletion, and begins anew', async ({ database: name }) => {
+  test('gives way to a deletion, and starts with an empty database', async ({ database: name }) => {
     const store = indexedDbStore({ name });
     await put(store, record('a'));
     await settled(indexedDB.deleteDatabase(name));
@@ -275,7 +275,7 @@ describe('a connection', () => {
 });
 
 describe('an opening', () => {
-  /** Somebody deletes the database while somebody else will not let go: whoever opens it has to wait. */
+  /** Deletes the database while another connection to it stays open: every opening has to wait. */
   async function blockade(name: string): Promise<() => Promise<void>> {
     const stubborn = await settled(indexedDB.open(name));
     const deletion = settled(indexedDB.deleteDatabase(name));
@@ -285,7 +285,7 @@ describe('an opening', () => {
     };
   }
 
-  test('that is blocked rejects in its time, and the next call tries anew', async ({ database: name }) => {
+  test('that is blocked rejects after openTimeoutMs, and the next call tries again', async ({ database: name }) => {
     const lift = await blockade(name);
     const store = indexedDbStore({ name, openTimeoutMs: 500 });
     const began = performance.now();
@@ -303,7 +303,7 @@ describe('an opening', () => {
     const store = indexedDbStore({ name, openTimeoutMs: 50 });
     await faultOf(store.read('a'));
     await lift();
-    // Would wait for ever for a connection that nobody closes.
+    // This would wait for ever for a connection that stays open.
     const db = await settled(indexedDB.open(name, 9));
     expect(db.version).toBe(9);
     db.close();
@@ -318,7 +318,7 @@ describe('an opening', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('that is under way when the store is closed serves who waits for it, and leaves no connection behind', async ({ database: name }) => {
+  test('that is in progress when the store is closed serves the call that waits for it, and leaves no connection behind', async ({ database: name }) => {
     const store = indexedDbStore({ name });
     const reading = store.read('a');
     await store.close();
@@ -329,7 +329,7 @@ describe('an opening', () => {
     db.close();
   });
 
-  test('of a database of that name without our records rejects, and leaves it alone', async ({ database: name }) => {
+  test('of a database of this name with other tables rejects, and does not change the database', async ({ database: name }) => {
     const request = indexedDB.open(name);
     request.onupgradeneeded = () => request.result.createObjectStore('theirs').put('kept', 'key');
     (await settled(request)).close();
@@ -342,13 +342,13 @@ describe('an opening', () => {
   });
 });
 
-test('records of a newer version, with more in them, come back whole', async ({ database: name }) => {
+test('records of a newer version come back with all their fields', async ({ database: name }) => {
   await plantInDatabase(name, 'a', record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
   expect(await indexedDbStore({ name }).read('a')).toEqual(record('a', { v: 99, bytes: new Uint8Array([1, 2, 3]) }));
 });
 
 describe('an empty database of its name, which other code has opened once', () => {
-  test('is given its tables', async ({ database: name }) => {
+  test('gets its tables', async ({ database: name }) => {
     (await settled(indexedDB.open(name))).close();
     const stores = [indexedDbStore({ name }), indexedDbStore({ name })];
     await Promise.all(stores.map((store, n) => put(store, record(`r${n}`))));
@@ -357,12 +357,12 @@ describe('an empty database of its name, which other code has opened once', () =
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('is waited for while that code has it open, and then it works', async ({ database: name }) => {
+  test('works after that code has closed it; until then calls reject as blocked', async ({ database: name }) => {
     const theirs = await settled(indexedDB.open(name));
     const store = indexedDbStore({ name, openTimeoutMs: 200 });
     await expect(put(store, record('a'))).rejects.toMatchObject({ name: 'StoreFault', reason: 'blocked' });
     theirs.close();
-    // A busy disk may take longer to open it than this store waits.
+    // A busy disk may take longer to open the database than this store waits.
     await expect.poll(() => put(store, record('a')).then(() => 'stored', String), { timeout: 15_000 }).toBe('stored');
     expect(await store.read('a')).toEqual(record('a'));
     await store.close();

@@ -1,4 +1,4 @@
-/** What is the localStorage store's own. Two tabs at once are in `test/node/tabs.test.ts`: here all is one process. */
+/** The behaviour that only the localStorage store has. `test/node/tabs.test.ts` has two tabs at once: here all runs in one process. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { localStorageStore } from '../../../src/stores/browser/local-storage.js';
 import { put, record, remove } from '../../../src/testing/contract/bench.js';
@@ -10,19 +10,19 @@ afterEach(() => {
   localStorage.clear();
 });
 
-describe('what it claims', () => {
-  test('is atomic with Web Locks only', () => {
+describe('the store claims', () => {
+  test('to be atomic only with Web Locks', () => {
     expect(localStorageStore().atomic).toBe(true);
     expect(withoutLocks(() => localStorageStore()).atomic).toBe(false);
   });
 
-  test('is not to outlive the browser, which writes it to disk seconds later', () => {
+  test('not to survive the browser, which writes localStorage to disk seconds later', () => {
     expect(localStorageStore()).toMatchObject({ survives: 'context', shared: 'origin', scope: 'localstorage:oncefetch' });
   });
 });
 
-describe('what is full', () => {
-  /** All of the quota, which is counted in characters. */
+describe('a full localStorage', () => {
+  /** Fills the whole quota, which is counted in characters. */
   const fill = () => {
     for (let chunk = 1_000_000; chunk >= 1; chunk = Math.floor(chunk / 2)) {
       try {
@@ -31,7 +31,7 @@ describe('what is full', () => {
     }
   };
 
-  test('rejects with reason quota, keeps what is there, and still removes', async () => {
+  test('rejects writes with reason quota, keeps the old record, and still removes', async () => {
     const store = localStorageStore();
     await put(store, record('a'));
     fill();
@@ -43,14 +43,14 @@ describe('what is full', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('is available all the same: earlier keys may be in it', async () => {
+  test('is available all the same, because it may hold earlier keys', async () => {
     fill();
     expect(await localStorageStore().available?.()).toBe(true);
   });
 });
 
-describe('what is not ours', () => {
-  test('is neither seen nor touched', async () => {
+describe('entries of others', () => {
+  test('are neither returned nor changed', async () => {
     const mine = localStorageStore({ prefix: 'mine' });
     const theirs = localStorageStore({ prefix: 'theirs' });
     localStorage.setItem('cart', '{"id":"c"}');
@@ -61,7 +61,7 @@ describe('what is not ours', () => {
     expect(localStorage.getItem('cart')).toBe('{"id":"c"}');
   });
 
-  test('is kept apart where one prefix begins with another one', async () => {
+  test('are kept apart if one prefix begins with another prefix', async () => {
     const [all, eu] = [localStorageStore({ prefix: 'shop' }), localStorageStore({ prefix: 'shop/eu' })];
     await put(all, record('a'));
     await put(eu, record('b'));
@@ -72,7 +72,7 @@ describe('what is not ours', () => {
     }
   });
 
-  test('and is no JSON is handed on as its text', async () => {
+  test('that are no JSON, under a key of the store, are returned as text', async () => {
     localStorage.setItem('oncefetch/a', '{"id":"a","ns":"n');
     const store = localStorageStore();
     expect(await store.read('a')).toBe('{"id":"a","ns":"n');
@@ -81,7 +81,7 @@ describe('what is not ours', () => {
 });
 
 describe('a turn', () => {
-  /** As another tab does when its turn ends: its lock is seen at once, what it wrote arrives later. */
+  /** Acts as another tab at the end of its turn: its lock is visible at once, and its write arrives later. */
   const announced = async (turn: number): Promise<() => void> => {
     let release = () => {};
     await new Promise<void>((held) => {
@@ -96,7 +96,7 @@ describe('a turn', () => {
     return release;
   };
 
-  test('waits for what an earlier one wrote in another tab', async () => {
+  test('waits for the write of an earlier turn in another tab', async () => {
     const store = localStorageStore();
     await announced(41);
     const seen = store.update('a', (current) => ({ value: current }));
@@ -107,7 +107,7 @@ describe('a turn', () => {
     expect(await seen).toEqual(record('a'));
   });
 
-  test('waits no longer than a quarter of a second, as when the page cleared localStorage', async () => {
+  test('waits no longer than a quarter of a second, as when the page has cleared localStorage', async () => {
     const store = localStorageStore();
     await announced(41);
     const began = performance.now();
@@ -122,21 +122,21 @@ describe('a turn', () => {
     expect(await store.read('a')).toEqual(record('a', { count: 2 }));
   });
 
-  test('is announced under one lock at most per tab, not one per write', async () => {
+  test('is announced by one lock per tab, not by one lock per write', async () => {
     const store = localStorageStore({ prefix: 'many' });
     for (let n = 0; n < 20; n++) await put(store, record('a', { n }));
     const { held = [] } = await navigator.locks.query();
     expect(held.filter(({ name }) => name?.startsWith('localstorage:many#'))).toHaveLength(1);
   });
 
-  test('counts on from the last one, however long ago that was', async () => {
+  test('counts on from the last turn, however long ago it was', async () => {
     const store = localStorageStore({ prefix: 'old' });
     localStorage.setItem('localstorage:old', 'localstorage:old#50');
     await put(store, record('a'));
     expect(localStorage.getItem('localstorage:old')).toBe('localstorage:old#51');
   });
 
-  test('that has room for its record but not for its count is good all the same', async () => {
+  test('that has room for its record but not for its number succeeds all the same', async () => {
     const store = localStorageStore({ prefix: 'tight' });
     undo.push(
       replaceMethod(
@@ -153,7 +153,7 @@ describe('a turn', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('that fails gives way to the next', async () => {
+  test('that fails gives way to the next turn', async () => {
     const store = localStorageStore();
     const restore = replaceMethod(Storage, 'setItem', () => () => {
       throw new DOMException('full', 'QuotaExceededError');
@@ -164,7 +164,7 @@ describe('a turn', () => {
     expect(await store.read('a')).toEqual(record('a'));
   });
 
-  test('is refused with a typed error where locks are', async () => {
+  test('rejects with a typed error if locks are refused', async () => {
     undo.push(
       replaceMethod(LockManager, 'request', () => async () => {
         throw new DOMException('The request was denied.', 'SecurityError');

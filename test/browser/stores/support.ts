@@ -1,10 +1,10 @@
-/** What the tests of browser stores share. */
+/** Helpers for the tests of browser stores. */
 import { indexedDbStore } from '../../../src/stores/browser/indexeddb.js';
 
 type Class = { readonly prototype: object };
 type Method = (...args: unknown[]) => unknown;
 
-/** Counts calls of methods, from now on and for good. */
+/** Counts the calls of these methods, from now on and for ever. */
 export function countCalls(...classes: readonly [Class, readonly string[]][]): () => number {
   let calls = 0;
   for (const [{ prototype }, names] of classes) {
@@ -23,7 +23,7 @@ export function countCalls(...classes: readonly [Class, readonly string[]][]): (
   return () => calls;
 }
 
-/** Replaces a method until `restore`. */
+/** Replaces a method. Returns a function that restores it. */
 export function replaceMethod<T extends Class>(
   { prototype }: T,
   name: string,
@@ -32,7 +32,7 @@ export function replaceMethod<T extends Class>(
   return replaceProperty(prototype, name, { value: make(Reflect.get(prototype, name)), writable: true });
 }
 
-/** Replaces a global, or a property of `of`, until `restore`. */
+/** Replaces a global, or a property of `of`. Returns a function that restores it. */
 export function replaceProperty(of: object, name: string, descriptor: PropertyDescriptor): () => void {
   const own = Object.getOwnPropertyDescriptor(of, name);
   Object.defineProperty(of, name, { ...descriptor, configurable: true });
@@ -57,7 +57,7 @@ export const settled = <T>(request: IDBRequest<T>): Promise<T> =>
     request.onerror = () => reject(request.error);
   });
 
-/** Beneath the store: whatever is put there is what it finds. */
+/** Puts a value into the database without the store, so that the store finds it. */
 export async function plantInDatabase(name: string, id: string, value: unknown): Promise<void> {
   const store = indexedDbStore({ name });
   await store.read(id);

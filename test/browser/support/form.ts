@@ -1,4 +1,4 @@
-/** A once-form in the page, for tests in browsers: its markup, its client, and a server behind it. */
+/** A once-form in the page, for tests in browsers: its markup, its client, and a server for it. */
 import { type Once, type OnceOptions, createOnce as plain } from 'oncefetch';
 import { defineOnceForm, type FormOptions, type FormOutcome, type OnceFormElement } from 'oncefetch/form';
 import { afterEach, beforeEach, expect, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { Shop } from './shop.js';
 
 let tags = 0;
 export let host: HTMLElement;
-/** What was reported to the console, by its text. */
+/** The errors that were reported, as text. */
 export let reported: string[] = [];
 const hear = (event: ErrorEvent): void => {
   event.preventDefault();
@@ -15,7 +15,7 @@ const hear = (event: ErrorEvent): void => {
   reported.push(String(event.error));
 };
 
-/** To be called once in a file. */
+/** Call it once in a file. */
 export function withForms(): void {
   beforeEach(() => {
     reported = [];
@@ -26,7 +26,7 @@ export function withForms(): void {
   afterEach(() => {
     removeEventListener('error', hear, true);
     host.remove();
-    // The keys of a test's forms are used up in that test alone.
+    // The stored keys of one test must not reach the next one.
     localStorage.removeItem('once-form/refused-keys');
   });
 }
@@ -37,7 +37,7 @@ export interface OnPage {
   readonly element: OnceFormElement;
   readonly form: HTMLFormElement;
   readonly outcomes: FormOutcome[];
-  /** What the browser itself would have sent; it is kept from doing so. */
+  /** The submits that the element left to the browser. The page cancels them. */
   readonly byBrowser: SubmitEvent[];
   press(selector?: string): void;
   says(words: string | RegExp): Promise<void>;
@@ -58,7 +58,7 @@ export interface Asked {
 
 export const client = (shop: Shop, options: OnceOptions = {}): Once => (options.fetch ? plain : createOnce)({ ...SOON, namespace: shop.namespace, ...options });
 
-/** The element's tag is its own in each test: a definition stays. */
+/** Each test has its own tag, because a custom element cannot be defined again. */
 export function define(once: Once, options: FormOptions = {}): string {
   const tag = `once-form-${++tags}`;
   defineOnceForm(once, { tag, ...options });
@@ -78,7 +78,7 @@ export function show({
   const outcomes: FormOutcome[] = [];
   const byBrowser: SubmitEvent[] = [];
   const place = document.createElement('div');
-  // Nothing may leave the page of the tests; and whatever is left to the browser is seen here, behind the element.
+  // Cancels each submit that the element left to the browser, so that the page of the tests stays.
   place.addEventListener('submit', (event) => {
     if (event.defaultPrevented) return;
     byBrowser.push(event);
@@ -102,7 +102,7 @@ export function show({
   };
 }
 
-/** A press whose request the shop holds. */
+/** Presses the button, while the shop holds the answer. */
 export async function pressAndHold(page: OnPage): Promise<void> {
   await page.shop.hold();
   page.press();

@@ -1,4 +1,4 @@
-/** A place for React to render into, a server with faults, and a client of it, for each test. */
+/** For each test: an element to render into, a server with faults, and a client of it. */
 import { createOnce, type Once } from 'oncefetch';
 import { type IdempotentServer, idempotentServer } from 'oncefetch/testing';
 import { act } from 'react';
@@ -7,14 +7,14 @@ import { afterEach, beforeEach } from 'vitest';
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true });
 
-/** Each test's own: a request that an earlier one has left behind must not meet the faults of this one, nor be counted. */
+/** A new server for each test: a request left over by an earlier test must not use up the faults of this one, nor be counted. */
 export let server: IdempotentServer;
 export let root: Root;
 export let place: HTMLElement;
 export let cart = '';
 let carts = 0;
 
-/** To be called once in a file. */
+/** Call it once in a file. */
 export function onStage(): void {
   beforeEach(() => {
     server = idempotentServer({ url: '/api/payments', retryAfter: 0 });
@@ -37,7 +37,7 @@ export const body = { method: 'POST', body: '{"total":42}', headers: { 'content-
 export const shown = (selector: string): string => place.querySelector(selector)?.textContent ?? '';
 export const click = (selector = 'button'): Promise<void> => act(async () => (place.querySelector(selector) as HTMLElement).click());
 
-/** React shows what came only when `act` ends, so each look is an `act` of its own. */
+/** React renders updates only when `act` ends, so each look is an `act` of its own. */
 export async function settled(check: () => void): Promise<void> {
   for (let look = 0; ; look++) {
     await act(() => new Promise((resolve) => setTimeout(resolve, 20)));

@@ -1,4 +1,4 @@
-/** Realms besides the test's own: frames, workers, shared workers. Each has a copy of the package, and runs a test's functions. */
+/** Realms besides that of the test: frames, workers, shared workers. Each has a copy of the package, and runs functions of a test. */
 import type * as Lib from '../realm/lib.js';
 
 type Work<A extends unknown[], T> = (lib: typeof Lib, ...args: A) => T | Promise<T>;
@@ -11,24 +11,24 @@ export interface RealmError {
 }
 
 export interface Realm {
-  /** Runs a function there. It is sent as text: it sees `lib` and its arguments, nothing else. */
+  /** Runs a function in the realm. It is sent as text, so it sees only `lib` and its arguments. */
   run<A extends unknown[], T>(work: Work<A, T>, ...args: A): Promise<T>;
-  /** The realm is gone at once, as when its tab is closed. */
+  /** Ends the realm at once, as when its tab is closed. */
   close(): void;
 }
 
 export interface Frame extends Realm {
   readonly window: Window;
   reload(): Promise<void>;
-  /** A realm anew, wherever the frame is. */
+  /** Loads the realm's page again, from whatever page the frame shows now. */
   renew(): Promise<void>;
-  /** Resolves at its next load of anything. */
+  /** Resolves at the next load of the frame. */
   landed(): Promise<unknown>;
 }
 
 const open = new Set<Realm>();
 
-/** For `afterEach`. */
+/** Call it in `afterEach`. */
 export function closeRealms(): void {
   for (const realm of open) realm.close();
   open.clear();
@@ -65,7 +65,7 @@ const remember = <R extends Realm>(realm: R): R => {
   return realm;
 };
 
-/** A frame of this origin: to the package a tab like any other. Frames of one `copy` run the same script. */
+/** A frame of this origin, which is like another tab to the package. Frames with the same `copy` run the same script. */
 export async function openFrame({ copy = 'a', path = '/site/realm.html' } = {}): Promise<Frame> {
   const frame = document.createElement('iframe');
   frame.src = `${path}?copy=${copy}`;

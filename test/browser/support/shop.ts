@@ -1,4 +1,4 @@
-/** A test's own shop on the real server of `test/browser/server`. */
+/** A shop for one test, on the real server of `test/browser/server`. */
 import { test as anyTest } from 'vitest';
 import type { Fault, FaultName } from '../../../src/testing/faults.js';
 import type { Effect } from '../../../src/testing/model-server.js';
@@ -14,12 +14,12 @@ export interface Ledger {
 
 export class Shop {
   readonly #base = `${location.origin}/site/shop/${crypto.randomUUID()}`;
-  /** Where it is paid: a POST here has an effect. */
+  /** The URL of payments: a POST here has an effect. */
   readonly url = `${this.#base}/pay`;
   /** A namespace that no other test has. */
   readonly namespace = `customer-${crypto.randomUUID()}`;
 
-  /** Where it is told what to do: never touched by a fault. */
+  /** The URL of a command to the shop. No fault hits it. */
   at(path: string): string {
     return `${this.#base}/${path}`;
   }
@@ -30,12 +30,12 @@ export class Shop {
     return answer.json();
   }
 
-  /** The fate of the next calls of fetch, one each, in this order. */
+  /** Sets the faults of the next calls of fetch, one each, in this order. */
   async meets(...faults: (FaultName | Fault | 'none')[]): Promise<void> {
     await this.#tell('faults', faults);
   }
 
-  /** From now on answers wait, after their effects. */
+  /** Holds all answers from now on, after their effects. */
   async hold(): Promise<void> {
     await this.#tell('hold');
   }
@@ -48,7 +48,7 @@ export class Shop {
     return (await this.#tell('ledger')) as Ledger;
   }
 
-  /** Waits until so many calls of fetch have arrived. Copies of one that the browser made by itself count once. */
+  /** Waits until `count` calls of fetch have arrived. Copies of one call that the browser made by itself count once. */
   async arrived(count: number): Promise<readonly Arrival[]> {
     for (let n = 0; n < 500; n++) {
       const { arrivals } = await this.ledger();
@@ -64,14 +64,14 @@ export class Shop {
     return all.flatMap(({ name = '' }) => (name.includes(this.namespace) ? name : []));
   }
 
-  /** What a browser may do to a page that it freezes: somebody else has its lock for a moment. */
+  /** Takes the customer's lock away for a moment, as a browser may do when it freezes a page. */
   async stealLock(): Promise<string> {
     const [name = ''] = await this.locks();
     await navigator.locks.request(name, { steal: true }, () => {});
     return name;
   }
 
-  /** What must hold in every test: one effect, under the one key that all its requests bore. */
+  /** What must hold in every test: one effect, and one key on all requests. */
   async oneEffect(): Promise<readonly Arrival[]> {
     const { effects, arrivals } = await this.ledger();
     const keys = new Set(arrivals.map(({ key }) => key));
@@ -81,11 +81,11 @@ export class Shop {
   }
 }
 
-/** The calls of fetch among arrivals. */
+/** The distinct calls of fetch among the arrivals. */
 export const sends = (arrivals: readonly Arrival[]): string[] => [...new Set(arrivals.map(({ send }, n) => send ?? `copy ${n}`))];
 
-/** A client that pays there, with limits that a test can wait for. */
+/** A client for this shop, with limits that a test can wait for. */
 export const client = (shop: Shop, options: OnceOptions = {}): Once => createOnce({ ...SOON, namespace: shop.namespace, ...options });
 
-/** What most tests begin with: a shop of their own, and a client that pays there. A test gets those that it names. */
+/** `test` with a shop and a client for it. A test gets only those that it names. */
 export const test = anyTest.extend('shop', () => new Shop()).extend('once', ({ shop }) => client(shop));

@@ -1,5 +1,5 @@
 /**
- * Goal: in a page, behind a real service worker, each fault is what it is in Node (`test/testing/faults.test.ts`).
+ * Goal: in a page, behind a real service worker, each fault looks as in Node (`test/testing/faults.test.ts`).
  * Method: the same table over `setupWorker`.
  */
 import { http } from 'msw';
@@ -18,7 +18,7 @@ afterAll(() => worker.stop());
 const pay = (signal?: AbortSignal) =>
   fetch('/api/payments', { method: 'POST', headers: { 'Idempotency-Key': 'k1' }, body: '{"amount":42}', ...(signal && { signal }) });
 
-/** `patienceMs`: how long an answer may take, or a network error, which comes late from a busy browser. */
+/** `patienceMs`: how long to wait for an answer or a network error. A busy browser reports network errors late. */
 async function seen(patienceMs: number): Promise<number | 'cut' | 'network error' | 'silence'> {
   const gaveUp = AbortSignal.timeout(patienceMs);
   let response: Response;
@@ -44,7 +44,7 @@ describe('behind a service worker', () => {
     ['unavailable-after-commit', 503, 1],
     ['duplicate', 409, 1],
     ['delay', 201, 1],
-  ])('%s: the client sees %s, effects %i; the next attempt makes it one', async ([fault, sees, effects], { skip }) => {
+  ])('%s: the client sees %s, effects are %i; after the next attempt there is one', async ([fault, sees, effects], { skip }) => {
     skip(fault === 'truncate' && tests.browser === 'webkit', 'without transferable streams MSW cannot hand over one that breaks off');
     server.faults.next(fault);
     expect(await seen(sees === 'silence' ? 600 : 10_000)).toBe(sees);

@@ -1,4 +1,4 @@
-/** Other people's HTTP clients, each as docs/clients.md says to set it up: they pay for a cart, and give back what they give back. */
+/** Other HTTP clients, each set up as docs/clients.md says. Each one pays for a cart and returns what the client returns. */
 import { ApolloClient, gql as apolloGql, HttpLink, InMemoryCache } from '@apollo/client';
 import { createClient as createSupabase } from '@supabase/supabase-js';
 import { MutationObserver, QueryClient } from '@tanstack/query-core';
@@ -29,13 +29,13 @@ export interface Paying {
 
 export interface ClientCase {
   readonly client: string;
-  /** How its calls get their name or key. */
+  /** How a call gets its name or its key. */
   readonly name: 'option' | 'operation()' | 'its own key' | 'run';
-  /** For clients that hand no option on. */
+  /** Options of oncefetch, for clients that cannot pass `once` on to `fetch`. */
   readonly options?: OnceOptions;
-  /** Resolves with whatever the client gives; rejects with whatever it throws. */
+  /** Resolves with what the client returns, and rejects with what it throws. */
   pay(paying: Paying): Promise<unknown>;
-  /** The charge in what it gave; `undefined`: an error that it gave instead of throwing it. */
+  /** The id of the charge in what the client returned. `undefined` if the client returned an error instead of throwing it. */
   charge(given: unknown): string | undefined;
 }
 

@@ -1,9 +1,9 @@
-/** A server that tells what arrived, in full, and answers in every way that a client can tell apart. */
+/** A server that reports each request in full, and answers in every way that a client can tell apart. */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it arrived, but for the time. */
+/** A request as it arrived, without the time. */
 export interface Arrival {
   readonly method: string;
   readonly path: string;
@@ -19,7 +19,7 @@ export interface Echo {
   close(): Promise<void>;
 }
 
-/** In the header `integrity` of a test. */
+/** The body of `/hello`. Tests compute its digest for the option `integrity`. */
 export const HELLO = 'hello, stranger';
 export const LARGE_BYTES = 3_000_000;
 
@@ -66,7 +66,7 @@ export async function openEcho(): Promise<Echo> {
         const [, path = ''] = /^\/(\w*)/.exec(arrival.path) ?? [];
         answers[path]?.(response, arrival);
       },
-      // Whoever sent it has gone.
+      // The client has gone.
       () => response.destroy(),
     );
   });

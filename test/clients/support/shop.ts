@@ -1,4 +1,4 @@
-/** A shop over real HTTP for other people's clients: it charges, honours keys, and meets faults on the wire. */
+/** A shop over real HTTP for other HTTP clients: it charges, honours keys, and plays faults on the wire. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type IdempotentServer, idempotentServer } from '../../../src/testing/idempotent-server.js';
 import { type Relayed, relay } from '../../support/relay.js';
@@ -7,7 +7,7 @@ export interface Shop extends Relayed {
   readonly server: IdempotentServer;
 }
 
-/** A charge, in the words of each kind of server. */
+/** The body of a charge, in the format of each kind of server. */
 const ANSWERS: Readonly<Record<string, (id: string) => unknown>> = {
   graphql: (id) => ({ data: { pay: { id } } }),
   trpc: (id) => ({ result: { data: { id } } }),
@@ -37,12 +37,12 @@ export async function openShop(): Promise<Shop> {
   };
 }
 
-/** A refusal in Stripe's words: its library takes any other for a success. */
+/** A refusal in Stripe's format: Stripe's library takes any other body for a success. */
 const asStripe = (status: number): string =>
   JSON.stringify({ error: status === 409 ? { type: 'idempotency_error', code: 'idempotency_key_in_use' } : { type: 'card_error', code: 'card_declined' } });
 
 async function send(to: ServerResponse, told: Response, { url = '' }: IncomingMessage): Promise<void> {
-  // GraphQL and tRPC take nothing but a 200 for an answer.
+  // GraphQL and tRPC clients accept only a 200.
   const { 'content-length': _, ...kept } = Object.fromEntries(told.headers);
   to.writeHead(told.status === 201 ? 200 : told.status, kept);
   const text = await told.text();

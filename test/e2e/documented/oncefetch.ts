@@ -1,4 +1,4 @@
-/** `oncefetch` as it was built. Only the waits between attempts are shorter, so that a lost payment is given up within a second. */
+/** The built `oncefetch`, with shorter waits between attempts, so that a client gives a lost payment up within a second. */
 import { createOnce as create, type Once, type OnceOptions } from 'oncefetch';
 
 export * from 'oncefetch';

@@ -1,4 +1,4 @@
-/** What a snippet finds on its page: a customer, a cart, a screen and, where it makes none, a client. */
+/** What a snippet finds on its page: a customer, a cart, a screen and, if it makes none, a client. */
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import Cookies from 'js-cookie';
 import { createElement, type ReactNode } from 'react';
@@ -18,7 +18,7 @@ export const session = {
 export const cart = { id: 'c-42', total: 4200, card: '4242424242424242' };
 const options: OnceOptions = { use: [requests()], namespace: () => session.userId, keep: { request: true } };
 export const once = createOnce(options);
-/** An app has one around all its screens. */
+/** The provider that an app has around all its screens. */
 export const Queries = ({ children }: { children: ReactNode }) => createElement(QueryClientProvider, { client: queries, children });
 const lines: string[] = [];
 export const show = (...what: readonly unknown[]): void =>
@@ -27,9 +27,9 @@ export { isOnceError, outcomeOf };
 
 let runs = 0;
 
-/** What the test drives the page with. */
+/** The functions by which the test drives the page. */
 const stage = {
-  /** Runs a snippet anew: what it shows, and whether it ended with an error that says what became of the payment; `outcome`: all of it. */
+  /** Runs a snippet. Returns what it shows, and how it ends: 'well', the effect of its error, or another error; `outcome` is the full outcome. */
   async run(path: string): Promise<{ shown: readonly string[]; ends: string; outcome?: string }> {
     lines.length = 0;
     const end = await import(`${path}?${++runs}`).then(
@@ -38,7 +38,7 @@ const stage = {
     );
     return { shown: [...lines], ...end };
   },
-  /** A payment that another page of the shop begins. */
+  /** Begins a payment, as another page of the shop would. */
   async open(): Promise<void> {
     const init = { method: 'POST', body: JSON.stringify(cart), once: { operation: ['pay', cart.id], meta: { total: '€42.00' } } } as const;
     await once.fetch('/api/payments', init).catch((error: unknown) => outcomeOf(error) ?? Promise.reject(error));

@@ -1,4 +1,4 @@
-/** A shop that serves the documents' snippets as pages, each bundled as an app would be, and counts charges by customer. */
+/** A shop that serves the snippets of the guides as pages, each bundled as an app would, and counts the charges of each customer. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Plugin } from 'esbuild';
@@ -13,7 +13,7 @@ const made = join(root, '.tmp', 'documented');
 
 export const nameOf = ({ path, line }: Pick<Fence, 'path' | 'line'>): string => `${path.replaceAll(/\W+/g, '-')}-${line}`;
 
-/** The package is what was built, but for the waits of the client that snippets get. */
+/** Resolves the package to the build, except that snippets get a client with shorter waits. */
 const built: Plugin = {
   name: 'built',
   setup: ({ onResolve }) => {
@@ -24,7 +24,7 @@ const built: Plugin = {
   },
 };
 
-/** A component is mounted as the comment before it says. */
+/** Mounts the component that the comment before a snippet names. */
 const mounted = (jsx: string): string => `
 import { StrictMode as Strict } from 'react';
 import { createRoot as rootOf } from 'react-dom/client';
@@ -65,11 +65,11 @@ async function bundle(fences: readonly Fence[]): Promise<ReadonlyMap<string, str
 
 export interface DocumentedShop {
   readonly origin: string;
-  /** What this customer was charged. */
+  /** The number of charges of this customer. */
   charges(user: string): number;
-  /** From now on the answers to payments are lost, after their effects, or no longer. */
+  /** Whether answers to payments are lost after their effect, from now on or only the next one. */
   lose(which: boolean | 'next'): void;
-  /** From now on payments are refused with this status, or no longer. */
+  /** Refuses payments with this status from now on; `undefined` ends that. */
   refuse(status: 401 | 402 | undefined): void;
   reset(): void;
   close(): Promise<void>;

@@ -11,7 +11,7 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 export async function noViolations({ page }: { readonly page: Page }, state: string): Promise<void> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(source);
   const violations = await page.evaluate(async () => {
-    // What every other rule found of each element is not told: on a page with long tables that takes as long as finding it.
+    // Without the results of passed rules: on a page with long tables, collecting them takes as long as the check itself.
     const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, { resultTypes: ['violations'] });
     return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`);
   });
@@ -21,7 +21,7 @@ export async function noViolations({ page }: { readonly page: Page }, state: str
 const DESKTOP = { width: 1280, height: 900 };
 const PHONE = { width: 360, height: 740 };
 
-/** Nothing found and nothing scrolls sideways, in light on a desktop and in dark on a narrow phone. */
+/** Checks that axe finds nothing and nothing scrolls sideways, in light on a desktop and in dark on a narrow phone. */
 export async function fitsAnybody(tab: { readonly page: Page }, state: string): Promise<void> {
   for (const [viewport, colorScheme] of [
     [DESKTOP, 'light'],

@@ -1,4 +1,4 @@
-/** The checkout on the screen, used by its roles and words. */
+/** The checkout, used through its roles and texts. */
 import type { Locator, Page } from 'playwright';
 
 export class CheckoutPage {
@@ -30,7 +30,7 @@ export class CheckoutPage {
     await this.page.getByLabel('Bags of coffee').fill(String(count));
   }
 
-  /** Waits until the customer is told this. */
+  /** Waits until the status line has this text. */
   async says(words: RegExp | string): Promise<void> {
     await this.status.filter({ hasText: words }).waitFor();
   }

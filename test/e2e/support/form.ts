@@ -1,4 +1,4 @@
-/** What customers do with a form of the playground, plain or in `<once-form>`, and what its ledger says of it. */
+/** What customers do with a form of the playground, plain or in `<once-form>`, and the charges in its ledger. */
 import type { Page } from 'playwright';
 import { playground } from './playground.ts';
 
@@ -17,20 +17,20 @@ export async function second(page: Page): Promise<Page> {
   return other;
 }
 
-/** Presses Pay, and is told that it is paid. */
+/** Presses Pay, and waits for "Paid". */
 export async function pays(page: Page): Promise<void> {
   await pay(page);
   await says(page, PAID);
 }
 
-/** Pays with a card that is declined, and is told so. */
+/** Pays with a card that is declined, and waits for the message. */
 export async function isDeclined(page: Page, words: string): Promise<void> {
   await card(page, '0002, is declined');
   await pay(page);
   await says(page, words);
 }
 
-/** Pays while the network has this fault, and is told that nobody knows. */
+/** Pays under a fault, and waits for "Not sure yet". */
 export async function isUnsure(page: Page, fault: string): Promise<void> {
   await playground.breakNetwork(fault, undefined, 'default');
   await pay(page);

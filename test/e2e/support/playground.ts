@@ -1,4 +1,4 @@
-/** The playground as a process, a browser in front of it, and its SQLite file behind it. */
+/** The playground as a process, with a browser in front of it and its SQLite file behind it. */
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 import { type Shop, startShop } from '../../../playground/start-shop.ts';
@@ -15,12 +15,12 @@ const ARGS = [
   '--disable-sync',
 ];
 
-/** Long enough to be hit in the middle, short enough to wait for. */
+/** Long enough for a test to act during a charge, short enough to wait for. */
 const CHARGE_MS = 300;
-/** Longer than a busy machine takes from a click to its test. */
+/** Longer than a busy machine takes from a click to the next step of a test. */
 const SLOW_MS = 4000;
 
-/** `default`: the pages that name no lane. */
+/** `default`: the lane of pages that name none. */
 type Lane = 'plain fetch' | 'oncefetch' | 'default';
 
 export interface Charge {
@@ -35,7 +35,7 @@ interface Intent {
   readonly ended: 'done' | 'gave-up' | 'failed' | 'refused' | null;
 }
 
-/** Playwright turns the back-forward cache off; customers have it. */
+/** Playwright turns the back-forward cache off, and customers have it on. So this turns it on. */
 export function launch(executablePath = headlessChromium()): Promise<Browser> {
   return chromium.launch({ args: ARGS, ignoreDefaultArgs: ['--disable-back-forward-cache'], ...(executablePath !== undefined && { executablePath }) });
 }
@@ -62,7 +62,7 @@ export class Playground {
     await this.shop.stop();
   }
 
-  /** A customer with a browser of their own; further tabs of it come from the tab. */
+  /** A customer with their own browser context. `Tab.another()` opens further tabs in it. */
   async customer(options: BrowserContextOptions = {}): Promise<Tab> {
     const tab = new Tab(await this.visitor('/', options));
     await tab.loaded();
@@ -74,19 +74,19 @@ export class Playground {
     return this.#visitor(this.#browser, path, options);
   }
 
-  /** The same in the whole browser: headless Chromium has no back-forward cache. */
+  /** As `visitor`, in the full Chromium: headless Chromium has no back-forward cache. */
   async visitorOfWholeBrowser(path: string): Promise<Page> {
     this.#wholeBrowser ??= await launch(executableOf(browserNamed('chromium')));
     return this.#visitor(this.#wholeBrowser, path, {});
   }
 
   async #visitor(browser: Browser, path: string, options: BrowserContextOptions): Promise<Page> {
-    // The front page starts by itself, but not for those who asked for less motion.
+    // The front page starts by itself, except for visitors who want less motion.
     const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
     context.setDefaultTimeout(40_000);
     this.#contexts.push(context);
     const page = await context.newPage();
-    // A page that throws is broken, whatever it shows.
+    // A page with an uncaught error is broken, whatever it shows.
     page.on('pageerror', (error) => {
       throw error;
     });
@@ -94,13 +94,13 @@ export class Playground {
     return page;
   }
 
-  /** Ends every customer's session and empties the shop. */
+  /** Closes the browser of every customer and empties the shop. */
   async clear(): Promise<void> {
     for (const context of this.#contexts.splice(0)) await context.close();
     await this.emptyShop();
   }
 
-  /** The same customer in an empty shop, with nothing in mind: sooner there than another customer. */
+  /** Empties the shop and the storage of this customer. Faster than another customer. */
   async startOver(tab: Tab): Promise<void> {
     await this.calm();
     await Promise.all([tab.page.waitForEvent('load'), tab.button('Start over').click()]);
@@ -112,7 +112,7 @@ export class Playground {
     await fetch(`${this.shop.url}/api/reset`, { method: 'POST' });
   }
 
-  /** Resolves when the shop works on nothing any more: what a client gave up on may still be charged. */
+  /** Resolves when the shop is idle: a request that its client has given up may still be charged. */
   async calm(): Promise<void> {
     const deadline = Date.now() + 30_000;
     while ((await this.shop.health().catch(() => ({ busy: 1 }))).busy > 0) {
@@ -121,7 +121,7 @@ export class Playground {
     }
   }
 
-  /** Past the panel: the next requests of the lane meet the fault; all of them, without `times`. */
+  /** Sets a fault without the panel: for the next `times` requests of the lane, or for all of them. */
   async breakNetwork(fault: string, times?: number, lane: Lane = 'oncefetch'): Promise<void> {
     await this.mendNetwork();
     await fetch(`${this.shop.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane, fault, times, ms: 5000 }) });
@@ -135,7 +135,7 @@ export class Playground {
     return this.shop.query<Charge>('SELECT id, cart, amount, key FROM charges WHERE lane = ? ORDER BY id', lane);
   }
 
-  /** The next payment of each lane takes so long that a test can act in the middle of it. */
+  /** Makes the next payment of each lane so slow that a test can act in the middle of it. */
   async chargeSlowly(): Promise<void> {
     await this.mendNetwork();
     for (const lane of ['oncefetch', 'plain fetch']) {
@@ -143,7 +143,7 @@ export class Playground {
     }
   }
 
-  /** A key was taken and its payment has no answer yet: a payment is in the middle. */
+  /** Waits until a payment is in progress: its key is stored, without an answer. */
   async charging(lane: Lane): Promise<void> {
     const taken = () => this.shop.query('SELECT 1 FROM idempotency_keys WHERE lane = ? AND answer IS NULL', lane).length;
     await expect.poll(taken, { interval: 5 }).toBeGreaterThan(0);
@@ -153,11 +153,11 @@ export class Playground {
     await expect.poll(() => this.charges(lane).length, { timeout: 20_000, interval: 10 }).toBe(count);
   }
 
-  /** The judge: in the oncefetch lane each intention is one charge, or none if it ended refused. The charges. */
+  /** The judge: in the oncefetch lane each cart has one charge, or none if it was refused. Returns the charges. */
   async exactlyOnce(): Promise<readonly Charge[]> {
     await this.calm();
     const intents = (): Intent[] => this.shop.query<Intent & Record<string, unknown>>("SELECT cart, ended FROM intents WHERE lane = 'oncefetch'");
-    // The page tells the ledger how it ended after it has told the customer.
+    // The page tells the ledger how a cart ended after it has told the customer.
     await expect.poll(() => intents().length, { timeout: 20_000 }).toBeGreaterThan(0);
     await expect.poll(() => intents().filter(({ ended }) => ended === null), { timeout: 20_000 }).toEqual([]);
     const charges = this.charges('oncefetch');
@@ -171,7 +171,7 @@ export class Playground {
 
 export let playground: Playground;
 
-/** One for the tests of a file, to be called once in it; `keep`: they share their customer, too. */
+/** Starts a playground for the tests of a file. Call it once. With `keep`, the tests share their customer, too. */
 export function inPlayground({ keep = false } = {}): void {
   beforeAll(async () => {
     playground = await Playground.start();

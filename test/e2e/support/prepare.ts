@@ -1,4 +1,4 @@
-/** Before the tests: the playground's page is built, once for all files. */
+/** Builds the page of the playground, once for all test files. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A proxy that takes every host to one port: hosts that are nowhere, and so are no secure context, get a server. */
+/** A proxy that sends every host to one port. So a host that does not exist has a server, and its origin is no secure context. */
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -16,12 +16,12 @@ export async function startProxy(port: number): Promise<Proxy> {
       answer.pipe(response).on('error', () => {});
       answer.on('error', () => response.destroy());
     });
-    // What is lost behind the proxy is lost in front of it.
+    // An answer that is lost behind the proxy is lost in front of it.
     onward.on('error', () => response.destroy());
     response.on('close', () => onward.destroy());
     request.pipe(onward);
   });
-  // Whatever a browser asks for by itself over TLS goes nowhere.
+  // Refuses what a browser requests by itself over TLS.
   server.on('connect', (_, socket) => socket.destroy());
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {

@@ -1,8 +1,8 @@
-/** A tab with the playground in it, used by its roles and words as a customer would. */
+/** A tab with the playground, used through its roles and texts, as by a customer. */
 import type { Locator, Page } from 'playwright';
 import { expect } from 'vitest';
 
-/** For a machine that has other things to do. */
+/** Long enough for a busy machine. */
 const WAIT_MS = 40_000;
 
 export type Card = 'accepted' | 'declined';
@@ -20,7 +20,7 @@ export class Tab {
     this.banner = page.getByText(/^A payment of .* is still being confirmed/);
   }
 
-  /** The page has asked the server at least once. */
+  /** Waits until the page has asked the server at least once. */
   async loaded(): Promise<void> {
     await this.plain.root.locator('[data-part=next]', { hasText: /\w/ }).waitFor({ timeout: WAIT_MS });
     await this.once.status.filter({ hasText: /\w/ }).waitFor();
@@ -39,7 +39,7 @@ export class Tab {
     await this.loaded();
   }
 
-  /** Chooses a fault in the panel, and waits until the network is that broken. */
+  /** Chooses a fault in the panel, and waits until the server has it. */
   async choose(fault: string, times: 'the first request' | 'the first 3 requests' | 'every request' = 'the first request'): Promise<void> {
     const panel = this.page.locator('details', { hasText: 'What goes wrong' });
     if ((await panel.getAttribute('open')) === null) await panel.locator('summary').click();
@@ -92,8 +92,8 @@ export class LaneOnScreen {
   }
 
   /**
-   * Waits for "paid", and presses Pay where the lane gave up before. That is right only on a machine so busy that
-   * attempts run out of time, or of a restart that takes longer than all of them; else one click must do.
+   * Waits for "Paid", and presses Pay if the lane gave up before. This is right only if the machine is so busy that attempts
+   * time out, or if a restart takes longer than all attempts. Elsewhere one click must be enough.
    */
   async insist(): Promise<void> {
     const look = async (): Promise<string> => {
@@ -104,7 +104,7 @@ export class LaneOnScreen {
     await expect.poll(() => look().catch(String), { timeout: 90_000, interval: 100 }).toMatch(/^Paid/);
   }
 
-  /** One click was enough, or the machine was too slow for the page's patience. */
+  /** Checks that one click was enough. Only if at least two attempts timed out, it presses again. */
   async paidByOneClick(): Promise<void> {
     await this.says(/^(Paid|Not sure yet)/);
     const late = await this.attempts.filter({ hasText: 'no answer in time' }).count();
@@ -116,17 +116,17 @@ export class LaneOnScreen {
     await this.button('Check my payment').click();
   }
 
-  /** Waits until the customer is told this. */
+  /** Waits until the status line of the lane has this text. */
   async says(words: RegExp | string): Promise<void> {
     await this.status.filter({ hasText: words }).waitFor({ timeout: WAIT_MS });
   }
 
-  /** Waits until the page holds this against the ledger. */
+  /** Waits until the page shows this verdict of the ledger. */
   async verdict(words: RegExp | string): Promise<void> {
     await this.root.getByText(words).waitFor({ timeout: WAIT_MS });
   }
 
-  /** The screen's claim, as data. */
+  /** The receipt on the screen, as data. */
   async receipt(): Promise<{ readonly amount: number; readonly id: number }> {
     await this.says(/Receipt no\./);
     const said = (await this.status.textContent()) ?? '';
