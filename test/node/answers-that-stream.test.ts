@@ -1,6 +1,6 @@
 /**
- * Goal: an answer that is read while it comes is handed over when its headers are there, and is never sent for again because its
- * body takes long; a document that was cut is. Method: Node's own fetch, and a real server that writes bodies in parts.
+ * Goal: a streamed answer is handed over when its headers arrive, and a body that takes long never causes another attempt. A document
+ * that was cut off does. Method: Node's own fetch, and a real server that writes bodies in parts.
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,7 +35,7 @@ async function serve(answer: (to: ServerResponse, request: number, body: string)
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, requests: () => requests };
 }
 
-/** Writes the first part, and the second one when it is told to. */
+/** Writes the first part of a body at once, and the second part when the test calls `goOn`. */
 function inParts(type: string | undefined, first = '1\n', more: { readonly end?: () => void } = {}) {
   const later: (() => void)[] = [];
   const answer = (to: ServerResponse): void => {
@@ -81,9 +81,9 @@ describe('a stream is handed over at its headers', { concurrent: true }, () => {
   });
 });
 
-describe('a body that goes on, of a type that says nothing of streams', { concurrent: true }, () => {
+describe('a body that goes on, of a content type that need not be a stream', { concurrent: true }, () => {
   test.each(['text/plain', 'text/csv; charset=utf-8', 'application/octet-stream', 'image/png', undefined])(
-    '%s: is handed over, and never sent for again',
+    '%s: is handed over, and causes no other attempt',
     async (type) => {
       const { answer, goOn } = inParts(type);
       const { url, requests } = await serve(answer);
@@ -97,7 +97,7 @@ describe('a body that goes on, of a type that says nothing of streams', { concur
     },
   );
 
-  test("an error of it is its reader's", async () => {
+  test('an error in the body rejects the read, not the call', async () => {
     const { url, requests } = await serve((to) => {
       to.writeHead(200, { 'content-type': 'text/plain', 'content-length': '100' });
       to.write('half');
@@ -109,7 +109,7 @@ describe('a body that goes on, of a type that says nothing of streams', { concur
     expect(requests()).toBe(1);
   });
 
-  test('an abort of its caller ends it', async () => {
+  test('an abort by the caller ends the body', async () => {
     const { url } = await serve(inParts('application/x-ndjson').answer);
     const controller = new AbortController();
     const response = await ask(open(), url, { signal: controller.signal });
@@ -118,7 +118,7 @@ describe('a body that goes on, of a type that says nothing of streams', { concur
     await expect(reading).rejects.toThrow('enough');
   });
 
-  test('one that breaks while it is waited for is asked for again', async () => {
+  test('a body that breaks before it is handed over causes another attempt', async () => {
     const { url, requests } = await serve((to, request) => {
       to.writeHead(200, { 'content-type': 'text/plain', 'content-length': '4' });
       if (request > 1) to.end('done');
@@ -136,7 +136,7 @@ describe('a document', { concurrent: true }, () => {
     ['application/xml', '<id>'],
     ['text/plain', ' {"id":'],
     [undefined, '[1,'],
-  ])('%s that stalls is asked for again under its key', async (type, first) => {
+  ])('%s that stalls causes another attempt', async (type, first) => {
     const { url, requests } = await serve((to, request) => {
       to.writeHead(201, type === undefined ? {} : { 'content-type': type });
       if (request > 1) to.end('{"id":1}');
@@ -150,13 +150,10 @@ describe('a document', { concurrent: true }, () => {
   const whole = { 'content-type': 'application/json' };
 
   test.each<[string, (to: ServerResponse) => void]>([
-    ['whose server went away behind a gateway that ended the message', (to) => to.writeHead(200, whole).end(declined.slice(0, 20))],
-    [
-      'whose length the closing connection tells',
-      (to) => to.writeHead(200, { ...whole, connection: 'close', 'transfer-encoding': '' }).end(declined.slice(0, 20)),
-    ],
+    ['whose server died behind a gateway that ended the message', (to) => to.writeHead(200, whole).end(declined.slice(0, 20))],
+    ['that ends with its connection', (to) => to.writeHead(200, { ...whole, connection: 'close', 'transfer-encoding': '' }).end(declined.slice(0, 20))],
     ['that was compressed', (to) => to.writeHead(200, { ...whole, 'content-encoding': 'gzip' }).end(gzipSync(declined).subarray(0, -40))],
-  ])('%s is no answer when it was cut: its decline is not done', async (_, cut) => {
+  ])('%s is no answer if it was cut off: the decline in it does not settle as done', async (_, cut) => {
     const { url, requests } = await serve((to, request) => (request > 1 ? to.writeHead(200, whole).end(declined) : cut(to)));
     const once = open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected-for-good' : undefined) });
     expect(outcomeOf(await ask(once, url))?.effect).toBe('none');
@@ -166,14 +163,14 @@ describe('a document', { concurrent: true }, () => {
   test.each([
     ['a decline', 'declined', 'none'],
     ['a payment', 'paid', 'done'],
-  ])('without a byte, of a server that declines in the body, is asked for again until it is %s', async (_, status, effect) => {
+  ])('without a byte, from a server that declines in the body, causes further attempts until it is %s', async (_, status, effect) => {
     const { url, requests } = await serve((to, request) => to.writeHead(200, whole).end(request > 2 ? JSON.stringify({ status }) : ''));
     const answers = [{ status: 200, at: { status: 'declined' }, means: 'refused', sticky: true }] as const;
     const once = open({ dialect: defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), answers }) });
     expect([outcomeOf(await ask(once, url))?.effect, requests()]).toEqual([effect, 3]);
   });
 
-  test.each(['{"status":"fai', ''])('behind the link of a 202 that was cut to %j is asked for again', async (cut) => {
+  test.each(['{"status":"fai', ''])('behind the link of a 202, cut off to %j, is polled again', async (cut) => {
     const { url, requests } = await serve((to, request) => {
       if (request === 1) to.writeHead(202, { location: '/status', 'retry-after': '0' }).end();
       else to.writeHead(200, whole).end(request === 2 ? cut : '{"status":"failed"}');
@@ -182,14 +179,14 @@ describe('a document', { concurrent: true }, () => {
     expect([outcomeOf(response)?.effect, requests()]).toEqual(['none', 3]);
   });
 
-  test('that is no JSON, though its type says so, is an answer all the same', async () => {
+  test('that is not JSON, although its content type says so, is an answer all the same', async () => {
     for (const body of ['OK', '{"amount":NaN}', '', "{'a':1} ", '{"ok":true}0', '[1]<br>']) {
       const { url, requests } = await serve((to) => to.writeHead(201, whole).end(body));
       expect([outcomeOf(await ask(open(), url))?.effect, requests()]).toEqual(['done', 1]);
     }
   });
 
-  test('that comes slowly but in time is waited for, and kept', async () => {
+  test('that comes slowly but in time is awaited and kept', async () => {
     const { url, requests } = await serve((to) => {
       to.writeHead(201, { 'content-type': 'application/json' });
       to.write('{"id":');
@@ -208,13 +205,13 @@ describe('a content-length from the caller', { concurrent: true }, () => {
   test.each([
     ['of nothing', undefined, ''],
     ['of text', '{"a":1}', '{"a":1}'],
-  ])('0, with a body %s, is not what the platform sends', async (_, body, arrives) => {
+  ])('0, with a body %s, does not replace the real length', async (_, body, arrives) => {
     const { url } = await echo();
     const response = await ask(open(), url, { body: body ?? null, headers: { 'content-length': '0' } });
     expect(await response.text()).toBe(arrives);
   });
 
-  test('is not held against a body that the key was put into', async () => {
+  test('does not apply to a body into which the dialect has put the key', async () => {
     const { url } = await echo();
     const body = '{"a":1}';
     const response = await ask(open({ dialect: square() }), url, {
@@ -225,10 +222,10 @@ describe('a content-length from the caller', { concurrent: true }, () => {
   });
 });
 
-describe('the signal of a whole process, as a service gives it to each of its calls', () => {
+describe('one signal of a whole process, which a service gives to each of its calls', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
-  /** Objects go in one turn, and who waits for that is told in a later one. */
+  /** Collects garbage in several turns, because finalizers run in a later turn than the collection. */
   const collected = async (): Promise<void> => {
     for (let turn = 0; turn < 5; turn++) {
       collect();
@@ -255,7 +252,7 @@ describe('the signal of a whole process, as a service gives it to each of its ca
     expect(heldMB() - before).toBeLessThan(20);
   });
 
-  test('ends one that is still read, though nobody holds its Response any more', async () => {
+  test('ends an answer that is still being read, although nobody holds its Response any more', async () => {
     const { answer } = inParts('text/event-stream');
     const { url } = await serve(answer);
     const stop = new AbortController();

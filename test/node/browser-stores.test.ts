@@ -1,6 +1,6 @@
 /**
- * Goal: browser stores keep their promise among tabs that are processes of their own, when the browser is killed, and where
- * the user blocks site data. Method: Chromium itself, with real tabs, a real profile and a real kill.
+ * Goal: browser stores keep their promises between tabs in separate processes, after a kill of the browser, and if the user blocks
+ * site data. Method: Chromium itself, with real tabs, a real profile and a real kill.
  */
 import { mkdirSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -15,7 +15,7 @@ import { howToGet } from '../../scripts/executables.mjs';
 import type { Store } from '../../src/ports.js';
 import { describeOn } from '../support/describe-on.js';
 
-/** What the page gets. */
+/** The global of the script that each page loads. */
 declare const stores: typeof import('../../src/stores/browser/indexeddb.js') & typeof import('../../src/stores/browser/local-storage.js');
 
 const root = join(import.meta.dirname, '../..');
@@ -102,7 +102,7 @@ describeOn(missing)('in Chromium', () => {
     }
   });
 
-  test('what IndexedDB has stored is there when the whole browser is killed at once', async () => {
+  test('records that IndexedDB has stored are there after a kill of the whole browser', async () => {
     const dir = profile();
     const first = await chromium.launchPersistentContext(dir, launch);
     const page = await tab(first);
@@ -132,7 +132,7 @@ describeOn(missing)('in Chromium', () => {
     }
   });
 
-  test('where the user blocks site data there is no store, rather than a broken one', async () => {
+  test('if the user blocks site data, both stores say that they are not available', async () => {
     const context = await chromium.launchPersistentContext(profile({ profile: { default_content_setting_values: { cookies: 2 } } }), launch);
     try {
       const answers = await (await tab(context)).evaluate(async () => [

@@ -1,6 +1,6 @@
 /**
- * Goal: a gateway that sends a request again by itself, as meshes do after a reset, makes no second charge and no untrue word. Method:
- * Node's own fetch, and a real gateway in front of a real server that charges and breaks the connection; what the second copy meets varies.
+ * Goal: a gateway that resends a request by itself, as meshes do after a reset, causes neither a second charge nor an untrue outcome. Method:
+ * Node's own fetch, and a real gateway in front of a real server that charges and breaks the connection. The answer to the second copy varies.
  */
 import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,10 +21,10 @@ async function listening(listener: RequestListener): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** What the server says to a key that it knows; `stored`: the body that it came with first. */
+/** The server's answer to a key that it knows. `stored` is the body of the first request with this key. */
 type Again = (body: string, stored: string, requests: number) => readonly [status: number, says: object];
 
-/** A server that breaks the connection over its first charge, behind a gateway that sends once more. */
+/** A server that breaks the connection after its first charge, behind a gateway that resends once. */
 async function behindGateway(again: Again) {
   const charged = new Map<string, string>();
   let requests = 0;
@@ -60,14 +60,14 @@ async function behindGateway(again: Again) {
 const DONE: readonly [number, object] = [201, {}];
 const OTHER: readonly [number, object] = [422, { title: 'The Idempotency-Key was used with another payload' }];
 
-test('a server that says only that the key was used is not taken for one that refused', async () => {
+test('an answer that says only "key already used" is not taken for a refusal', async () => {
   const { press, charges } = await behindGateway(() => [422, { error: 'Idempotency-Key already used' }]);
   const pay = press({});
   for (const amount of [1, 1, 2]) expect(await pay(amount)).toMatchObject({ effect: 'unknown' });
   expect(charges()).toBe(1);
 });
 
-test('with a fetch of its own, as the guide says: a refusal in front of the server proves nothing, and an edited order is not charged as well', async () => {
+test('with a custom fetch, as the guide says, a refusal in front of the server proves nothing, and the edited order is not charged a second time', async () => {
   const { press, charges } = await behindGateway((body, stored, requests) => (requests === 2 ? [401, {}] : body === stored ? DONE : OTHER));
   const pay = press({ fetch: (...call) => fetch(...call) });
   expect(await pay(1)).toMatchObject({ effect: 'unknown', reason: 'refused' });

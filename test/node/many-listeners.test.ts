@@ -1,4 +1,4 @@
-/** Goal: Node does not warn of a leak where many calls share a signal, as all calls of a service may. Method: a signal with the limit of Node 20. */
+/** Goal: Node does not warn of a leak if many calls share a signal, as all calls of a service may. Method: a signal with Node 20's limit of 10 listeners. */
 import { getEventListeners, setMaxListeners } from 'node:events';
 import { expect, onTestFinished, test } from 'vitest';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
@@ -6,9 +6,9 @@ import { createOnce, memoryStore } from '../../src/entries/index.js';
 const CALLS = 20;
 
 test.each([
-  ['calls of their own', (call: number) => ['pay', call] as const],
-  ['calls that share one operation', () => ['pay', 'c1'] as const],
-])('%s', async (_, nameOf) => {
+  ['many operations', (call: number) => ['pay', call] as const],
+  ['one operation', () => ['pay', 'c1'] as const],
+])('calls of %s share a signal without a warning', async (_, nameOf) => {
   const { signal } = new AbortController();
   setMaxListeners(10, signal);
   const warned: unknown[] = [];
@@ -24,7 +24,7 @@ test.each([
   await expect.poll(() => getEventListeners(signal, 'abort').length).toBeGreaterThanOrEqual(CALLS);
   open();
   await Promise.all(calls);
-  // Warnings are told when no promise is left to go on.
+  // Node emits a warning only after the pending promise callbacks.
   await new Promise(setImmediate);
   expect(warned).toEqual([]);
 });

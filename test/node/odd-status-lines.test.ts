@@ -1,6 +1,6 @@
 /**
- * Goal: whatever a server's status line and headers hold, its first caller gets the server's own answer, and everybody else
- * an outcome. Method: Node's own fetch and a server of bare TCP, which writes what no library would.
+ * Goal: whatever a server's status line and headers contain, the first caller gets the server's own answer, and every other caller
+ * gets an outcome. Method: Node's own fetch and a server of bare TCP, which writes bytes that no HTTP library would write.
  */
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
@@ -34,7 +34,7 @@ const without = (line: string) => `HTTP/1.1 ${line}\r\nConnection: close\r\n\r\n
 
 const open = (options: OnceOptions = {}) => createOnce({ namespace: 'ann', store: memoryStore(), limits: { attempts: 1 }, ...options });
 
-/** A client in another process over the same store: the memory of this one is gone. */
+/** A client as in another process over the same store: drops what oncefetch keeps in this process's memory. */
 function reopen(options: OnceOptions): ReturnType<typeof createOnce> {
   realm[REALM] = undefined;
   return open(options);
@@ -72,7 +72,7 @@ describe.each<[string, Buffer, string]>([
     expect(requests()).toBe(1);
   });
 
-  test('is given again from the store', async () => {
+  test('is replayed from the store', async () => {
     const { url, requests } = await speaks(bytes);
     const options = durable();
     await charge(open(options), url);
@@ -82,14 +82,14 @@ describe.each<[string, Buffer, string]>([
 });
 
 describe.each([600, 999])('a status of %i', (status) => {
-  test('is the answer of every caller, and says nothing of the effect', async () => {
+  test('is the answer of every caller, and leaves the effect unknown', async () => {
     const { url } = await speaks(Buffer.from(withBody(`${status} Odd`)));
     const once = open();
     const unknown = { status, text: '{"id":"c"}', effect: 'unknown' };
     expect(await Promise.all([charge(once, url), charge(once, url)].map(seen))).toEqual([unknown, unknown]);
   });
 
-  test('that a hook calls done is done for everybody, also later and from the store', async () => {
+  test('that a verdict function calls fresh is done for every caller, also later and from the store', async () => {
     const { url, requests } = await speaks(Buffer.from(withBody(`${status} Odd`)));
     const options = durable({ verdict: () => 'fresh' });
     const once = open(options);
@@ -113,7 +113,7 @@ test.each([204, 205])('a %i is the answer of every caller, also later and from t
   expect(requests()).toBe(1);
 });
 
-test.each([204, 205, 304])('a %i with a body, which a custom fetch may give, ends for every caller', async (status) => {
+test.each([204, 205, 304])('a %i with a body, which a custom fetch may return, is done for every caller', async (status) => {
   const odd = () => Object.defineProperty(new Response('body'), 'status', { value: status });
   const options = durable({ fetch: async () => odd(), verdict: () => 'fresh' });
   const once = open(options);
@@ -124,7 +124,7 @@ test.each([204, 205, 304])('a %i with a body, which a custom fetch may give, end
   expect(await seen(charge(reopen(options), url))).toMatchObject(done);
 });
 
-test('a header that this platform refuses is left out of the copies', async () => {
+test('copies of an answer leave out a header that this platform refuses', async () => {
   const odd = () => {
     const response = new Response('{"id":"c"}', { status: 201 });
     const entries = [['x-odd', 'a\nb'] as const, ['x-even', 'c'] as const];
@@ -145,12 +145,12 @@ test('a header that this platform refuses is left out of the copies', async () =
   expect(await seen(charge(reopen(options), url))).toEqual(DONE);
 });
 
-test("one caller's copy that can't be made leaves the others their end, and the operation settled", async () => {
+test("if an answer can't be cloned, the first caller gets it, and the others are told that the operation is done", async () => {
   const response = new Response('x'.repeat(100), { status: 201 });
   response.clone = () => {
     throw new TypeError('no clone');
   };
-  // Too long to be kept, so that a copy is a clone.
+  // The body is too long to be kept, so a copy for another caller is a clone.
   const once = open({ fetch: async () => response, limits: { attempts: 1, bodyBytes: 0 } });
   Object.defineProperty(response.headers, 'get', { value: (name: string) => (name === 'content-length' ? '100' : null) });
   const url = 'http://shop.example/';

@@ -1,7 +1,7 @@
 /**
- * Goal: an operator of a service sees each operation, its attempts and what the transport made of them as one trace. Method: a
- * real HTTP server that loses answers, SQLite, a process that is killed, and OpenTelemetry's own SDK with contexts that live as
- * long as what was begun in them.
+ * Goal: an operator of a service sees each operation, its attempts and the transport's spans as one trace. Method: a real HTTP
+ * server that loses answers, SQLite, a process that is killed, and OpenTelemetry's own SDK with a context manager that follows
+ * asynchronous work.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { sqliteStore } from '../../src/entries/sqlite.js';
 import { script } from '../support/child.js';
 import { breachesOfClient, brief, disableGlobals, strangers, Telemetry } from '../support/telemetry.js';
 
-/** As `@opentelemetry/context-async-hooks` does it. */
+/** A context manager like that of `@opentelemetry/context-async-hooks`. */
 class AsyncContexts implements ContextManager {
   readonly #storage = new AsyncLocalStorage<Context>();
   active = (): Context => this.#storage.getStore() ?? ROOT_CONTEXT;
@@ -39,7 +39,7 @@ interface Ledger {
   server: Server;
 }
 
-/** Honours keys; `fates`: what becomes of the next answers. */
+/** Starts a server that honours keys. `fates` says what happens to its next answers. */
 async function ledger(): Promise<Ledger> {
   const [fates, parents, effects]: [Fate[], (string | undefined)[], Set<string>] = [[], [], new Set()];
   const answer = (request: IncomingMessage, response: ServerResponse) => {
@@ -91,7 +91,7 @@ const pay = (cart: string) => once.fetch(there.url, { method: 'POST', body: '{"c
 
 const ending = (more: object) => ({ 'oncefetch.effect': 'done', 'oncefetch.resumed': false, 'oncefetch.stored_in': 'disk', ...more });
 
-test('a lost answer, a replay, a join and a take-over: each trace is whole, and by the conventions, name by name', { timeout: 60_000 }, async () => {
+test('a lost answer, a replay, a join and a take-over each make one whole trace that follows the semantic conventions', { timeout: 60_000 }, async () => {
   there.fates.push('lost', undefined, undefined, 'held');
   await pay('lost');
   await pay('lost');
@@ -139,14 +139,14 @@ test('a lost answer, a replay, a join and a take-over: each trace is whole, and 
   expect(await telemetry.metric('duplicates')).toEqual({ joined: 1, 'replayed server': 2, 'replayed memory': 1 });
   expect(await telemetry.metric('unsettled')).toEqual({ '': 0 });
 
-  // What the transport made of each attempt is its child, and what the server is told of.
+  // The transport's span is a child of its attempt, and is the parent that the server is told.
   const transports = attempts.flatMap((attempt) => telemetry.below(attempt));
   expect(transports.map(({ name }) => name)).toEqual(['transport', 'transport', 'transport', 'transport']);
   const parents = there.parents.filter((parent) => parent !== undefined);
   expect(parents).toEqual(transports.map((span) => `00-${span.spanContext().traceId}-${span.spanContext().spanId}-01`));
 });
 
-test('what a store or a hook does is below the operation, and the operation below the request that it serves', async () => {
+test('the spans of a hook are below the operation, and the operation is below the request that it serves', async () => {
   const serves = telemetry.tracer.startSpan('serves');
   const hooked = context.with(trace.setSpan(context.active(), serves), () =>
     once.fetch(there.url, {

@@ -1,6 +1,6 @@
 /**
- * Goal: nobody is told `done` by the 200 of a stream of tRPC, which begins before the work and has its errors in later lines. Method:
- * tRPC's own server and links; a payment that is declined, and one that is not.
+ * Goal: the 200 of a tRPC stream does not settle a call as `done`: the server sends it before the work, and errors come in later lines.
+ * Method: tRPC's own server and links; one payment that is declined, and one that succeeds.
  */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,7 +25,7 @@ test.each([
   ['httpLink', httpLink, ['none', 'done']],
   ['httpBatchLink', httpBatchLink, ['none', 'done']],
   ['httpBatchStreamLink', httpBatchStreamLink, ['unknown', 'unknown']],
-])('%s', async (_, link, told) => {
+])('%s: a declined payment is never told as done', async (_, link, told) => {
   const effects: string[] = [];
   const once = createOnce({ store: memoryStore(), onOutcome: ({ effect }) => void effects.push(effect) });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

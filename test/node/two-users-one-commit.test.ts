@@ -1,14 +1,14 @@
 /**
- * Goal: a service that finds its user in an AsyncLocalStorage makes the payments of all users, also where the store makes the changes of
- * several calls in one commit, in the context of the first of them. Method: two users who pay in the same turn, on SQLite.
+ * Goal: a service that finds its user in an AsyncLocalStorage makes each user's payment in that user's session, although the store commits
+ * the changes of several calls together, in the async context of the first call. Method: three users who pay in the same turn, on SQLite.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, test } from 'vitest';
 import { close, createOnce, outcomeOf } from '../../src/entries/index.js';
 import { sqliteStore } from '../../src/entries/sqlite.js';
 
-describe('two users whose calls are committed together', () => {
-  test('are both served, each in their own session', async () => {
+describe('users whose calls are committed together', () => {
+  test('all pay, each in their own session', async () => {
     const requests = new AsyncLocalStorage<string>();
     const sent: string[] = [];
     const once = createOnce({

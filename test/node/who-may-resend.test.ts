@@ -1,6 +1,6 @@
 /**
- * Goal: "the connection was refused, so nothing was sent" is only said where nothing below oncefetch sends by itself. Method:
- * Node's own fetch over real sockets, with each way in which an app makes it send again, and a server that takes a charge,
+ * Goal: oncefetch concludes "the connection was refused, so nothing was sent" only if nothing below it resends by itself. Method:
+ * Node's own fetch over real sockets, with each way in which an app can make it resend, and a server that takes a charge,
  * breaks the connection and stops listening.
  */
 import { createServer } from 'node:http';
@@ -35,7 +35,7 @@ afterEach(() => {
   globalThis.fetch = own.fetch;
 });
 
-/** A server that executes one request, says nothing, and is gone. */
+/** A server that executes one request, answers nothing, and stops listening. */
 async function chargesAndDies(): Promise<{ readonly url: string; readonly charges: () => number }> {
   let charges = 0;
   const server = createServer((request) => {
@@ -99,21 +99,21 @@ describe('a charge whose connection broke is not "unsent" because a copy of it w
 });
 
 describe("Node's own fetch", () => {
-  test('was refused, so nothing was sent', async () => {
+  test('reports unsent if the connection was refused', async () => {
     expect(await charge(await nobody())).toMatchObject(UNSENT);
   });
 
-  test('was refused, with a plain Agent of an undici that the app has installed', async () => {
+  test('reports unsent if the connection was refused, also with a plain Agent of an undici that the app has installed', async () => {
     setGlobalDispatcher(new Agent({ connect: { timeout: 1000 } }));
     expect(await charge(await nobody())).toMatchObject(UNSENT);
   });
 
-  test('broke off: nobody knows', async () => {
+  test('reports unknown if the connection breaks', async () => {
     const { url } = await chargesAndDies();
     expect(await charge(url)).toMatchObject(UNKNOWN);
   });
 
-  test('over a dispatcher that was replaced while the request was on its way says nothing', async () => {
+  test('does not count as never sent if the dispatcher was another one during the request', async () => {
     const transport = nodePlatform().transport(undefined);
     const init: RequestInit = { method: 'POST', redirect: 'manual' };
     setGlobalDispatcher(retrying());
@@ -128,16 +128,16 @@ describe("Node's own fetch", () => {
 describe('whether a platform may send again', () => {
   const mayResend = (more: RequestInit = {}) => nodePlatform().transport(undefined).mayResend(more);
 
-  test("Node's own fetch does not, until something is put in its way", () => {
+  test("Node's own fetch does not, unless the app gives it another dispatcher or calls it itself", () => {
     expect(mayResend()).toBe(false);
     expect(mayResend({ dispatcher: new Agent() } as RequestInit)).toBe(true);
     expect(nodePlatform().transport(fetch).mayResend({})).toBe(true);
     for (const [options, body, resends] of [
       [{ allowH2: true }, '{}', false],
-      // Undici 8 sends one without a body again, where a gateway says that its server has not executed it.
+      // Undici 8 resends a request without a body if a gateway says that its server has not executed it.
       [{ allowH2: true }, null, true],
       [{ pipelining: 10 }, null, false],
-      // Undici 6 sends each of several requests again that are on one connection of HTTP/2.
+      // Undici 6 resends each of several requests that share an HTTP/2 connection.
       [{ allowH2: true, pipelining: 10 }, '{}', true],
     ] as const) {
       setGlobalDispatcher(new Agent(options));

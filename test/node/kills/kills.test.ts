@@ -1,6 +1,6 @@
 /**
- * Goal: processes that share a store have one effect per operation, whoever of them is killed when. Method: the run of
- * `npm run test:long`, with few kills; and once with a store that nobody shares, to see that it can fail.
+ * Goal: processes that share a store make one effect per operation, whichever process is killed, and whenever. Method: the run of
+ * `npm run test:long` with few kills; and once without a shared store, to show that the run finds double charges.
  */
 import { describe, expect, test } from 'vitest';
 import { withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
@@ -19,7 +19,7 @@ const one = (kind: Kind) => () => {
   });
 };
 
-// Side by side: most of their time, the lease of one who was killed is waited for.
+// Concurrent, because most of the time each run waits for the lease of a killed process to end.
 describe.concurrent('processes that share', () => {
   describe('SQLite', one('sqlite'));
   describeOn(withoutRedis)('Redis', one('redis'));

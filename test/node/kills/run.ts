@@ -1,6 +1,6 @@
 /**
- * Processes that share a store and do the same operations against a real HTTP server, while one after the other is killed
- * with SIGKILL and another takes its place. The truth is the server's ledger.
+ * Runs processes that share a store and do the same operations against a real HTTP server. One process after another is killed
+ * with SIGKILL, and a new one takes its place. The server's ledger is the truth.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,21 +13,21 @@ import { type Child, script } from '../../support/child.ts';
 const PROCESSES = 4;
 /** Longest pause between two kills. */
 const PAUSE_MS_MAX = 120;
-/** Operations that nobody has finished yet: many of them stand still, because the lease of one who was killed lasts. */
+/** Unfinished operations at once, at most. Many are needed, because those of a killed process stand still until its lease ends. */
 const OPEN_MAX = 1000;
 const OPEN_PER_KILL = 8;
-/** Longest time without the end of any operation: several leases of processes that were killed. */
+/** Longest time in which no operation ends: several leases of killed processes. */
 const STANDSTILL_MS = 60_000;
 
 export type Kind = 'sqlite' | 'redis' | 'postgres' | 'none';
 
-/** What came of it. */
+/** The result of a run. */
 export interface Figures {
   readonly operations: number;
   readonly kills: number;
   /** Kills of a process that was in the middle of an operation. */
   readonly midway: number;
-  /** Operations that another process than the first went on with. */
+  /** Operations that a process other than the first resumed. */
   readonly resumed: number;
   readonly charges: number;
   /** Charges beyond the first. */
@@ -37,7 +37,7 @@ export interface Figures {
   readonly pending: number;
 }
 
-/** A store's server or file. */
+/** Starts the store's server, or makes its file. */
 async function placeOf(kind: Kind): Promise<{ readonly at: string; stop(): unknown }> {
   if (kind === 'redis') {
     const server = await startRedis(['--maxmemory-policy', 'noeviction']);
@@ -56,13 +56,13 @@ async function placeOf(kind: Kind): Promise<{ readonly at: string; stop(): unkno
   return { at: join(folder, 'once.db'), stop: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
-/** What the workers have said, all together. */
+/** What all workers together have reported. */
 class Progress {
   readonly open = new Set<string>();
   readonly resumed = new Set<string>();
   operations = 0;
 
-  /** More operations, if there are few. */
+  /** Adds operations until `openMax` are open, and returns the new ones. */
   refill(openMax: number): string[] {
     const more = Array.from({ length: Math.max(0, openMax - this.open.size) }, () => `o${this.operations++}`);
     for (const cart of more) this.open.add(cart);
@@ -77,7 +77,7 @@ class Progress {
   }
 }
 
-/** Waits for the last operation. @throws Error that names those which never end */
+/** Waits until all operations have ended. @throws Error with the names of open operations if none ends for `STANDSTILL_MS` */
 async function allEnded({ open }: Progress): Promise<void> {
   for (let left = open.size, since = Date.now(); open.size > 0; await pause(20)) {
     if (open.size < left) [left, since] = [open.size, Date.now()];
@@ -87,7 +87,7 @@ async function allEnded({ open }: Progress): Promise<void> {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Whether it was killed between the start of an operation and its end. */
+/** Whether the process was killed between the start of an operation and its end. */
 const midway = ({ lines }: Child): boolean => {
   const begun = lines.filter((line) => line.startsWith('at ')).length;
   return begun > lines.filter((line) => !line.startsWith('at ')).length;

@@ -25,10 +25,10 @@ const once = createOnce({ namespace: 'kills', store, limits: { attempts: 20, att
 const todo: string[] = [];
 let over = false;
 
-/** Does it, or finds that it is done; `false` while another process is at it. */
+/** Pays for the cart, or learns that it is paid. `false` if it is not done, for example because another process drives it. */
 async function take(cart: string): Promise<boolean> {
   const body = JSON.stringify({ cart, amount: 100, card: '4242' });
-  // Some wait for the other process, and most do something else meanwhile.
+  // One call in ten waits for the other process. The others return at once, and the lane goes on with another cart.
   const whenBusy = Math.random() < 0.1 ? 'join' : 'reject';
   console.log(`at ${cart}`);
   const end = await once
@@ -36,7 +36,7 @@ async function take(cart: string): Promise<boolean> {
     .catch((error: unknown) => error);
   const outcome = outcomeOf(end);
   if (outcome === undefined) throw end;
-  // One that was remembered was driven by somebody else.
+  // Without attempts of its own, this call only read the stored end: another process drove the operation.
   console.log(`${outcome.effect} ${cart} ${outcome.resumed && outcome.attempts > 0 ? 'resumed' : ''}`);
   return outcome.effect === 'done';
 }

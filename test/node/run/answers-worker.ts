@@ -1,4 +1,4 @@
-/** One process of a service: asks for one thing under one name, and prints what it was given and told. */
+/** One process of a service: makes one named call, and prints its response and its outcome. */
 import { close, createOnce, memoryStore, outcomeOf } from '../../../src/entries/node.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 

@@ -1,6 +1,6 @@
 /**
- * Goal: a service that is started anew gets the answer of what is done, and never a credential of an earlier caller. Method: real
- * processes one after the other on one SQLite file, and a real server that counts and answers with bodies of every kind.
+ * Goal: a restarted service gets the stored answer of an operation that is done, and never a credential of an earlier caller. Method: real
+ * processes, one after the other, on one SQLite file; a real server that counts charges and answers with several kinds of bodies.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -54,7 +54,7 @@ async function process(kind: string, options: object = {}, at = path) {
   return JSON.parse(child.lines[0] ?? '{}');
 }
 
-test.each(['json', 'bytes', 'none'])('the answer of the first process is that of the second, which sends nothing: %s', async (kind) => {
+test.each(['json', 'bytes', 'none'])('the second process gets the answer of the first, and sends nothing: %s', async (kind) => {
   const first = await process(kind);
   const second = await process(kind);
   expect(second).toMatchObject({ status: first.status, body: first.body, outcome: { type: 'replayed', from: 'store', effect: 'done' } });
@@ -62,26 +62,26 @@ test.each(['json', 'bytes', 'none'])('the answer of the first process is that of
   expect(charges).toBe(1);
 });
 
-test('no credential of it is stored', async () => {
+test('no credential in an answer is stored', async () => {
   expect((await process('json')).headers).toMatchObject({ 'set-cookie': 'sid=s3cret-cookie', 'x-auth-token': 's3cret-token' });
   expect(readFileSync(path).includes('s3cret')).toBe(false);
   expect((await process('json')).headers).not.toHaveProperty('set-cookie');
 });
 
-test('a body that is longer than limits.bodyBytes is not kept: the second process is told that it is done', async () => {
+test('a body longer than limits.bodyBytes is not kept: the second process is told only that the operation is done', async () => {
   const limits = { limits: { bodyBytes: 4000 } };
   expect(await process('long', limits)).toMatchObject({ status: 200 });
   expect(await process('long', limits)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   expect(charges).toBe(1);
 });
 
-test.each(['memory', false])('whoever says keep.response: %j keeps nothing on disk', async (response) => {
+test.each(['memory', false])('with keep.response: %j no answer is kept on disk', async (response) => {
   await process('json', { keep: { response } });
   expect(readFileSync(path).includes('ch_1')).toBe(false);
   expect(await process('json', { keep: { response } })).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
 });
 
-test('a store that has no room for the answer keeps the end without it', async () => {
+test('a store without room for the answer keeps the end of the operation without it', async () => {
   const memory = memoryStore();
   const full: Store['update'] = (id, change, options) =>
     memory.update(

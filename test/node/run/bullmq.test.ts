@@ -24,7 +24,7 @@ describeOn(withoutRedis)('BullMQ', () => {
     await server.stop();
   });
 
-  test('a job that failed after its effect is delivered again under the same key, to whichever worker; one that was done is not run again', async () => {
+  test('a job that failed after its effect runs again under the same key, on any worker; a job that is done does not run again', async () => {
     const connection = { host: '127.0.0.1', port: server.port };
     const keys: string[] = [];
     const charges = new Set<string>();

@@ -1,7 +1,7 @@
 /**
- * A consumer in a process of its own. `crash`: its effect asks the provider, and then never comes back; its lease is an hour. `slow`: its effect
- * asks again and again until it is 1.5 s old. `brief`: the same, under a lease of 1 s. `deaf`: its effect never ends, whatever it is told.
- * `copy`: it copies the store's folder, as for a backup, and its effect never comes back. Without a task it does its work.
+ * A consumer in its own process, whose effect is a charge at the provider. `crash`: after the charge, the effect never ends; the lease is an hour.
+ * `slow`: the effect ends 1.5 s after the charge. `brief`: the same, under a lease of 1 s. `deaf`: after the charge, the effect never ends, and
+ * ignores the abort. `copy`: copies the store's folder, as for a backup, and then never ends. Without a task, the effect ends after the charge.
  */
 import { cpSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -12,7 +12,7 @@ import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 const [path = '', provider = '', task = ''] = process.argv.slice(2);
 const say = (line: string) => writeSync(1, `${line}\n`);
 const once = createOnce({ namespace: 'billing', store: sqliteStore({ path }), durability: 'required' });
-/** Where it is not the usual one. */
+/** Undefined means the default. */
 const leaseMs = { crash: 3_600_000, brief: 1000 }[task];
 const Receipt = z.object({ charge: z.string(), at: z.coerce.date() });
 

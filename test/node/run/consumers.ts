@@ -1,4 +1,4 @@
-/** Consumers (`consumer.ts`) on one SQLite file, each a process, and a real HTTP server that honours keys and counts. */
+/** Consumer processes (`consumer.ts`) on one SQLite file, and a real HTTP server that honours keys and counts charges. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,9 +8,9 @@ import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type Child, script } from '../../support/child.js';
 
 export class Consumers {
-  /** What each key was charged. */
+  /** The charge made for each key. */
   readonly charges = new Map<string, string>();
-  /** Keys as they came, repeats included. */
+  /** The keys in order of arrival, with repeats. */
   readonly asked: string[] = [];
   /** The file of the present test. */
   path = '';
@@ -22,7 +22,7 @@ export class Consumers {
     response.end(JSON.stringify({ id: this.charges.get(key) }));
   });
 
-  /** For the tests of a file, to be called once in it. */
+  /** Adds the hooks of a test file: construct it once in each. */
   constructor() {
     const folder = mkdtempSync(join(tmpdir(), 'oncefetch-run-'));
     let files = 0;
@@ -46,7 +46,7 @@ export class Consumers {
     return (this.#worker as ReturnType<typeof script>).start([this.path, `http://127.0.0.1:${(this.#provider.address() as AddressInfo).port}`, task]);
   }
 
-  /** One in the middle of its effect: the provider has charged. */
+  /** Starts a consumer, and waits until the provider has charged. The consumer is then in the middle of its effect. */
   async charging(task: 'crash' | 'slow' | 'brief' | 'deaf' | 'copy'): Promise<Child> {
     const child = this.start(task);
     await child.line((line) => line === 'charged');

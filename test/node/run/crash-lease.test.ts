@@ -1,7 +1,7 @@
 /**
- * Goal: what a killed process drove is free at once for others on its machine, and what a paused one drives is not. Method: real
- * processes on one SQLite file, SIGKILL and SIGSTOP, a real HTTP server that honours keys and counts. Whoever is killed has a lease of an
- * hour, so that no test ends in its time where others wait for that.
+ * Goal: the operation of a killed process is free at once for other processes on the machine; that of a paused process is not. Method: real
+ * processes on one SQLite file, SIGKILL and SIGSTOP, a real HTTP server that honours keys and counts charges. A process that will be killed has a
+ * lease of an hour, so a test in which another process waits for that lease times out.
  */
 import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ async function crashed(): Promise<void> {
   await first.ended;
 }
 
-test('the next process goes on at once, under the same key', async () => {
+test('after a kill, the next process goes on at once, under the same key', async () => {
   await crashed();
   const second = consumers.start();
   expect(await second.ended).toBe(0);
@@ -28,7 +28,7 @@ test('the next process goes on at once, under the same key', async () => {
   expect(consumers.charges.size).toBe(1);
 });
 
-test('a process that waits for it already goes on when it dies', async () => {
+test('a process that already waits for the operation goes on when the driver dies', async () => {
   const first = await consumers.charging('crash');
   const second = consumers.start();
   await new Promise((resolve) => setTimeout(resolve, 2000));
@@ -38,7 +38,7 @@ test('a process that waits for it already goes on when it dies', async () => {
   expect(consumers.charges.size).toBe(1);
 });
 
-test('it can be settled by hand at once, on a database that is handed in as well', async () => {
+test('the operation of a killed process can be settled by hand at once, also through a database that the app hands in', async () => {
   await crashed();
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
   const database = new DatabaseSync(consumers.path);
@@ -49,7 +49,7 @@ test('it can be settled by hand at once, on a database that is handed in as well
   database.close();
 });
 
-test('a process that is paused keeps it: nobody settles it, and nobody takes it over before its lease is over', async () => {
+test('a paused process keeps its operation: nobody can settle it or take it over while the lease lasts', async () => {
   const first = await consumers.charging('slow');
   first.process.kill('SIGSTOP');
   const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }) });
@@ -61,18 +61,21 @@ test('a process that is paused keeps it: nobody settles it, and nobody takes it 
   await close(once);
 });
 
-test.runIf(process.platform === 'linux')('a process that has copied the folder of its store, which ends its locks, keeps it as well', async () => {
-  const first = await consumers.charging('copy');
-  const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }) });
-  await expect(settle(once, [...NAME], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-  await expect(run(once, [...NAME], () => 0, { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
-  first.process.kill('SIGKILL');
-  await first.ended;
-  await settle(once, [...NAME], 'done');
-  await close(once);
-});
+test.runIf(process.platform === 'linux')(
+  'a process that has copied its store’s folder, which releases its file locks, keeps its operation as well',
+  async () => {
+    const first = await consumers.charging('copy');
+    const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }) });
+    await expect(settle(once, [...NAME], 'none')).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    await expect(run(once, [...NAME], () => 0, { whenBusy: 'reject' })).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+    first.process.kill('SIGKILL');
+    await first.ended;
+    await settle(once, [...NAME], 'done');
+    await close(once);
+  },
+);
 
-test('long after it was started, the dead one is still known as such, and then its file goes', async () => {
+test('a dead process that started days ago is still known to be gone, and its file is removed later', async () => {
   await crashed();
   const holders = `${consumers.path}-holders`;
   const [file = ''] = readdirSync(holders);
@@ -85,7 +88,7 @@ test('long after it was started, the dead one is still known as such, and then i
     stores.push(store);
     return store;
   };
-  // It tidies when it starts.
+  // A store tidies the folder when it opens.
   await open();
   expect(readdirSync(holders)).toContain(`${file}.gone`);
   const store = await open();

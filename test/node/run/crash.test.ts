@@ -1,6 +1,6 @@
 /**
- * Goal: an effect whose process dies in the middle runs again with the same keys, and a process that is asked to end lets
- * it end, within a bound. Method: real processes, SIGKILL and SIGTERM, a real HTTP server that honours keys and counts.
+ * Goal: an effect whose process dies in the middle runs again under the same keys. A process that is asked to exit lets its effect end, within
+ * a time limit. Method: real processes, SIGKILL and SIGTERM, a real HTTP server that honours keys and counts charges.
  */
 import { expect, test } from 'vitest';
 import { close, createOnce, pending } from '../../../src/entries/node.js';
@@ -12,7 +12,7 @@ const consumers = new Consumers();
 const running = (line: string) => line.startsWith('running');
 const facts = (line: string) => JSON.parse(line.slice('running '.length)) as { key: string; resumed: boolean; ambiguous: boolean };
 
-test('A24: killed in mid-effect, it runs again elsewhere under the same keys, and knows that it is the second time', async () => {
+test('A24: an effect whose process is killed runs again in another process under the same keys, and is told that it is resumed', async () => {
   const first = await consumers.charging('crash');
   first.process.kill('SIGKILL');
   expect(await first.ended).toBe('SIGKILL');
@@ -23,13 +23,13 @@ test('A24: killed in mid-effect, it runs again elsewhere under the same keys, an
   expect(after).toMatchObject({ key: before.key, resumed: true, ambiguous: true });
   expect(second.lines.at(-1)).toBe('receipt ch_1 true');
   expect([consumers.charges.size, consumers.asked.length, new Set(consumers.asked).size]).toEqual([1, 2, 1]);
-  // A third one has nothing to run; what it is told is parsed.
+  // A third process runs nothing, and gets the stored result, parsed by the schema.
   const third = consumers.start();
   expect(await third.ended).toBe(0);
   expect(third.lines).toEqual(['receipt ch_1 true']);
 });
 
-test('A32: paused until another one took over, and woken, it settles nothing over that one, and its caller still gets what is in its hand', async () => {
+test('A32: a paused process that wakes after another one took over does not overwrite the stored end, and its caller still gets its own result', async () => {
   const first = await consumers.charging('brief');
   first.process.kill('SIGSTOP');
   const second = consumers.start();
@@ -46,7 +46,7 @@ test('A32: paused until another one took over, and woken, it settles nothing ove
   first.process.kill('SIGKILL');
 });
 
-test('SIGTERM: the effect under way ends, its end is stored, and then the process ends', async () => {
+test('SIGTERM: the running effect ends, its end is stored, and then the process exits', async () => {
   const child = await consumers.charging('slow');
   child.process.kill('SIGTERM');
   expect(await child.ended).toBe(0);
@@ -57,7 +57,7 @@ test('SIGTERM: the effect under way ends, its end is stored, and then the proces
   expect(consumers.asked).toHaveLength(1);
 });
 
-test('SIGTERM: an effect that does not end is given up at the bound of its attempt, stays pending, and can be taken up at once', async () => {
+test('SIGTERM: an effect that does not end is given up when its attempt times out, stays pending, and can be resumed at once', async () => {
   const child = await consumers.charging('deaf');
   child.process.kill('SIGTERM');
   expect(await child.ended).toBe(0);
@@ -69,7 +69,7 @@ test('SIGTERM: an effect that does not end is given up at the bound of its attem
   const start = performance.now();
   const again = consumers.start();
   expect(await again.ended).toBe(0);
-  // Its lease was given back.
+  // At once, because the first process has released its lease.
   expect(performance.now() - start).toBeLessThan(10_000);
   expect(again.lines.at(-1)).toBe('receipt ch_1 true');
   expect([consumers.charges.size, new Set(consumers.asked).size]).toEqual([1, 1]);

@@ -1,6 +1,6 @@
 /**
- * Goal: consumers that hear everything at least once take effect once. Method: an SQLite file shared by several clients, as
- * the copies of a service share it; deliveries that are repeated, at once and later; effects that fail.
+ * Goal: messages that are delivered at least once take effect once. Method: several clients share an SQLite file, as the copies
+ * of a service do. Deliveries repeat, at once and later, and effects fail.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -15,7 +15,7 @@ import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
 let folder: string;
 const copies: Once[] = [];
-/** Another copy of the service: a connection and a client of its own. */
+/** Another copy of the service, with its own connection and client. */
 const copy = (options: Partial<OnceOptions> = {}): Once => {
   const store = sqliteStore({ path: join(folder, 'once.db') });
   const once = createOnce({ namespace: 'billing', store, durability: 'required', retry: { minDelayMs: 1, maxDelayMs: 5 }, ...options });
@@ -58,7 +58,7 @@ describe('a webhook', () => {
     for (const server of handlers) server.close();
   });
 
-  test('of another provider with the same id is another one', async () => {
+  test('of another provider with the same id is another operation', async () => {
     const once = copy();
     const effects: string[] = [];
     for (const provider of ['stripe', 'adyen', 'stripe']) await run(once, [provider, 'evt_1'], () => void effects.push(provider));
@@ -67,7 +67,7 @@ describe('a webhook', () => {
 });
 
 describe('a message', () => {
-  test('takes effect once in each consumer group: its namespace', async () => {
+  test('takes effect once in each consumer group, which is a namespace', async () => {
     const effects: string[] = [];
     for (const group of ['billing', 'mail', 'billing', 'mail']) await run(copy({ namespace: group }), ['orders', 0, 17], () => void effects.push(group)); // topic, partition, offset
     expect(effects).toEqual(['billing', 'mail']);
@@ -84,7 +84,7 @@ describe('a message', () => {
     expect(runs).toBe(1);
   });
 
-  test('whose remembered result another release wrote in another form is done all the same, and says so', async () => {
+  test('whose remembered result does not fit the schema of this release is still done, and the error says so', async () => {
     await run(copy(), ['message', 'm-1'], () => ({ charge: 'ch_1' }));
     const again = run(copy(), ['message', 'm-1'], () => ({ id: 'never', at: 0 }), { result: z.object({ id: z.string(), at: z.number() }) });
     const error = await again.catch((caught: unknown) => caught);
@@ -93,7 +93,7 @@ describe('a message', () => {
     expect((error as Error).cause).toMatchObject({ issues: [{ path: ['id'] }, { path: ['at'] }] });
   });
 
-  test('that poisons its consumer stops at the limit, stays pending under one key, and is done when the consumer is mended', async () => {
+  test('that its consumer can not process stops at the limit, stays pending under one key, and is done when the consumer is fixed', async () => {
     const keys: string[] = [];
     const poisoned = (once: Once) =>
       run(
@@ -115,7 +115,7 @@ describe('a message', () => {
     expect(await pending(copy())).toEqual([]);
   });
 
-  test('passes on stable keys to the calls that it makes, another for each label and message', async () => {
+  test('gives the calls that it makes stable child keys, one for each label and message', async () => {
     const keys: string[][] = [];
     const work = (id: string, fails: boolean) =>
       run(
@@ -135,7 +135,7 @@ describe('a message', () => {
   });
 });
 
-test('an outbox: what a transaction wrote is sent once, though its relays crash and overlap', async () => {
+test('an outbox sends each message under one key, although its relays crash and overlap', async () => {
   const orders = new DatabaseSync(join(folder, 'orders.db'));
   orders.exec('CREATE TABLE outbox (id TEXT PRIMARY KEY, body TEXT, sent INTEGER)');
   for (let n = 0; n < 20; n++) orders.prepare('INSERT INTO outbox VALUES (?, ?, 0)').run(`m-${n}`, '{}');
@@ -156,7 +156,7 @@ test('an outbox: what a transaction wrote is sent once, though its relays crash 
         .catch((error: unknown) => {
           if (outcomeOf(error)?.effect !== 'done') throw error;
         });
-      // Between the sending and the note that it was sent.
+      // The relay crashes after it sent the message, before it marks the row as sent.
       if (n === crashAfter) return;
       orders.prepare('UPDATE outbox SET sent = 1 WHERE id = ?').run(id);
     }
@@ -164,7 +164,7 @@ test('an outbox: what a transaction wrote is sent once, though its relays crash 
   await Promise.all([relay(copy(), 4), relay(copy(), 7)]);
   await Promise.all([relay(copy(), 99), relay(copy(), 99)]);
   expect(orders.prepare('SELECT count(*) AS open FROM outbox WHERE sent = 0').get()).toEqual({ open: 0 });
-  // The receiver, which honours keys, sees each message under one.
+  // Some messages arrive several times, but each under one key.
   expect(new Set(heard).size).toBe(20);
   expect(heard.length).toBeGreaterThan(20);
   receiver.close();

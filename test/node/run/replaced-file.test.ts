@@ -1,6 +1,6 @@
 /**
- * Goal: a SQLite file that is removed or replaced while a function of `run` is under way: what the function did is told, and nothing is
- * done a second time by this process, which finds none of its records in the new file. Method: a real file, and the function itself does it.
+ * Goal: if the SQLite file is removed or replaced while a function given to `run` is running, the caller is told what the function did, and this
+ * process runs nothing a second time, although the new file has none of its records. Method: a real file; the function itself removes or replaces it.
  */
 import { copyFileSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const test = anyTest
   })
   .extend('once', ({ store }) => createOnce({ store, retry: { minDelayMs: 1, maxDelayMs: 2 } }));
 
-/** What an operator may do to it. */
+/** What an operator may do to the file. */
 const WAYS: Readonly<Record<string, (path: string) => void>> = {
   removed: (path) => {
     for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
@@ -35,7 +35,7 @@ const WAYS: Readonly<Record<string, (path: string) => void>> = {
 };
 
 describe.each(Object.entries(WAYS))('the file is %s', (_, replaces) => {
-  test('the function is done: its caller is told, and the next call runs nothing', async ({ path, once }) => {
+  test('the caller gets the result of the function, and later calls run nothing', async ({ path, once }) => {
     let runs = 0;
     const pays = () => {
       replaces(path);
@@ -47,7 +47,7 @@ describe.each(Object.entries(WAYS))('the file is %s', (_, replaces) => {
     expect(runs).toBe(1);
   });
 
-  test('the function throws, and may have paid: it is not called again, and nobody is told none', async ({ path, once }) => {
+  test('a function that throws, and may have paid, is not called again, and its outcome is unknown', async ({ path, once }) => {
     let runs = 0;
     const pays = () => {
       runs++;

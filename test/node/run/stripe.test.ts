@@ -1,6 +1,6 @@
 /**
- * Goal: a provider's own SDK, with its own option for the key, takes effect once through `run`. Method: the real stripe
- * library against an HTTP server that keeps answers by key as Stripe does, and loses what it is told to.
+ * Goal: a payment made with a provider's own SDK, which has its own option for the key, takes effect once through `run`. Method: the real stripe
+ * library against an HTTP server that keeps answers by key, as Stripe does, and makes the faults that a test asks for.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -22,7 +22,7 @@ let intents = 0;
 
 const problem = (type: string, code: string) => JSON.stringify({ error: { type, code, message: code } });
 
-/** Behind the key layer: what is answered here is kept for the key. */
+/** The work behind the key layer, which keeps the answer for the key. */
 function execute(form: URLSearchParams, fault: Fault | undefined) {
   if (fault === '500-stored') return { status: 500, body: problem('api_error', 'oops') };
   if (form.get('payment_method') === 'pm_declined') return { status: 402, body: problem('card_error', 'card_declined') };
@@ -84,22 +84,22 @@ const charge = (order: string, card = 'pm_card', { sdk = stripe, attempts = 4 } 
   );
 
 test.each<[string, readonly Fault[], string]>([
-  ['nothing', [], 'fresh'],
+  ['no fault', [], 'fresh'],
   ['a lost request', ['lose-request'], 'fresh'],
   ['a lost answer', ['lose-response'], 'replayed'],
   ['a key in use, a rate limit', ['lose-response', 'conflict', 'limited'], 'replayed'],
-])('%s: one intent, under one key, and its owner is told', async (_, met, type) => {
+])('%s: one intent under one key, and the caller gets it', async (_, met, type) => {
   faults = [...met];
   const intent = await charge('o-1');
   expect(intent.id).toBe('pi_1');
   expect(outcomeOf(intent)).toMatchObject({ type, effect: 'done' });
   expect([intents, new Set(keys).size, keys.length]).toEqual([1, 1, met.length + 1]);
-  // Remembered, not asked again.
+  // A second call gets the remembered intent, and sends nothing.
   expect((await charge('o-1')).id).toBe('pi_1');
   expect(keys).toHaveLength(met.length + 1);
 });
 
-test("a declined card is the SDK's own error, nothing took effect, and another card has another key", async () => {
+test("a declined card rejects with the SDK's own error and the effect none, and another card gets another key", async () => {
   const error = await charge('o-1', 'pm_declined').catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(Stripe.errors.StripeCardError);
   expect(outcomeOf(error)).toMatchObject({ type: 'rejected', effect: 'none' });
@@ -107,14 +107,14 @@ test("a declined card is the SDK's own error, nothing took effect, and another c
   expect(new Set(keys).size).toBe(2);
 });
 
-test('A2: a declined card after a lost answer is repeated by the server for this key, so it is known to be none', async () => {
+test('A2: after a lost answer, the server repeats the decline for this key, so the effect is none', async () => {
   faults = ['lose-response'];
   const error = await charge('o-1', 'pm_declined').catch((caught: unknown) => caught);
   expect(outcomeOf(error)).toMatchObject({ type: 'rejected', effect: 'none' });
   expect([intents, keys.length, new Set(keys).size]).toEqual([0, 2, 1]);
 });
 
-test('A3: a 500 that the server keeps for the key proves nothing: unknown, pending, and never under another key', async () => {
+test('A3: a 500 that the server keeps for the key proves nothing: the operation is unknown and pending, and keeps its key', async () => {
   faults = ['500-stored'];
   const error = await charge('o-1').catch((caught: unknown) => caught);
   expect(outcomeOf(error)).toMatchObject({ type: 'unknown', effect: 'unknown' });
@@ -123,7 +123,7 @@ test('A3: a 500 that the server keeps for the key proves nothing: unknown, pendi
   expect([intents, new Set(keys).size]).toEqual([0, 1]);
 });
 
-test('a server that is gone: unknown, and the next delivery goes on under the same key', async () => {
+test('if every answer is lost, the effect is unknown, and the next delivery goes on under the same key', async () => {
   faults = Array<Fault>(4).fill('lose-response');
   const error = await charge('o-1').catch((caught: unknown) => caught);
   expect(outcomeOf(error)).toMatchObject({ effect: 'unknown', attempts: 4 });
@@ -131,14 +131,14 @@ test('a server that is gone: unknown, and the next delivery goes on under the sa
   expect([intent.id, intents, new Set(keys).size]).toEqual(['pi_1', 1, 1]);
 });
 
-test('a rate limit after a lost answer does not make it none: its fetch client sends nothing unseen', async () => {
+test("a rate limit after a lost answer does not make the effect none; the SDK's fetch client resends nothing by itself", async () => {
   faults = ['lose-response', 'limited'];
   const error = await charge('o-1', 'pm_card', { attempts: 2 }).catch((caught: unknown) => caught);
   expect(keys).toHaveLength(2);
   expect(outcomeOf(error)).toMatchObject({ effect: 'unknown' });
 });
 
-test('its Node client does, once, when a connection is closed, though maxNetworkRetries is 0: hence the fetch client', async () => {
+test("the SDK's Node client resends once when a connection closes, although maxNetworkRetries is 0: hence the fetch client", async () => {
   faults = ['lose-response', 'limited'];
   await charge('o-1', 'pm_card', { sdk: withNodeClient, attempts: 1 }).catch(() => {});
   expect(keys).toHaveLength(2);

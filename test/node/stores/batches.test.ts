@@ -1,7 +1,6 @@
 /**
- * Goal: updates of different operations that are under way at once share a statement or script; each of them is told what became of
- * itself, whatever is the matter with another one or with the connection. Method: real servers, and clients that count, break or hold
- * back what goes through them.
+ * Goal: concurrent updates of different operations share a statement or script, and each update learns its own end, whatever happens to
+ * another update or to the connection. Method: real servers, and clients that count, break or hold back requests.
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -20,7 +19,7 @@ const ends = async (calls: readonly Promise<unknown>[]): Promise<readonly unknow
 const all = (value: string) => ids.map(() => value);
 const counts = async (store: Store) => Promise.all(ids.map(async (id) => countOf(await store.read(id))));
 
-/** What goes to a server: counted, and perhaps broken. `fate` says of the n-th request from now on what becomes of it. */
+/** The way to a server. It counts the requests, and may break them: `fate` says what happens to the n-th request. */
 class Wire {
   requests = 0;
   fate: (n: number) => 'lost on its way' | 'answer lost' | 'arrives' = () => 'arrives';
@@ -41,15 +40,15 @@ class Wire {
 interface Ground {
   readonly wire: Wire;
   readonly store: Store;
-  /** Another process's. */
+  /** A second store on the same records, as in another process. */
   readonly other: Store;
-  /** Makes of one record what can't be written. */
+  /** Makes one record impossible to write. */
   spoil(id: string): Promise<unknown>;
 }
 
-/** What holds of each server; `open` gives a place of its own. */
+/** The tests for each kind of server. `open` gives each test its own table or prefix. */
 function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
-  test(`${MANY} begin, go on and are removed in few requests`, async () => {
+  test(`${MANY} records are made, changed and removed in one request each`, async () => {
     const { wire, store } = await open();
     await store.read('warm');
     const first = await wire.during(async () => expect(await ends(ids.map((id) => put(store, id)))).toEqual(all('stored')));
@@ -60,7 +59,7 @@ function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
     expect([first, second, third]).toEqual([1, 1, 1]);
   });
 
-  test('one that can not be written fails alone', async () => {
+  test('a record that can not be written fails alone', async () => {
     const { store, spoil } = await open();
     await spoil('r7');
     const expected = ids.map((id) => (id === 'r7' ? spoilt : 'stored'));
@@ -69,7 +68,7 @@ function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
     for (const id of ids.filter((id) => id !== 'r7')) expect(await store.read(id)).toEqual(record(id, { state: 'settled' }));
   });
 
-  test('those that another process has changed, removed or made see what is there, and nothing of it is lost', async () => {
+  test('updates of records that another process has changed, removed or made see the stored state, and no update is lost', async () => {
     const { store, other } = await open();
     await Promise.all(ids.slice(0, 48).map((id) => raise(store, id)));
     await Promise.all([...ids.slice(0, 16), ...ids.slice(48)].map((id) => raise(other, id)));
@@ -78,13 +77,13 @@ function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
     expect(await counts(store)).toEqual(ids.map((_, n) => (n < 16 ? 3 : n < 32 ? 1 : 2)));
   });
 
-  test('two processes raise the same records at once, and none is lost', async () => {
+  test('two processes that raise the same records at once lose no update', async () => {
     const { store, other } = await open();
     for (let n = 0; n < 5; n++) await Promise.all(ids.flatMap((id) => [raise(store, id), raise(other, id)]));
     expect(await counts(store)).toEqual(ids.map(() => 10));
   });
 
-  test('a change that throws, one that changes nothing and one that removes are each that, among others', async () => {
+  test('a change that throws, one that changes nothing and one that removes do so within a shared request', async () => {
     const { store } = await open();
     await Promise.all(ids.map((id) => put(store, id)));
     const thrown = new Error('no');
@@ -99,7 +98,7 @@ function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
     expect(await ends(calls)).toEqual(ids.map((_, n) => ['threw', 'left', 'removed', 'raised'][n % 4]));
   });
 
-  test.each(['answer lost', 'lost on its way'] as const)('%s: every member asks again, and takes effect once', async (fate) => {
+  test.each(['answer lost', 'lost on its way'] as const)('%s: every update of the request is sent again, and takes effect once', async (fate) => {
     const { wire, store } = await open();
     await Promise.all(ids.map((id) => raise(store, id)));
     wire.requests = 0;
@@ -108,7 +107,7 @@ function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
     expect(await counts(store)).toEqual(ids.map(() => 2));
   });
 
-  test('an answer lost again and again: no member is told that it was stored, and each took effect at most once', async () => {
+  test('every answer lost: no update is reported as stored, and each took effect only once', async () => {
     const { wire, store } = await open();
     await Promise.all(ids.map((id) => raise(store, id)));
     wire.fate = () => 'answer lost';
@@ -117,7 +116,7 @@ function inEachCase(open: () => Promise<Ground>, spoilt: string): void {
     expect(await counts(store)).toEqual(ids.map(() => 2));
   });
 
-  test('removals whose answer was lost: nobody knows who removed them, and each says so', async () => {
+  test('removals whose answer was lost reject, because nobody can tell who removed the records', async () => {
     const { wire, store } = await open();
     await Promise.all(ids.map((id) => put(store, id)));
     wire.requests = 0;
@@ -154,7 +153,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   }
   inEachCase(open, 'io');
 
-  test('strict and relaxed ones go by themselves, each with the commit that it asked for', async () => {
+  test('strict and relaxed updates go in separate statements, each with the commit that it asked for', async () => {
     const { store, table } = await open();
     await pool.query(
       `CREATE TABLE levels (id text, level text); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
@@ -170,7 +169,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect((await pool.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'on' }]);
   });
 
-  test.each(['put', 'remove'])('a row that somebody has locked holds up nobody but who asked for it: %s', async (what) => {
+  test.each(['put', 'remove'])('a row that somebody has locked holds up only its own update: %s', async (what) => {
     const { store, table, wire } = await open();
     await Promise.all(ids.map((id) => put(store, id)));
     const holder = await pool.connect();
@@ -183,9 +182,9 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       heldIsOver = true;
     });
     await Promise.all(ids.filter((id) => id !== 'r5').map(change));
-    // The statement of all, and one for the row; not one for each, as after a wait in vain.
+    // One statement for all, and one for the locked row. After a wait in vain there would be one for each.
     expect(wire.requests).toBe(2);
-    // Later ones, too.
+    // The locked row does not hold up later updates either.
     await Promise.all(ids.slice(32).map((id) => put(store, `later ${id}`)));
     expect(heldIsOver).toBe(false);
     await holder.query('COMMIT');
@@ -193,7 +192,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await held).toBe(what === 'put' ? 'raised' : 'removed');
   });
 
-  test('a new record that somebody is inserting holds up its statement for half of its time, and then nobody but itself', async () => {
+  test('a new record that somebody else is inserting holds up its statement for half of the time limit, and then only its own update', async () => {
     const { store, table } = await open();
     await put(store, 'warm');
     const holder = await pool.connect();
@@ -207,7 +206,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect((await pool.query(`SELECT count(*)::int AS n FROM ${table}`)).rows).toEqual([{ n: MANY + 1 }]);
   });
 
-  test('two processes that begin the same operations at once do not wait for each other for ever', async () => {
+  test('two processes that begin the same operations at once do not deadlock', async () => {
     const { table } = await open();
     const [a, b] = [postgresStore(pool, { table }), postgresStore(pool, { table })];
     const start = performance.now();
@@ -221,7 +220,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(performance.now() - start).toBeLessThan(30_000);
   });
 
-  test('a pool with no connection to spare: what was given up is not committed later', async () => {
+  test('a pool with no free connection: updates reject with timeout, and are not committed later', async () => {
     const { table, store } = await open();
     const narrow = new pg.Pool({ ...server.connection, max: 1 });
     const hasty = postgresStore(narrow, { table, timeoutMs: 300 });
@@ -235,7 +234,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await narrow.end();
   });
 
-  test('it goes by the index, on a table of twenty thousand', async () => {
+  test('a shared statement uses the index, in a table of twenty thousand records', async () => {
     const { table, store } = await open();
     await pool.query(`INSERT INTO ${table} SELECT 'x' || n, 'x', 'ns', 'settled', '', n, '{}' FROM generate_series(1, 20000) n`);
     await pool.query(`ANALYZE ${table}`);
@@ -265,7 +264,7 @@ describeOn(withoutRedis)('Redis', () => {
   beforeAll(async () => {
     server = await startRedis();
     admin = new Redis(server.port, '127.0.0.1');
-    // Each store has a view of it that counts.
+    // The stores of all tests share this client, each through its own counting proxy.
     admin.setMaxListeners(0);
   });
   afterAll(() => {
@@ -285,14 +284,14 @@ describeOn(withoutRedis)('Redis', () => {
     const prefix = `p${prefixes++}`;
     const wire = new Wire();
     const store = redisStore(through(wire), { prefix, ...options });
-    // The server's policy is asked for once, and it knows the scripts.
+    // After this, the store has asked for the server's policy, and the server knows the scripts.
     await put(store, 'warm');
     await remove(store, 'warm');
     return { base: `{${prefix}}`, wire, store, other: redisStore(admin, { prefix }), spoil: (id) => admin.hset(`{${prefix}}:r:${id}`, 'x', '1') };
   }
   inEachCase(open, 'corrupt');
 
-  test('a server that is full: new ones are refused, each of them, and removals go on', async () => {
+  test('a full server: each new record is refused, and removals go on', async () => {
     const { store, base } = await open();
     await Promise.all(ids.slice(0, 32).map((id) => put(store, id)));
     await admin.config('SET', 'maxmemory', '1');

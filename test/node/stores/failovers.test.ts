@@ -1,7 +1,7 @@
 /**
- * Goal: when a replica of Redis takes over, the store goes on with it by itself, nothing is counted twice, and what the new master never got
- * is what docs/stores.md says. Method: real sentinels and clusters, masters that are killed or stand still, a replica that missed what was
- * acknowledged; a shop that knows keys and counts.
+ * Goal: when a Redis replica takes over, the store goes on with it by itself and counts nothing twice. Records that the new master never got are
+ * lost as docs/stores.md says. Method: real sentinels and clusters, masters that are killed or paused, a replica that missed acknowledged
+ * writes, and a shop that honours keys and counts charges.
  */
 import { Cluster, Redis } from 'ioredis';
 import { createCluster, createSentinel } from 'redis';
@@ -42,7 +42,7 @@ const bySentinel: Readonly<Record<string, (group: SentinelGroup) => Promise<Redi
   },
 };
 
-/** A shop that takes a key once, and one payment through `store`: whether it was sent, and how it ended. */
+/** A shop that charges each key once. `pay` makes one payment through `store`, and resolves to its error code or its effect. */
 function shop() {
   const charges = new Set<string>();
   let sent = 0;
@@ -62,7 +62,7 @@ function shop() {
 
 describeOn(withoutRedis)('a sentinel’s group', () => {
   describe.each(Object.entries(bySentinel))('%s', (_, connect) => {
-    test.each(['is killed', 'stands still, and comes back'])('goes on with the replica where the master %s, and counts nothing twice', async (how) => {
+    test.each(['is killed', 'stands still, and comes back'])('goes on with the replica if the master %s, and counts nothing twice', async (how) => {
       const group = await groupOf();
       const store = redisStore(await connect(group), { timeoutMs: 2000 });
       const takeOver = async () => {
@@ -78,7 +78,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
 
   const storeOn = async (group: SentinelGroup, options: RedisStoreOptions = {}) =>
     redisStore(await (bySentinel['ioredis'] as (group: SentinelGroup) => Promise<RedisClient>)(group), { timeoutMs: 2500, ...options });
-  /** The replica gets nothing any more, the master dies, and the replica takes over. */
+  /** Cuts the replica off, runs `meanwhile`, kills the master, and waits until the replica has taken over. */
   const losing = async (group: SentinelGroup, meanwhile: () => Promise<unknown>): Promise<unknown> => {
     const replica = new Redis(group.replica.port, '127.0.0.1');
     await replica.replicaof('127.0.0.1', await freePort());
@@ -89,7 +89,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     return end;
   };
 
-  test('a record that the replica never got is lost: a key by chance becomes a second charge, a derived one does not', async () => {
+  test('a record that the replica never got is lost: with a random key the next call charges again, with a derived key it does not', async () => {
     for (const [key, charges] of [
       [undefined, 2],
       [derived, 1],
@@ -103,7 +103,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     }
   });
 
-  test('with wait, nothing is sent that the replica has no record of, and the payment is made after the failover', async () => {
+  test('with wait, a payment whose record the replica lacks is not sent; it is made after the failover', async () => {
     const group = await groupOf();
     const { pay, charged, sent } = shop();
     const store = await storeOn(group, { wait: { replicas: 1, timeoutMs: 200 } });
@@ -113,7 +113,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     expect([sent(), charged()]).toEqual([1, 1]);
   });
 
-  test('A34: with wait, what was told to be stored is there after the failover', async () => {
+  test('A34: with wait, every record that was reported as stored is there after the failover', async () => {
     const group = await groupOf();
     const store = await storeOn(group, { wait: { replicas: 1, timeoutMs: 3000 }, timeoutMs: 9000 });
     const stored: string[] = [];
@@ -136,7 +136,7 @@ describeOn(withoutRedis)('a sentinel’s group', () => {
     await vi.waitFor(() => expect(put(store, 'alone')).rejects.toMatchObject(refused), { timeout: 40_000 });
   });
 
-  test('with min-replicas-to-write, a master whose replica is out of reach takes no payment any more, a moment later', async () => {
+  test('with min-replicas-to-write, a master that loses its replica soon takes no more payments', async () => {
     const group = await groupOf(['--min-replicas-to-write', '1', '--min-replicas-max-lag', '1']);
     const { pay, sent } = shop();
     const store = await storeOn(group, { timeoutMs: 500 });

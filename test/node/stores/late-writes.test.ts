@@ -1,6 +1,6 @@
 /**
- * Goal: an update that has rejected writes nothing later, whatever held it up: a lock, a full pool, a pooler, a server that stands still, a
- * connection that has to be made anew. Method: real servers; whatever holds the update up does so until it has rejected, and then lets go.
+ * Goal: an update that has rejected writes nothing later, whatever held it up: a lock, a full pool, a pooler, a paused server, or a connection
+ * that has to be made anew. Method: real servers; the obstacle stays until the update has rejected, and then goes away.
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -25,15 +25,15 @@ import { type Connected, redisClients } from '../../support/redis-clients.js';
 
 /** Longer than any statement waits for a lock. */
 const LATER_MS = 1500;
-/** Which of the two it is depends on who is faster: the server's word that there was no lock to be had, or the call's timer. */
+/** The reason depends on which comes first: the server's error that it could not get the lock, or the call's timer. */
 const STOPPED = /blocked|timeout/;
 const pause = (ms: number) => new Promise((done) => setTimeout(done, ms));
 const record = (id: string, count: number): Stored & { count: number } => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, count });
 const put = (store: Store, id: string, count: number) => store.update(id, () => ({ next: record(id, count), value: 'stored' }));
 const remove = (store: Store, id: string) => store.update(id, () => ({ next: null, value: 'removed' }));
-/** How it ended: its value, or the reason of its fault. */
+/** How the call ended: its value, or the reason of its fault. */
 const endOf = (call: Promise<unknown>): Promise<unknown> => call.catch((fault) => fault.reason);
-/** Where nothing holds it up: a busy machine may still take longer than the store waits. */
+/** Updates until it succeeds: even without an obstacle, a busy machine may take longer than the store waits. */
 const stored = (store: Store, id: string, count: number) => expect.poll(() => endOf(put(store, id, count))).toBe('stored');
 const endsOf = (calls: readonly Promise<unknown>[]): Promise<readonly unknown[]> => Promise.all(calls.map(endOf));
 
@@ -54,7 +54,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     admin.on('error', () => {});
   });
   afterEach(async () => {
-    // A test that failed may have left something open.
+    // A test that failed may have left a transaction open.
     await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND xact_start IS NOT NULL');
     await Promise.all(pools.splice(0).map((pool) => pool.end()));
   });
@@ -71,13 +71,13 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   const open = async (timeoutMs: number, client: PostgresClient = poolOf()) => {
     const table = await makeTable();
     const store = postgresStore(client, { table, timeoutMs });
-    // It has asked for the schema, and heard the server's time.
+    // After this, the store has checked the schema and knows the server's time.
     await put(postgresStore(client, { table }), 'warm', 1);
     await store.read('warm').catch(() => {});
     await stored(store, 'warm', 1);
     return { table, store, others: postgresStore(admin, { table }) };
   };
-  /** Somebody else's transaction, in which `sql` was run. */
+  /** Runs `sql` in somebody else's transaction, which stays open until the returned function rolls it back. */
   const holding = async (sql: string): Promise<() => Promise<unknown>> => {
     const client = await admin.connect();
     client.on('error', () => {});
@@ -101,7 +101,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await stored(store, 'a', 3);
   });
 
-  test('of many that share a statement: those whose rows are locked, and no other', async () => {
+  test('of updates that share a statement, only those whose rows are locked reject, and they write nothing later', async () => {
     const { store, table, others } = await open(2500);
     const ids = Array.from({ length: 16 }, (_, n) => `r${n}`);
     await Promise.all(ids.map((id) => put(store, id, 1)));
@@ -114,13 +114,13 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual(ids.map((id) => record(id, locked(id) ? 1 : 2)));
   });
 
-  test('a row that is locked, behind another update that waits for it, too: PostgreSQL lets it wait for each of them', async () => {
+  test('a locked row for which another transaction already waits: PostgreSQL applies lock_timeout to each of the two waits', async () => {
     const { store, table, others } = await open(1300);
     await stored(store, 'a', 1);
     const release = await holding(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`);
     const second = await admin.connect();
     await second.query('BEGIN; SET LOCAL lock_timeout = 1200');
-    // It is the first in the queue. The update waits until it has left, and then for the row.
+    // `second` is the first in the queue. The update waits until `second` has left, and then for the row.
     const queued = second.query(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`).catch((error) => error.code);
     await waiting();
     const end = await endOf(put(store, 'a', 2));
@@ -133,7 +133,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await others.read('a')).toEqual(record('a', 1));
   });
 
-  test('new records that somebody is inserting, alone and in a statement of many, which waits for one after the other', async () => {
+  test('new records that somebody else is inserting, in a shared statement, which waits for one after the other', async () => {
     const { store, table, others } = await open(1300);
     const theirs = (id: string): string => `INSERT INTO ${table} VALUES ('${id}', 'theirs', 'ns', 'pending', '', 1000, '{}')`;
     const ids = ['a', 'b', 'c', 'd'];
@@ -147,7 +147,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual([record('a', 1), undefined, undefined, record('d', 1)]);
   });
 
-  test('a statement of many waits for three of them in turn: it is undone where one of its calls has ended meanwhile', async () => {
+  test('a shared statement that waits for three records in turn is rolled back if one of its calls has ended meanwhile', async () => {
     const { table, others } = await open(1000);
     const theirs = (id: string): string => `INSERT INTO ${table} VALUES ('${id}', 'theirs', 'ns', 'pending', '', 1000, '{}')`;
     const releases = [await holding(theirs('b')), await holding(theirs('c')), await holding(theirs('d'))];
@@ -163,7 +163,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => others.read(id)))).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  test.each([1, 8])('a table that is locked, %i at once', async (many) => {
+  test.each([1, 8])('a table that is locked until the updates have rejected, %i at once', async (many) => {
     const { store, table, others } = await open(600);
     const ids = Array.from({ length: many }, (_, n) => `r${n}`);
     const release = await holding(`LOCK TABLE ${table} IN SHARE MODE`);
@@ -173,7 +173,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual(ids.map(() => undefined));
   });
 
-  test.each([1, 8])('a pool without a free connection until the update has rejected, %i at once', async (many) => {
+  test.each([1, 8])('a pool without a free connection until the updates have rejected, %i at once', async (many) => {
     const pool = poolOf({ max: 1 });
     const { store, others } = await open(600, pool);
     const ids = Array.from({ length: many }, (_, n) => `r${n}`);
@@ -198,7 +198,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await client.end();
   });
 
-  test('a connection that breaks under a statement that waits: no copy of it is made later', async () => {
+  test('a connection that breaks while its statement waits: no copy of the statement is executed later', async () => {
     const pool = poolOf();
     const { store, table, others } = await open(2500, pool);
     await stored(store, 'a', 1);
@@ -212,9 +212,9 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await others.read('a')).toEqual(record('a', 1));
   });
 
-  test('a call that ends before the time of its store: the record may still be made, nothing is sent, and the next call goes on under its key', async () => {
+  test('a call that ends before the store’s time limit: its record may still be written, nothing is sent, and the next call uses its key', async () => {
     const pool = poolOf();
-    // The first statement comes too late for the time that it was told, and the second one after the call has ended.
+    // The first statement arrives too late for the time that it carries, and the second one after the call has ended.
     const delays = [1100, 2500];
     const slow: PostgresClient = {
       query: async (text, values) => {
@@ -248,7 +248,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     });
     afterAll(() => bouncer.stop());
 
-    test('a row that is locked, and both of its connections in use', async () => {
+    test('a locked row, and then no free server connection: rejected updates write nothing later', async () => {
       const { store, table, others } = await open(2500, poolOf(bouncer.connection));
       await stored(store, 'a', 1);
       const release = await holding(`SELECT 1 FROM ${table} WHERE id = 'a' FOR UPDATE`);
@@ -292,7 +292,7 @@ describeOn(withoutRedis)('Redis', () => {
     return { store, others: redisStore(admin, { prefix }) };
   };
 
-  test.each(Object.entries(redisClients))('%s: a server that stands still until the update has rejected', async (_, connected) => {
+  test.each(Object.entries(redisClients))('%s: a server that is paused until the updates have rejected', async (_, connected) => {
     const { store, others } = await open(connected, 600);
     server.pause();
     const ends = await endsOf([put(store, 'a', 2), put(store, 'b', 2)]);
@@ -302,7 +302,7 @@ describeOn(withoutRedis)('Redis', () => {
     expect([await others.read('a'), await others.read('b')]).toEqual([record('a', 1), undefined]);
   });
 
-  test.each(Object.entries(redisClients))('%s: what it keeps for a server that is gone, until that is there again', async (_, connected) => {
+  test.each(Object.entries(redisClients))('%s: commands that the client keeps for a lost server are not executed when it is back', async (_, connected) => {
     const { store, others } = await open(connected, 600);
     await server.kill();
     const ends = await endsOf([put(store, 'a', 2), put(store, 'b', 2)]);
@@ -312,7 +312,7 @@ describeOn(withoutRedis)('Redis', () => {
     expect([await others.read('a'), await others.read('b')]).toEqual([undefined, undefined]);
   });
 
-  test('a server that stands still, after it said in this call that its record is another one', async () => {
+  test('a server that is paused after it told this call that the record has changed', async () => {
     const { store, others } = await open(redisClients.ioredis, 1500);
     await put(others, 'a', 2);
     const asked: number[] = [];
@@ -320,7 +320,7 @@ describeOn(withoutRedis)('Redis', () => {
     const end = endOf(
       store.update('a', (current) => {
         const { count } = Object(current) as { count: number };
-        // The second round, whose attempt goes out next.
+        // This is the second round: its attempt goes out next.
         if (asked.push(count) === 2) server.pause();
         return { next: record('a', count + 10), value: 'stored' };
       }),

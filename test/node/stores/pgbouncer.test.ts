@@ -1,6 +1,6 @@
 /**
- * Goal: through PgBouncer in transaction mode, where each statement may go over another connection of the server, the store keeps its contract,
- * leaves no setting behind, and what is restarted makes nothing take effect twice. Method: the real PgBouncer before a real PostgreSQL.
+ * Goal: through PgBouncer in transaction mode, where each statement may go over another connection of the server, the store keeps its contract
+ * and leaves no setting behind, and a restart makes no update take effect twice. Method: the real PgBouncer in front of a real PostgreSQL.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -44,7 +44,7 @@ describeOn(withoutPgBouncer)('PgBouncer in transaction mode', () => {
     open: async (medium) => postgresStore(pool, { table: await tableOf(medium), prepare: true }),
   });
 
-  test.each([false, true])('two processes raise the same records at once, and none is lost; prepare: %o', async (prepare) => {
+  test.each([false, true])('two stores that raise the same records at once lose no update; prepare: %o', async (prepare) => {
     const table = await tableOf();
     const other = new pg.Pool({ ...bouncer.connection, max: 8 });
     const stores = [postgresStore(pool, { table, prepare }), postgresStore(other, { table, prepare })];
@@ -53,7 +53,7 @@ describeOn(withoutPgBouncer)('PgBouncer in transaction mode', () => {
     await other.end();
   });
 
-  test('no setting of one update is left on a connection that others get', async () => {
+  test('an update leaves no setting on a connection that others get', async () => {
     const store = postgresStore(pool, { table: await tableOf() });
     await Promise.all(ids.map((id, n) => raise(store, id, n % 2 ? 'strict' : 'relaxed')));
     for (let n = 0; n < 4; n++) {
@@ -63,7 +63,7 @@ describeOn(withoutPgBouncer)('PgBouncer in transaction mode', () => {
     expect((await pool.query(`SELECT 1 FROM pg_locks WHERE locktype = 'advisory'`)).rows).toEqual([]);
   });
 
-  test('names of statements get lost in it; the store finds out, and goes on without them', async () => {
+  test('prepared statements get lost; the store notices, and goes on without them', async () => {
     const table = await tableOf();
     const asked: (string | undefined)[] = [];
     const refused: string[] = [];
@@ -85,11 +85,11 @@ describeOn(withoutPgBouncer)('PgBouncer in transaction mode', () => {
     expect(asked.at(-1)).toBeUndefined();
   });
 
-  test('it is killed in mid-call, and comes back', async () => {
+  test('PgBouncer restarts in mid-call: no update is lost or takes effect twice', async () => {
     await counts(postgresStore(pool, { table: await tableOf() }), bouncer.restart);
   });
 
-  test('the server behind it is restarted in mid-call', async () => {
+  test('the server behind it restarts in mid-call: no update is lost or takes effect twice', async () => {
     await counts(postgresStore(pool, { table: await tableOf() }), server.restart);
   });
 });

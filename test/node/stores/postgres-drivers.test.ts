@@ -1,6 +1,7 @@
 /**
- * Goal: what a driver does with a statement or a connection of its own changes nothing of what is stored. Method: a real server; a client
- * of `pg` on which its owner has a transaction open; a client that converts parameters by the types in the statement, as postgres.js does.
+ * Goal: whatever a driver or its owner does with a connection or with parameters, a record is stored if it is reported as stored. Method: a real
+ * server; a client of `pg` on which its owner has a transaction open; a client that converts parameters by the types in the statement, as
+ * postgres.js does.
  */
 import { EventEmitter } from 'node:events';
 import pg from 'pg';
@@ -54,7 +55,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(keys).toEqual([expect.any(String), keys[0]]);
   });
 
-  test('a payment over a pool that was given a connection back in the middle of a transaction: its record is not rolled back with that', async () => {
+  test('if a pool got a connection back in the middle of a transaction, the record of a payment is not rolled back with that transaction', async () => {
     const keys: (string | null)[] = [];
     const once = createOnce({
       namespace: 'billing',
@@ -76,7 +77,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   test.each(['awaited', 'not awaited'])(
-    'a pool of one whose connection is in a transaction, %s: nothing is told to be stored until that has ended',
+    'a pool of one connection, which is in a transaction, its BEGIN %s: nothing is reported as stored until the transaction has ended',
     async (how) => {
       const one = new pg.Pool({ ...server.connection, max: 1 });
       const table = await newTable();
@@ -96,7 +97,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     },
   );
 
-  test('a connection that breaks in the same packet with which it comes about ends no process', async () => {
+  test('a connection that breaks at the moment it is made does not crash the process', async () => {
     const client = Object.assign(new EventEmitter(), { query: () => Promise.reject(new Error('terminated')), release: () => {} });
     const broken = {
       totalCount: 1,
@@ -113,7 +114,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(client.listenerCount('error')).toBe(0);
   });
 
-  test.each(['best-effort', 'required'] as const)('a record that row-level security hides is not passed over, durability %s', async (durability) => {
+  test.each(['best-effort', 'required'] as const)('a payment whose record is hidden by row-level security sends nothing, durability %s', async (durability) => {
     const table = await newTable();
     await pool.query(`ALTER TABLE "${table}" ADD COLUMN tenant text DEFAULT current_setting('app.tenant', true);
       ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
@@ -143,7 +144,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   test.each(['ROLLBACK', 'COMMIT'])(
-    'a statement that gets into a transaction which begins at that moment is stored by the time it is told so: %s',
+    'an update that gets into a transaction which begins at that moment is stored when it is reported as stored: %s',
     async (end) => {
       const table = await newTable();
       const store = postgresStore(client, { table });
@@ -158,7 +159,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     },
   );
 
-  test('a driver that makes JSON of what it is given for a json parameter: many share a statement, and a sweep removes', async () => {
+  test('with a driver that turns json parameters into JSON itself, many updates share a statement, and a sweep removes records', async () => {
     const table = await newTable();
     const asked: string[] = [];
     const driver: PostgresClient = {

@@ -1,5 +1,5 @@
 /**
- * Goal: whatever becomes of the server or the client, a call ends soon, tells no lie and changes nothing twice.
+ * Goal: whatever happens to the server or the client, a call ends soon, reports nothing untrue and changes nothing twice.
  * Method: a real server that is killed, locked or set up wrong; clients whose connection is cut; errors by their SQLSTATE.
  */
 import pg from 'pg';
@@ -24,7 +24,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   const pools: pg.Pool[] = [];
   const poolOf = (config: pg.PoolConfig = {}): pg.Pool => {
     const pool = new pg.Pool({ ...server.connection, max: 4, ...config });
-    // Its owner's to hear: idle connections that break.
+    // A pool's owner has to listen for idle connections that break.
     pool.on('error', ignore);
     pools.push(pool);
     return pool;
@@ -50,7 +50,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     server.stop();
   });
 
-  test('a pool or client that its owner closed: closed', async () => {
+  test('a pool or client that its owner closed: calls reject with closed', async () => {
     const { pool, store, table } = await open();
     await put(store, record('a'));
     await pool.end();
@@ -63,7 +63,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     for (const call of everyCall(single)) await expect(call()).rejects.toMatchObject({ reason: 'closed' });
   });
 
-  test('no table yet: an error that says what to do, and then it works', async () => {
+  test('no table yet: the error says what to do, and after the migration updates are stored', async () => {
     const store = postgresStore(poolOf(), { table: 'later' });
     for (const call of everyCall(store))
       await expect(call()).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/no table "later" yet.*postgresMigration/) });
@@ -71,7 +71,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await put(store, record('a'))).toBe('stored');
   });
 
-  test('a table of a newer version: refused, and not changed; the older migration leaves it as it is', async () => {
+  test('a table of a newer version: calls reject with newer and change nothing, and the older migration leaves the table as it is', async () => {
     const { table } = await open();
     await admin.query(`COMMENT ON TABLE ${table} IS 'oncefetch schema 2'`);
     const store = postgresStore(poolOf(), { table });
@@ -81,7 +81,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect((await admin.query(`SELECT count(*)::int AS n FROM ${table}`)).rows).toEqual([{ n: 0 }]);
   });
 
-  test('a record by a newer version is kept whole', async () => {
+  test('an update keeps the unknown fields of a record that a newer version wrote', async () => {
     const { store } = await open();
     const newer = record('n', { v: 99, novel: { deep: [1] } });
     await put(store, newer);
@@ -90,7 +90,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   test.each([1, 2])(
-    'connections cut in mid-update, again and again, %i at work: what resolved took effect once, what was rejected at most once',
+    'connections cut in mid-update, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
     async (writers) => {
       const { store, table } = await open({}, { timeoutMs: 5000 });
       const stores = [store, ...Array.from({ length: writers - 1 }, () => postgresStore(poolOf(), { table }))];
@@ -99,7 +99,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     },
   );
 
-  test('A34: a server that crashes in mid-update: what was acknowledged strictly is there when it is back', async () => {
+  test('A34: a server that crashes in mid-update: every record of an acknowledged strict update is there when the server is back', async () => {
     const { store } = await open();
     const { stored, fault } = await storesUntilKilled(store, () => server.kill());
     expect(fault).toMatchObject({ reason: expect.stringMatching(/io|timeout|blocked/) });
@@ -108,7 +108,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     for (const id of stored) expect(await store.read(id), id).toEqual(record(id));
   });
 
-  test.each([1, 2])('40003: whether a commit happened is not known; %i at once are made once, and rejected where nobody can tell', async (updates) => {
+  test.each([1, 2])('SQLSTATE 40003 leaves open whether a commit happened: %i updates at once take effect once each, and reject', async (updates) => {
     const { store, pool, table } = await open();
     const ids = ['a', 'b'].slice(0, updates);
     const add = (one: Store, id: string) =>
@@ -127,7 +127,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     for (const id of ids) expect(await store.read(id)).toMatchObject({ n: 5 });
   });
 
-  test('a row that somebody has locked: blocked at the bound, its connection given back, and then it works', async () => {
+  test('a row that somebody has locked: the update rejects at the time limit, the pool gets its connection back, and later updates are stored', async () => {
     const { store, pool, table } = await open({}, { timeoutMs: 2500 });
     await put(store, record('a'));
     await put(store, record('b'));
@@ -146,7 +146,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await store.read('a')).toEqual(record('a', { count: 2 }));
   });
 
-  test('a pool with no connection to spare: timeout, and what was given up is not committed later', async () => {
+  test('a pool with no free connection: the update rejects with timeout, and is not committed later', async () => {
     const { store, pool, table } = await open({ max: 1 });
     const hasty = postgresStore(pool, { table, timeoutMs: 300 });
     const held = await pool.connect();
@@ -156,7 +156,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await store.read('late')).toBeUndefined();
   });
 
-  test('a server that takes no more connections: blocked', async () => {
+  test('a server that takes no more connections: the update rejects with blocked or timeout', async () => {
     const { table } = await open();
     await admin.query('CREATE ROLE narrow LOGIN CONNECTION LIMIT 1');
     await admin.query(`GRANT ALL ON ${table} TO narrow`);
@@ -170,7 +170,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await put(postgresStore(second, { table }), record('a'))).toBe('stored');
   });
 
-  test('a user without the right, or a server that only reads: denied', async () => {
+  test('a user without the permission, or a read-only server: calls reject with denied', async () => {
     const { table } = await open();
     await admin.query('CREATE ROLE stranger LOGIN');
     const stranger = postgresStore(poolOf({ user: 'stranger' }), { table });
@@ -179,7 +179,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     for (const call of everyCall(readOnly)) await expect(call()).rejects.toMatchObject({ reason: 'denied' });
   });
 
-  test('a statement that the server gives up: timeout', async () => {
+  test('a statement that the server cancels because of statement_timeout: the update rejects with timeout', async () => {
     const { store, table } = await open({ options: '-c statement_timeout=100' });
     await put(store, record('a'));
     const holder = await admin.connect();
@@ -190,7 +190,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     holder.release();
   });
 
-  test('a table that was altered beneath it: io, and not a lie', async () => {
+  test('a table whose column somebody dropped: updates and reads reject with io', async () => {
     const { store, table } = await open();
     await put(store, record('a'));
     await admin.query(`ALTER TABLE ${table} DROP COLUMN data`);
@@ -209,7 +209,7 @@ test.each([
   ['08006', 'io'],
   ['ECONNREFUSED', 'io'],
   [undefined, 'io'],
-])('an error %s is a %s', async (code, reason) => {
+])('an error with the code %s becomes a fault with the reason %s', async (code, reason) => {
   const client: PostgresClient = { query: () => Promise.reject(Object.assign(new Error('it says so'), { code })) };
   await expect(postgresStore(client, { timeoutMs: 500 }).read('a')).rejects.toMatchObject({
     name: 'StoreFault',
@@ -218,7 +218,7 @@ test.each([
   });
 });
 
-test('A5: a named call sends nothing where the server is gone: an earlier key may be there', async () => {
+test('A5: a named call sends nothing if the server is gone, because an earlier key may be stored there', async () => {
   let sent = 0;
   const once = createOnce({
     store: postgresStore({ query: () => Promise.reject(new Error('gone')) }, { timeoutMs: 300 }),
@@ -229,7 +229,7 @@ test('A5: a named call sends nothing where the server is gone: an earlier key ma
   expect(sent).toBe(0);
 });
 
-test('a server that never answers: timeout at the bound', async () => {
+test('a server that never answers: calls reject with timeout', async () => {
   const store = postgresStore({ query: () => new Promise(ignore) }, { timeoutMs: 100 });
   for (const call of everyCall(store)) await expect(call()).rejects.toMatchObject({ reason: 'timeout' });
 });

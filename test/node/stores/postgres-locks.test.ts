@@ -1,6 +1,6 @@
 /**
- * Goal: whoever holds a lock in PostgreSQL makes no update take effect twice, and a migration holds up nobody. Method: a real
- * server, on which others have rows or the table locked; connections that break while a statement waits.
+ * Goal: a lock that somebody else holds in PostgreSQL makes no update take effect twice, and a migration holds up nobody. Method: a real
+ * server on which others lock rows or the table; connections that break while a statement waits.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -33,12 +33,12 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     server.stop();
   });
 
-  /** Breaks what the store is connected by. The server does not notice while its statement waits. */
+  /** Breaks the store's connections. The server does not notice while its statement waits. */
   const cut = (): void => {
     for (const client of connections) (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     connections.clear();
   };
-  /** Somebody else's transaction, in which `sql` was run. */
+  /** Runs `sql` in somebody else's transaction, which stays open until the returned function rolls it back. */
   const holding = async (sql: string): Promise<() => Promise<unknown>> => {
     const client = await admin.connect();
     await client.query('BEGIN');
@@ -56,14 +56,14 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const raised = raise(store, 'n');
     await waiting(1);
     cut();
-    // Both copies wait; the first one commits, and the second one sees the row as it was before.
+    // Both copies of the statement wait. The first one commits; the second one began earlier than that, so it sees the older row.
     await waiting(2);
     await release();
     await raised;
     expect(await store.read('n')).toEqual(record('n', { count: 2 }));
   });
 
-  test('nor where others change the record before the second look: then it says that it can not be told', async () => {
+  test('nor does it if others change the record before the store looks again: the update then rejects if nobody can tell what it did', async () => {
     await raise(store, 'm');
     const release = await holding(`SELECT 1 FROM oncefetch_records WHERE id = 'm' FOR UPDATE`);
     const raised = raise(store, 'm').then(
@@ -81,7 +81,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     if (end === 'resolved') expect(stored).toEqual(record('m', { count: 6 }));
     else {
       expect(end).toMatchObject({ reason: 'io', message: expect.stringContaining('can not be told') });
-      // The others may have come before both copies, which change nothing then.
+      // The others may have come before both copies, which then change nothing.
       expect([record('m', { count: 5 }), record('m', { count: 6 })]).toContainEqual(stored);
     }
   });
@@ -97,7 +97,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(first).toBe('migrated');
   });
 
-  test('a migration that has something to do gives up its wait for the table after a second', async () => {
+  test('a migration that has to change the table gives up its wait for the lock after a second', async () => {
     await admin.query(postgresMigration({ table: 'busy' }));
     await admin.query('DROP INDEX busy_time');
     const busy = postgresStore(pool, { table: 'busy' });
@@ -106,7 +106,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const started = performance.now();
     const migrated = expect(admin.query(postgresMigration({ table: 'busy' }))).rejects.toMatchObject({ code: '55P03' });
     await waiting(1);
-    // Behind it, and for no longer than it.
+    // This update queues behind the migration, and waits no longer than the migration does.
     await raise(busy, 'p');
     await migrated;
     expect(performance.now() - started).toBeLessThan(4000);
@@ -115,7 +115,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect((await admin.query(`SELECT to_regclass('busy_time') IS NOT NULL AS there`)).rows).toEqual([{ there: true }]);
   });
 
-  test('the migration leaves the patience of the transaction that it runs in as it was', async () => {
+  test('the migration leaves the lock_timeout of its transaction as it was', async () => {
     const client = await admin.connect();
     await client.query(`BEGIN; SET LOCAL lock_timeout = '7s'`);
     await client.query(postgresMigration({ table: 'within' }));
@@ -124,7 +124,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     client.release();
   });
 
-  test('the migration makes its indexes in a schema that comes before another one with such a table', async () => {
+  test('the migration makes its indexes in the first schema of search_path, although a later schema has the same table', async () => {
     const client = await admin.connect();
     await client.query('CREATE SCHEMA first; SET search_path = first, public');
     await client.query(postgresMigration());

@@ -1,6 +1,6 @@
 /**
- * Goal: a strict update that standbys are to have is not told as stored before they have it. Method: a real server that waits for a standby
- * which is not there, and whose connection ends meanwhile: what it was at is committed all the same, and can be seen.
+ * Goal: a strict update that a synchronous standby must have is not reported as stored before the standby has it. Method: a real server that
+ * waits for a standby which does not exist. The connection ends during the wait: the server has committed the update all the same, and others see it.
  */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -21,7 +21,7 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
     await pool.query('CREATE TABLE waits (n int)');
     await pool.query("ALTER SYSTEM SET synchronous_standby_names = 'away'");
     await pool.query('SELECT pg_reload_conf()');
-    // Only a commit that waits shows that every process of the server has read it.
+    // Only a commit that waits shows that the server's processes have read the setting.
     while (!(await commitWaits()));
   });
   const commitWaits = async (): Promise<boolean> => {
@@ -41,7 +41,7 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
   });
 
   const next = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 } as const;
-  /** A strict update, and what is done to the process of the server that waits for the standby meanwhile. */
+  /** Makes a strict update, calls `act` on the server process that waits for the standby, and resolves to the end of the update. */
   const whileItWaits = async (store: Store, id: string, act: 'pg_terminate_backend' | 'pg_cancel_backend'): Promise<unknown> => {
     const update = store.update(id, () => ({ next: { ...next, id }, value: 'stored' })).catch((fault) => fault.reason);
     const met = async () => (await pool.query(`SELECT ${act}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`)).rowCount;
@@ -49,23 +49,23 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
     return update;
   };
 
-  test('a strict update whose wait an operator cancels is told as stored, as docs/stores.md says', async () => {
+  test('a strict update whose wait an operator cancels is reported as stored, as docs/stores.md says', async () => {
     expect(await whileItWaits(postgresStore(pool), 'cancelled', 'pg_cancel_backend')).toBe('stored');
   });
 
-  test('a strict update whose connection ends while it waits is committed, found again, and not told as stored', async () => {
+  test('a strict update whose connection ends during the wait is committed and can be read, but is not reported as stored', async () => {
     const store = postgresStore(pool);
     expect(await whileItWaits(store, 'a', 'pg_terminate_backend')).toMatch(/timeout|blocked|io/);
     expect(await store.read('a')).toEqual(next);
   });
 
-  test('a payment whose record only waits for the standby is not told as one that nothing will come of', async () => {
+  test('a payment whose record waits for the standby is unknown rather than none: the record appears later, and resume sends it', async () => {
     let sent = 0;
     const fetch = async () => {
       sent++;
       return new Response('{}', { status: 201 });
     };
-    // This machine's clock is wrong, so the store has looked at the record before it writes.
+    // This machine's clock is wrong, so the store reads the record before it writes.
     const ahead = vi.spyOn(Date, 'now').mockImplementation(() => performance.timeOrigin + performance.now() + 60_000);
     const store = postgresStore(pool, { timeoutMs: 1500 });
     const once = createOnce({
@@ -79,7 +79,7 @@ describeOn(withoutPostgres)('a synchronous standby that is away', () => {
     ahead.mockRestore();
     await pool.query('ALTER SYSTEM RESET synchronous_standby_names');
     await pool.query('SELECT pg_reload_conf()');
-    // The standby is given up, and what waited for it is there.
+    // The server waits for no standby any more, so the record appears.
     await expect.poll(() => pending(once)).toHaveLength(1);
     const before = sent;
     for await (const _ of resume(once));

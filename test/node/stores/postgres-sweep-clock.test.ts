@@ -1,4 +1,4 @@
-/** Goal: a nightly sweep on a machine whose clock is fast removes nothing before its time. Method: a real server, a wrong Date. */
+/** Goal: a nightly sweep on a machine whose clock is fast removes no record before its time. Method: a real server, a wrong Date. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type PostgresServer, startPostgres, withoutPostgres } from '../../../scripts/start-services.ts';
@@ -22,7 +22,7 @@ describeOn(withoutPostgres)('store.sweep()', () => {
     server.stop();
   });
 
-  test('goes by the server’s clock, unless it is told a time', async () => {
+  test('uses the server’s clock, unless `before` gives a time', async () => {
     const store = postgresStore(pool);
     const now = Date.now();
     const put = (id: string, forgetAt: number) => store.update(id, () => ({ next: aRecord({ id: made(id), state: 'settled', forgetAt }), value: 0 }));

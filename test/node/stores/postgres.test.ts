@@ -1,6 +1,6 @@
 /**
- * Goal: PostgreSQL keeps the contract of a store, in one statement per update as a rule, by its indexes, and is swept without
- * locking anybody out. Method: a real server; a client that counts what it is asked.
+ * Goal: PostgreSQL keeps the store contract, usually in one statement per update, uses its indexes, and is swept without
+ * locking anybody out. Method: a real server; a client that records the statements.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -60,7 +60,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       },
       plant: async (medium, id, value) => {
         const text = typeof value === 'string' ? value : JSON.stringify(value);
-        // The worst place for damage: where the index leads.
+        // The index leads to the damaged record, so scans meet it.
         const sql = `INSERT INTO "${tableOf(medium)}" VALUES ($1, 'by hand', 'ns', 'pending', $2, 1000, $3) ON CONFLICT (id) DO UPDATE SET data = $3`;
         await pool.query(sql, [ordered(id), ordered(`["pay","${id}"]`), text]);
       },
@@ -92,7 +92,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('a record that another one changed takes two to change, and one to look at', async () => {
+  test('a record that another store changed takes two statements to change, and one to look at', async () => {
     const { store: a, table } = await open();
     const [b, c] = [postgresStore(throughPool, { table }), postgresStore(throughPool, { table })];
     await put(a, record('x', { count: 1 }));
@@ -105,7 +105,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(seen.at(-1)).toEqual(record('x', { count: 2 }));
   });
 
-  test('A32: the time is the server’s, however wrong the clock of this machine is', async () => {
+  test('A32: an update gets the server’s time, however wrong the clock of this machine is', async () => {
     const { store } = await open();
     const real = Date.now;
     const spy = vi.spyOn(Date, 'now').mockImplementation(() => real() - 86_400_000);
@@ -116,7 +116,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(Math.abs((await store.update('a', (_, at) => ({ value: at }))) - Date.now())).toBeLessThan(1000);
   });
 
-  test('A22: eight stores over as many connections raise one record at once, and none is lost', async () => {
+  test('A22: eight stores that raise one record at once, over as many connections, lose no update', async () => {
     const { table } = await open();
     const wide = new pg.Pool({ ...server.connection, max: 8 });
     const stores = Array.from({ length: 8 }, () => postgresStore(wide, { table }));
@@ -125,7 +125,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await wide.end();
   });
 
-  test.each(['repeatable read', 'serializable'])('so do they where transactions are %s', async (level) => {
+  test.each(['repeatable read', 'serializable'])('four stores that raise one record at once lose no update if transactions are %s', async (level) => {
     const { table } = await open();
     const wide = new pg.Pool({ ...server.connection, max: 4, options: `-c default_transaction_isolation=${level.replace(' ', '\\ ')}` });
     expect((await wide.query('SHOW default_transaction_isolation')).rows).toEqual([{ default_transaction_isolation: level }]);
@@ -148,7 +148,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const { table } = await open();
     const lax = new pg.Pool({ ...server.connection, max: 1, options: '-c synchronous_commit=off' });
     const store = postgresStore(lax, { table });
-    // Told by the server itself, in the middle of the commit's own transaction.
+    // A trigger of the server notes the setting within the transaction of each update.
     await pool.query(
       `CREATE TABLE levels (level text); CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS
        'BEGIN INSERT INTO levels VALUES (current_setting(''synchronous_commit'')); RETURN NEW; END';
@@ -158,13 +158,13 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await put(store, record('a', { count: 1 }), 'relaxed');
     await put(store, record('a', { count: 2 }), 'strict');
     expect((await pool.query('SELECT level FROM levels')).rows.map(({ level }) => level)).toEqual(['on', 'off', 'on']);
-    // And the connection is as it was.
+    // The settings of the connection stay as they were.
     expect((await lax.query('SHOW synchronous_commit')).rows).toEqual([{ synchronous_commit: 'off' }]);
     expect((await lax.query('SHOW lock_timeout')).rows).toEqual([{ lock_timeout: '0' }]);
     await lax.end();
   });
 
-  test('scans and sweeps go by an index, through a thousand records of one namespace', async () => {
+  test('scans and sweeps use an index, among twenty thousand records of one namespace', async () => {
     const { store, table } = await open();
     await pool.query(
       `INSERT INTO ${table} SELECT 'r' || n, 'x', 'ns', CASE WHEN n % 2 = 0 THEN 'pending' ELSE 'settled' END, 'label ' || lpad(n::text, 6, '0'), n, '{}' FROM generate_series(1, 20000) n`,
@@ -181,7 +181,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       store.scan({ ns: 'ns', state: 'pending', prefix: 'label 0', after: JSON.stringify(['label 010000', 'r10000']), limit: 10 }),
     );
     expect(page).toMatch(/Index Scan using \w+_place/);
-    // It reads on from where the page begins, and no further than it ends.
+    // The scan starts where the page begins, and reads no further than its end.
     expect(Math.max(...[...page.matchAll(/actual rows=(\d+)/g)].map(([, rows]) => Number(rows)))).toBeLessThan(40);
     expect(await planOf(() => store.scan({ before: 50, limit: 10 }))).toMatch(/Index Scan using \w+_time/);
     expect(await planOf(() => put(store, record('one')))).not.toMatch(/Seq Scan/);
@@ -222,7 +222,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       expect(() => postgresMigration(options as never)).toThrow(TypeError);
     });
 
-    test('may be made by many at once, and again', async () => {
+    test('may be migrated by many at once, and again later', async () => {
       await Promise.all(Array.from({ length: 8 }, () => pool.query(postgresMigration({ table: 'raced' }))));
       const store = postgresStore(pool, { table: 'raced' });
       await put(store, record('a'));
@@ -234,7 +234,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   describe('sweep', () => {
     const settled = (id: string, more: object = {}): Stored => aRecord({ id: made(id), label: made(`["${id}"]`), state: 'settled', forgetAt: 1000, ...more });
 
-    test('removes what is over in short statements, and nothing that is pending, damaged, or not due', async () => {
+    test('removes due records in short statements, and none that is pending, damaged, or not due', async () => {
       const { store, table } = await open();
       for (let n = 0; n < 25; n++) await put(store, settled(`s${n}`), 'relaxed');
       await put(store, settled('retired', { state: 'retired' }));
@@ -249,12 +249,12 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       expect(await store.sweep()).toBe(0);
     });
 
-    test.each([0, Number.NaN])('of %d rows at a time is refused: it would find no end', async (limit) => {
+    test.each([0, Number.NaN])('of %d rows at a time is refused, because it would never end', async (limit) => {
       const { store } = await open();
       await expect(store.sweep({ limit })).rejects.toThrow(RangeError);
     });
 
-    test('passes over a row that somebody works on, and holds nobody up', async () => {
+    test('skips a row that somebody has locked, and removes it later', async () => {
       const { store, table } = await open();
       for (const id of ['a', 'b', 'c']) await put(store, settled(id));
       const worker = new pg.Client(server.connection);
@@ -267,7 +267,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       await worker.end();
     });
 
-    test('a record that was revived after it was found stays', async () => {
+    test('leaves a record that became pending again after the sweep found it', async () => {
       const { table } = await open();
       const other = postgresStore(pool, { table });
       await put(other, settled('a'));
@@ -285,7 +285,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     });
   });
 
-  test('it claims what a strict commit keeps', () => {
+  test('the store declares what a strict commit keeps', () => {
     expect(postgresStore(pool)).toMatchObject({ kind: 'postgres', survives: 'machine', shared: 'cluster', atomic: true, ownClock: true });
     expect(postgresStore(pool).scope).toBe(postgresStore(pool).scope);
     expect(postgresStore(pool).scope).not.toBe(postgresStore(pool, { table: 'x' }).scope);

@@ -1,7 +1,7 @@
 /**
- * Goal: what a server says that takes no writes is no look: a replica may lag behind, and a demoted master misses what its
- * successor has, so "absent" there may be a payment that was made. Method: real servers that are replicas from the start or are
- * demoted in the middle, and answer so late that the first guess of the time is wrong; a shop that counts what is sent.
+ * Goal: the store does not believe the reads of a server that takes no writes. A replica may lag behind, and a demoted master misses what its
+ * successor has, so a record that is absent there may belong to a payment that was made. Method: real servers that are replicas from the start
+ * or are demoted in the middle, and answer so late that the store's first guess of the time is wrong; a shop that counts requests.
  */
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -15,7 +15,7 @@ import { describeOn } from '../../support/describe-on.js';
 import { type Connected, redisClients } from '../../support/redis-clients.js';
 import { ignore, put, record } from '../../support/stored.js';
 
-/** Each at a record of its own: whoever waits for an update from here of the same record may wait until its own time is over, and has heard nothing. */
+/** Each call has its own record: a call that waits for another update of the same record may time out before it hears anything from the server. */
 const everyLook = (store: Store): (() => Promise<unknown>)[] => [
   () => store.read('x'),
   () => store.update('x', (current) => ({ value: current })),
@@ -25,13 +25,13 @@ const everyLook = (store: Store): (() => Promise<unknown>)[] => [
   () => store.scan({ before: 2000, limit: 1 }),
 ];
 
-/** Refused, and told why: whoever asks once more when the time is over tells what was said last. */
+/** Every call is refused as blocked: a call that runs out of time while it asks again reports the server's last word. */
 function expectRefused(ends: readonly PromiseSettledResult<unknown>[]): void {
   const reasons = ends.map((end) => (end as { reason?: { reason?: string } }).reason?.reason);
   expect(reasons).toEqual(ends.map(() => 'blocked'));
 }
 
-/** A payment over this store: how it ended, and whether anything was sent. */
+/** Makes a payment over this store. Resolves to how it ended, and whether anything was sent. */
 async function pay(store: Store, durability: 'best-effort' | 'required') {
   let sent = 0;
   const fetch = async () => {
@@ -55,9 +55,9 @@ describeOn(withoutRedis)('Redis', () => {
       open.push(one);
       return redisStore(one.client, { prefix: `p${prefixes++}-${name}`, timeoutMs: 2500, ...options });
     };
-    /** As a replica that lags behind for ever: its master is gone. */
+    /** Makes the server a replica that lags behind for ever, because its master does not exist. */
     const demote = async (): Promise<unknown> => admin.replicaof('127.0.0.1', await freePort());
-    /** All that comes meanwhile is answered late, and the time that it was sent with is wrong by then. */
+    /** Delays the answers to all commands, so that the time sent with each command is wrong by then. */
     const late = (): Promise<unknown> => admin.call('CLIENT', 'PAUSE', '1300', 'ALL');
 
     beforeAll(async () => {
@@ -71,7 +71,7 @@ describeOn(withoutRedis)('Redis', () => {
       await server.stop();
     });
 
-    test('every look at a replica is refused, and so is every write', async () => {
+    test('a replica refuses every read and every write', async () => {
       const store = await storeOn();
       for (const id of ['x', 'y', 'z']) await put(store, record(id));
       await demote();
@@ -80,7 +80,7 @@ describeOn(withoutRedis)('Redis', () => {
       expectRefused(ends);
     });
 
-    test.each(['best-effort', 'required'] as const)('a replica that answers late makes no payment begin, durability %s', async (durability) => {
+    test.each(['best-effort', 'required'] as const)('no payment begins on a replica that answers late, durability %s', async (durability) => {
       const store = await storeOn();
       await demote();
       await late();
@@ -89,7 +89,7 @@ describeOn(withoutRedis)('Redis', () => {
       expect(end).toEqual(NOT_SENT);
     });
 
-    test('a master that is demoted between two looks of one payment makes none begin', async () => {
+    test('no payment begins on a master that is demoted between two looks at its record', async () => {
       const one = await connected(server.port);
       open.push(one);
       let looks = 0;
@@ -98,7 +98,7 @@ describeOn(withoutRedis)('Redis', () => {
           const value = Reflect.get(target, method);
           if (typeof value !== 'function' || !/^evalsha$/i.test(String(method))) return value;
           return async (...args: unknown[]) => {
-            // The first look is a guess. By the second one it was heard that nothing is there, and its write comes too late.
+            // The first look is a guess. Before the second one, the server has said that the record is absent; its write then comes too late.
             if (looks === 2) await demote();
             return value.apply(target, args);
           };
@@ -120,7 +120,7 @@ describeOn(withoutRedis)('Redis', () => {
       expect([end, looks > 2]).toEqual([NOT_SENT, true]);
     });
 
-    test('a master that has too few replicas to write is not believed either', async () => {
+    test('a master with too few replicas to take writes is not believed either', async () => {
       const store = await storeOn();
       await admin.config('SET', 'min-replicas-to-write', '1');
       const ends = await Promise.allSettled(everyLook(store).map((call) => call()));
@@ -130,7 +130,7 @@ describeOn(withoutRedis)('Redis', () => {
       expect(end).toEqual(NOT_SENT);
     });
 
-    test('a replica that answers nothing without its master is waited for, and then refused', async () => {
+    test('no payment begins on a replica that answers nothing without its master', async () => {
       const store = await storeOn();
       await admin.config('SET', 'replica-serve-stale-data', 'no');
       await demote();
@@ -139,7 +139,7 @@ describeOn(withoutRedis)('Redis', () => {
       expect(end).toEqual(NOT_SENT);
     });
 
-    test('a replica that takes writes of its own is refused at the first payment', async () => {
+    test('no payment begins on a replica that takes writes', async () => {
       await admin.config('SET', 'replica-read-only', 'no');
       await admin.config('SET', 'replica-serve-stale-data', 'yes');
       await demote();
@@ -169,7 +169,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     pool.on('error', ignore);
     await pool.query(postgresMigration());
     server.demote();
-    // Connections of before are broken, which the pool learns by using them.
+    // The demotion has broken the pool's connections; the pool notices when it uses them.
     await vi.waitFor(() => Promise.all([pool.query('SELECT 1'), pool.query('SELECT 1')]), { timeout: 20_000 });
   });
   afterAll(async () => {
@@ -177,19 +177,19 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     server.stop();
   });
 
-  test.each([false, true])('every look at a hot standby is refused, and so is every write; prepared: %s', async (prepare) => {
+  test.each([false, true])('a hot standby refuses every read and every write; prepared: %s', async (prepare) => {
     const store = postgresStore(pool, { prepare });
     for (const call of everyLook(store)) await expect(call()).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied' });
     await expect(store.sweep()).rejects.toMatchObject({ reason: 'denied' });
   });
 
-  test.each(['best-effort', 'required'] as const)('a hot standby makes no payment begin, durability %s', async (durability) => {
+  test.each(['best-effort', 'required'] as const)('no payment begins on a hot standby, durability %s', async (durability) => {
     expect(await pay(postgresStore(pool), durability)).toEqual(NOT_SENT);
   });
 
-  test('nor where the write was preceded by a look', async () => {
+  test('a hot standby also refuses an update that changes nothing, and the change is called once more with the state unknown', async () => {
     const store = postgresStore(pool);
-    // What is cached is wrong, so the server is asked first what is there.
+    // The first call sees a guess and changes nothing, so the store asks the server whether the guess is right.
     const seen: unknown[] = [];
     const change = (current: unknown) => {
       seen.push(current);

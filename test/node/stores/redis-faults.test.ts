@@ -1,5 +1,5 @@
 /**
- * Goal: whatever becomes of the server or the client, a call ends soon, tells no lie and changes nothing twice.
+ * Goal: whatever happens to the server or the client, a call ends soon, reports nothing untrue and changes nothing twice.
  * Method: real servers that are killed, filled, stopped or set up wrong; replicas; clients whose connection is cut.
  */
 import { Redis } from 'ioredis';
@@ -24,7 +24,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     return { ...connected, store: redisStore(connected.client, { prefix: `p${prefixes++}`, timeoutMs: 3000, ...options }) };
   };
   beforeAll(async () => {
-    // What is acknowledged is on the disk.
+    // With these settings, Redis acknowledges a write only when it is on disk.
     server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
     admin = new Redis({ port: server.port, host: '127.0.0.1', retryStrategy: () => 20 });
     admin.on('error', ignore);
@@ -37,7 +37,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     await server.stop();
   });
 
-  test('a client that its owner closed: closed', async () => {
+  test('a client that its owner closed: calls reject with closed', async () => {
     const { store, close } = await storeOn();
     await put(store, record('a'));
     close();
@@ -48,7 +48,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     }
   });
 
-  test('a server that is gone: an error at the bound, and what was given up is not committed when it is back', async () => {
+  test('a server that is gone: calls reject at the time limit, and a rejected update is not committed when the server is back', async () => {
     const { store } = await storeOn();
     await put(store, record('a'));
     await server.kill();
@@ -64,7 +64,7 @@ const faults = (name: keyof typeof redisClients) => () => {
   });
 
   test.each([1, 2])(
-    'connections cut in mid-update, again and again, %i at work: what resolved took effect once, what was rejected at most once',
+    'connections cut in mid-update, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
     async (writers) => {
       const prefix = `cut-${name}-${writers}`;
       const stores = await Promise.all(Array.from({ length: writers }, () => storeOn({ prefix, timeoutMs: 5000 }).then(({ store }) => store)));
@@ -73,14 +73,14 @@ const faults = (name: keyof typeof redisClients) => () => {
     },
   );
 
-  test('a server killed in mid-update: what was acknowledged is there when it is back', async () => {
+  test('a server killed in mid-update: every acknowledged record is there when the server is back', async () => {
     const { store } = await storeOn();
     const { stored } = await storesUntilKilled(store, () => server.kill());
     await server.start();
     for (const id of stored) await expect.poll(() => store.read(id).catch(String), { message: id }).toEqual(record(id));
   });
 
-  test('full: quota; what is there stays, and can be removed', async () => {
+  test('a full server: a new record rejects with quota, and a stored one stays and can be removed', async () => {
     const { store } = await storeOn();
     await put(store, record('a'));
     await admin.config('SET', 'maxmemory', '1');
@@ -92,7 +92,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     expect(await put(store, record('b'))).toBe('stored');
   });
 
-  test('A34: a server that evicts: refused for strict updates, with the way out, until it is set right', async () => {
+  test('A34: a server that evicts: strict updates reject with the ways out, until the policy is noeviction', async () => {
     await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     const { store, client } = await storeOn();
     await expect(put(store, record('a'))).rejects.toMatchObject({
@@ -107,7 +107,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     expect(await put(store, record('a'))).toBe('stored');
   });
 
-  test('storedIn says disk of a server that logs, and session of one that would forget', async () => {
+  test('storedIn is disk for a server with an append-only file, and session for a server without one', async () => {
     const { store } = await storeOn();
     const end = async () => {
       let outcome: Outcome | undefined;
@@ -123,7 +123,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     await admin.config('SET', 'appendonly', 'yes');
   });
 
-  test('a user without the right: denied', async () => {
+  test('a user without the permission: updates reject with denied', async () => {
     const { store } = await storeOn();
     await admin.call('ACL', 'SETUSER', 'default', '-eval', '-evalsha');
     await expect(put(store, record('a'))).rejects.toMatchObject({ reason: 'denied' });
@@ -131,7 +131,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     expect(await put(store, record('a'))).toBe('stored');
   });
 
-  test('a server busy with a long script: waited for', async () => {
+  test('a server busy with a long script: the update waits, and is stored', async () => {
     const { store } = await storeOn({ timeoutMs: 5000 });
     await put(store, record('a'));
     await admin.config('SET', 'busy-reply-threshold', '10');
@@ -145,14 +145,14 @@ const faults = (name: keyof typeof redisClients) => () => {
     await admin.config('SET', 'busy-reply-threshold', '5000');
   });
 
-  test('a key of another type in the way: corrupt, and it stays', async () => {
+  test('a Redis key of another type in place of the record: calls reject with corrupt, and the Redis key stays', async () => {
     const { store } = await storeOn({ prefix: `type-${name}` });
     await admin.hset(`{type-${name}}:r:a`, 'x', '1');
     for (const call of [() => put(store, record('a')), () => store.read('a')]) await expect(call()).rejects.toMatchObject({ reason: 'corrupt' });
     expect(await admin.hgetall(`{type-${name}}:r:a`)).toEqual({ x: '1' });
   });
 
-  test('a record in a newer format: refused, and not changed', async () => {
+  test('a record in a newer format: calls reject with newer, and the record stays as it is', async () => {
     const { store } = await storeOn({ prefix: `newer-${name}` });
     const newer = '2\nwhatever comes\nthen';
     await admin.set(`{newer-${name}}:r:a`, newer);
@@ -161,7 +161,7 @@ const faults = (name: keyof typeof redisClients) => () => {
     expect(await admin.get(`{newer-${name}}:r:a`)).toBe(newer);
   });
 
-  test('a record by a newer version in this format is kept whole', async () => {
+  test('an update keeps the unknown fields of a record that a newer version wrote in this format', async () => {
     const { store } = await storeOn();
     const newer = record('n', { v: 99, novel: { deep: [1] } });
     await put(store, newer);
@@ -183,7 +183,7 @@ const faults = (name: keyof typeof redisClients) => () => {
       await master.stop();
     });
 
-    test('A34: a strict update waits for them, rejects where there are too few, and a relaxed one does not ask', async () => {
+    test('A34: a strict update waits for the replicas, and rejects if there are too few; a relaxed one does not wait', async () => {
       const { store } = await storeOn({ wait: { replicas: 1, timeoutMs: 4000 }, timeoutMs: 9000 }, master.port);
       expect(await put(store, record('a'))).toBe('stored');
       const there = new Redis(replica.port, '127.0.0.1');

@@ -1,6 +1,6 @@
 /**
- * Goal: how a Redis server is set up is known as far as it says it, also when that changes; what a cluster is in the middle of is
- * waited for. Method: real servers whose user may not ask, whose settings are changed at work, and whose slots move.
+ * Goal: the store knows the settings of a Redis server as far as the server tells them, also after a change. It waits while a cluster moves a
+ * slot. Method: real servers whose user may not ask for settings, whose settings change at run time, and whose slots move.
  */
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
@@ -46,7 +46,7 @@ describeOn(withoutRedis)('a server', () => {
     await server.stop();
   });
 
-  test('a MULTI of the app is open on its connection: said at once, once, and a record that is there is not called damaged', async () => {
+  test('while the app has a MULTI open on the connection, each call says so, and no record is called damaged', async () => {
     const client = new Redis(server.port, '127.0.0.1');
     closing.push(() => client.disconnect());
     const store = redisStore(client, { prefix: `p${prefixes++}` });
@@ -60,7 +60,7 @@ describeOn(withoutRedis)('a server', () => {
   });
 
   describe.each(Object.entries(connect))('%s', (_, connected) => {
-    test('that refuses INFO: the way out is said, and both ways out work', async () => {
+    test('refused INFO: the error names two ways out, and both work', async () => {
       const client = await connected();
       const store = redisStore(client, { prefix: `p${prefixes++}` });
       await expect(put(store, 'a')).rejects.toMatchObject({
@@ -73,7 +73,7 @@ describeOn(withoutRedis)('a server', () => {
       expect(await put(store, 'a')).toBe('stored');
     });
 
-    test('that begins to evict while it is at work is noticed within a minute', async () => {
+    test('a change of the server to an evicting policy is noticed within a minute', async () => {
       await admin.call('ACL', 'SETUSER', 'strict', '+info');
       const store = redisStore(await connected(), { prefix: `p${prefixes++}` });
       await put(store, 'a');
@@ -104,7 +104,7 @@ describeOn(withoutRedis)('a cluster whose slot moves', () => {
     await cluster.stop();
   });
 
-  /** The `first` keys of the slot of `prefix` move at once; the result moves the rest. */
+  /** Moves the first `first` keys of the slot of `prefix`. The returned function moves the rest and ends the migration of the slot. */
   const moving = async (prefix: string, first: number): Promise<() => Promise<void>> => {
     const slot = await (nodes[0] as Redis).cluster('KEYSLOT', `{${prefix}}`);
     const ids = await Promise.all(nodes.map((node) => node.cluster('MYID')));
@@ -128,7 +128,7 @@ describeOn(withoutRedis)('a cluster whose slot moves', () => {
     ['node-redis', () => nodeRedis],
     ['ioredis', () => ioRedis],
   ] as const)('%s', (name, client) => {
-    test.each([0, 5])('%i of its 6 keys are there: new records wait until it has moved, and are blocked where it does not end', async (count) => {
+    test.each([0, 5])('with %i of its 6 keys moved, new records wait until the move ends, and are rejected if it does not end in time', async (count) => {
       const prefix = `moving-${name}-${count}`;
       const store = redisStore(client(), { prefix, timeoutMs: 3000 });
       for (const id of ['a', 'b', 'c', 'd']) await put(store, id);

@@ -1,4 +1,4 @@
-/** Goal: with `wait`, nothing is sent before the replicas have its record, whatever the process guessed of it first. */
+/** Goal: with `wait`, a call sends nothing before the replicas have its record, even if the store's first guess of that record was wrong. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RedisServer, startRedis, withoutRedis } from '../../../scripts/start-services.ts';

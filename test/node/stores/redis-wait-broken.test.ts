@@ -1,7 +1,7 @@
 /**
- * Goal: a strict update with `wait` is told as stored only if the replicas have it, though the connection breaks while it waits. Method: a
- * replica that stands still, and a master that cuts the connection. ioredis then sends WAIT again, over a new connection, on which it counts
- * every replica: nothing was written there. From Redis 7.2 on it always does so; before, if WAIT is the first command.
+ * Goal: a strict update with `wait` is reported as stored only if the replicas have it, even if the connection breaks during the wait. Method: a
+ * paused replica, and a master that cuts the connection. ioredis then sends WAIT again over a new connection. Nothing was written over that one,
+ * so WAIT counts every replica. Redis 7.2 and later always count so; earlier versions only if WAIT is the first command of the connection.
  */
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
@@ -31,7 +31,7 @@ describeOn(withoutRedis)('a connection that breaks while a strict update waits f
     await master.stop();
   });
 
-  test('it is not told as stored before they have it, and is afterwards', async () => {
+  test('the update times out while the replica is paused, and the next one is stored when the replica is back', async () => {
     const store = redisStore(client, { wait: { replicas: 1, timeoutMs: 2000 }, timeoutMs: 8000 });
     const record = (count: number): Stored => ({ id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000, ...{ count } });
     const put = (count: number) => store.update('a', () => ({ next: record(count), value: 'stored' }), { durability: 'strict' });
@@ -46,7 +46,7 @@ describeOn(withoutRedis)('a connection that breaks while a strict update waits f
     expect(await put(3)).toBe('stored');
   });
 
-  test('a wait that the server ends, by which time others have changed the record: the update is not made a second time', async () => {
+  test('if the server ends the wait, and others have changed the record by then, the update is not made a second time', async () => {
     const others = redisStore(admin, { prefix: 'unblocked' });
     const call = admin.call.bind(admin);
     let waits = 0;
@@ -63,7 +63,7 @@ describeOn(withoutRedis)('a connection that breaks while a strict update waits f
     expect(countOf(await others.read('n'))).toBe(5);
   });
 
-  test('nor by node-redis, whose WAIT had not been written yet', async () => {
+  test('with node-redis, whose connection breaks before it writes WAIT, the update times out as well', async () => {
     const socket = { host: '127.0.0.1', port: master.port, reconnectStrategy: 20 };
     const other = createClient({ socket, RESP: 2, disableClientInfo: true, maintNotifications: 'disabled' });
     other.on('error', () => {});

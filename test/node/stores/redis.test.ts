@@ -1,6 +1,6 @@
 /**
- * Goal: Redis keeps the contract of a store through node-redis and ioredis, on one server and on a cluster, in one round
- * trip per update as a rule. Method: real servers; clients that count what they are asked.
+ * Goal: Redis keeps the store contract through node-redis and ioredis, on one server and on a cluster, usually in one round
+ * trip per update. Method: real servers; clients that count the scripts that they run.
  */
 import { Cluster, Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
@@ -56,7 +56,7 @@ describeOn(withoutRedis)('on one server', () => {
       open: (medium) => redisStore(client(), { prefix: `${name}-${medium}` }),
       plant: async (medium, id, value) => {
         const base = `{${name}-${medium}}`;
-        // The worst place for damage: where the index leads.
+        // The index leads to the damaged record, so scans meet it.
         const place = ['ns', 'pending', ordered(`["pay","${id}"]`), ordered(id)].join('\t');
         await ioRedis.set(`${base}:r:${ordered(id)}`, typeof value === 'string' ? value : JSON.stringify(value));
         await ioRedis.zadd(`${base}:places`, 0, place);
@@ -87,7 +87,7 @@ describeOn(withoutRedis)('on one server', () => {
       expect(await store.read('a')).toBeUndefined();
     });
 
-    test('a record that another one changed takes two to change, and one to look at', async () => {
+    test('a record that another store changed takes two round trips to change, and one to look at', async () => {
       const prefix = `two-${name}`;
       const [a, b, c] = [1, 2, 3].map(() => redisStore(client(), { prefix })) as [Store, Store, Store];
       await put(a, record('x', { count: 1 }));
@@ -101,7 +101,7 @@ describeOn(withoutRedis)('on one server', () => {
       expect(seen.at(-1)).toEqual(record('x', { count: 2 }));
     });
 
-    test('A54: a change that throws at a wrong guess is asked again with what is there', async () => {
+    test('A54: a change that throws at a wrong guess is called again with the stored record', async () => {
       const prefix = `throws-${name}`;
       const [a, b] = [redisStore(client(), { prefix }), redisStore(client(), { prefix })];
       await put(a, record('x', { count: 1 }));
@@ -110,7 +110,7 @@ describeOn(withoutRedis)('on one server', () => {
       await expect(b.update('y', count)).rejects.toThrow(TypeError);
     });
 
-    test('A32: the time is the server’s, however wrong the clock of this machine is', async () => {
+    test('A32: an update gets the server’s time, however wrong the clock of this machine is', async () => {
       const real = Date.now;
       const spy = vi.spyOn(Date, 'now').mockImplementation(() => real() + 86_400_000);
       const store = open();
@@ -119,10 +119,10 @@ describeOn(withoutRedis)('on one server', () => {
       expect(Math.abs(now - Date.now())).toBeLessThan(1000);
     });
 
-    test('A32: a machine that slept finds out before it commits', async () => {
+    test('A32: on a machine that slept, an update gets the right time before it commits', async () => {
       const store = open();
       await put(store, record('a'));
-      // Its monotonic clock stood still meanwhile.
+      // The monotonic clock of such a machine stood still during the sleep.
       const real = performance.now.bind(performance);
       const spy = vi.spyOn(performance, 'now').mockImplementation(() => real() - 60_000);
       const times: number[] = [];
@@ -133,7 +133,7 @@ describeOn(withoutRedis)('on one server', () => {
       expect(Math.abs((times[1] ?? 0) - Date.now())).toBeLessThan(1000);
     });
 
-    test('A34: keys expire, but no earlier than a sweep might want them, and unsettled ones no earlier than after 30 days', async () => {
+    test('A34: Redis keys expire a week after a sweep may remove the record, and those of pending records after 37 days at the earliest', async () => {
       const [prefix, day] = [`expiry-${name}`, 86_400_000];
       const store = redisStore(client(), { prefix });
       const left = async (id: string) => Math.round((await ioRedis.pttl(`{${prefix}}:r:${id}`)) / day);
@@ -148,7 +148,7 @@ describeOn(withoutRedis)('on one server', () => {
       expect([await left('ever'), await ioRedis.pttl(`{${prefix}}:r:over`)]).toEqual([37, -1]);
     });
 
-    test('what has expired is in no page, and leaves nothing behind', async () => {
+    test('a record whose Redis key has expired is in no page, and its index entries are removed', async () => {
       const prefix = `expired-${name}`;
       const store = redisStore(client(), { prefix });
       for (const id of ['a', 'b', 'c']) await put(store, record(id));
@@ -161,14 +161,14 @@ describeOn(withoutRedis)('on one server', () => {
       expect(ids(await store.scan({ before: 2000, limit: 9 }))).toEqual(['a', 'c']);
     });
 
-    test('the server forgets its scripts: they are told again', async () => {
+    test('if the server forgets its scripts, the store sends them again', async () => {
       const store = open();
       await put(store, record('a'));
       await ioRedis.script('FLUSH');
       expect(await put(store, record('a', { count: 2 }))).toBe('stored');
     });
 
-    test('A22: four stores raise one record at once, and none is lost', async () => {
+    test('A22: four stores that raise one record at once lose no update', async () => {
       const prefix = `raise-${name}`;
       const stores = [1, 2, 3, 4].map(() => redisStore(client(), { prefix }));
       const raise = (store: Store) => store.update('n', (now) => ({ next: record('n', { count: ((now as { count?: number })?.count ?? 0) + 1 }), value: 0 }));
@@ -185,7 +185,7 @@ describeOn(withoutRedis)('on one server', () => {
     expect(await a.read('n')).toMatchObject({ count: 40 });
   });
 
-  test('ioredis with a prefix of its own, and automatic pipelines', async () => {
+  test('the store works through an ioredis that has its own key prefix and automatic pipelines', async () => {
     const client = new Redis({ port: server.port, host: '127.0.0.1', keyPrefix: 'app:', enableAutoPipelining: true });
     const store = redisStore(client, { prefix: 'inner' });
     await Promise.all(['a', 'b', 'c'].map((id) => put(store, record(id))));
@@ -194,13 +194,13 @@ describeOn(withoutRedis)('on one server', () => {
     client.disconnect();
   });
 
-  test('it claims what Redis can keep at the least', () => {
+  test('the store declares the least that any Redis server keeps', () => {
     expect(redisStore(ioRedis)).toMatchObject({ kind: 'redis', survives: 'process', shared: 'cluster', atomic: true, ownClock: true });
     expect(redisStore(ioRedis).scope).toBe(redisStore(ioRedis).scope);
     expect(redisStore(ioRedis).scope).not.toBe(redisStore(ioRedis, { prefix: 'x' }).scope);
   });
 
-  test.each([[{}], [null], [{ get: () => {} }]])('%o is no client', (client) => {
+  test.each([[{}], [null], [{ get: () => {} }]])('%o is refused, because it is no client', (client) => {
     expect(() => redisStore(client as never)).toThrow(/node-redis or ioredis/);
   });
 });
@@ -225,14 +225,14 @@ describeOn(withoutRedis)('on a cluster', () => {
   storeContract({ name: 'node-redis cluster', test, open: (medium) => redisStore(nodeRedis, { prefix: `n-${medium}` }) });
   storeContract({ name: 'ioredis cluster', test, open: (medium) => redisStore(ioRedis, { prefix: `i-${medium}` }) });
 
-  test('a tag in the prefix decides the slot, and replicas are waited for nowhere', async () => {
+  test('a hash tag in the prefix decides the slot, and the option `wait` is refused on a cluster', async () => {
     const store = redisStore(ioRedis, { prefix: 'shop-{eu}-keys' });
     await put(store, record('a'));
     expect(await ioRedis.get('shop-{eu}-keys:r:a')).toContain('"id":"a"');
     for (const client of [nodeRedis, ioRedis]) expect(() => redisStore(client, { wait: { replicas: 1, timeoutMs: 10 } })).toThrow(/plain client/);
   });
 
-  test('node-redis 4, which sends `evalSha` to nodes at random, and at last says what one of these said', async () => {
+  test('the store works through node-redis 4, which sends `evalSha` to random nodes and finally passes on the error of one of them', async () => {
     let node = 0;
     const evalSha = async (sha: string, { keys, arguments: args }: { keys: string[]; arguments: string[] }): Promise<unknown> => {
       const { masters } = nodeRedis;

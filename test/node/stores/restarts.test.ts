@@ -1,6 +1,6 @@
 /**
- * Goal: a server that is restarted while calls are under way makes none of them take effect twice, and the store goes on by itself
- * afterwards. Method: the real servers, stopped as an operator stops them and started again, with counters that are raised meanwhile.
+ * Goal: if the server restarts while updates are in flight, no update takes effect twice, and the store works again by itself. Method: the
+ * real servers, stopped as an operator stops them and started again, while the test raises counters.
  */
 import pg from 'pg';
 import { test } from 'vitest';
@@ -12,7 +12,7 @@ import { describeOn } from '../../support/describe-on.js';
 import { redisClients } from '../../support/redis-clients.js';
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
-  test('that is restarted in mid-call', async () => {
+  test('restarts in mid-call: no update is lost or takes effect twice, and the store goes on', async () => {
     const server = await startPostgres();
     const pool = new pg.Pool({ ...server.connection, max: 4 });
     pool.on('error', () => {});
@@ -25,7 +25,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
 });
 
 describeOn(withoutRedis)('Redis', () => {
-  test.each(Object.entries(redisClients))('that is restarted in mid-call, by %s', async (_, open) => {
+  test.each(Object.entries(redisClients))('restarts in mid-call: no update by %s is lost or takes effect twice, and the store goes on', async (_, open) => {
     const server = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
     const { client, close } = await open(server.port);
     await counts(redisStore(client), server.restart).finally(() => {

@@ -1,7 +1,7 @@
 /**
- * Goal: connections from which nothing comes any more, as behind a load balancer or a NAT that has forgotten them, are given up: a call or
- * two fails in its time, and then the store works. Method: the real servers and clients as they come, with a proxy of TCP between
- * them that goes silent for all that are connected.
+ * Goal: the store gives up connections that have gone silent, as behind a load balancer or a NAT that has forgotten them: a call or two fails
+ * within its time limit, and then the store works. Method: the real servers and clients with their defaults, and between them a TCP proxy
+ * that goes silent on all its connections.
  */
 import { connect, createServer, type Socket } from 'node:net';
 import { Redis } from 'ioredis';
@@ -20,14 +20,14 @@ const TIMEOUT_MS = 1000;
 
 interface Proxy {
   readonly port: number;
-  /** Nothing more is handed on on the connections that there are, and they stay open. */
+  /** Stops forwarding on the present connections, and leaves them open. */
   silence(): void;
-  /** How often something came over a connection that is silent. */
+  /** How often data arrived on a silent connection. */
   readonly swallowed: number;
   close(): void;
 }
 
-/** Hands on what comes; nothing of the first `deafTo` connections. */
+/** Forwards data, but none of the first `deafTo` connections. */
 async function proxy(port: number, deafTo = 0): Promise<Proxy> {
   let swallowed = 0;
   const sockets = new Set<Socket>();
@@ -66,7 +66,7 @@ async function proxy(port: number, deafTo = 0): Promise<Proxy> {
   };
 }
 
-/** How calls ended that came one after the other, until one was stored. One that a busy machine answered too late does not count. */
+/** The ends of updates made one after the other, until one is stored. One that failed only because the machine was busy does not count. */
 async function endsUntilStored(store: Store, id: string, between: Proxy): Promise<readonly string[]> {
   const ends: string[] = [];
   while (ends.length < 6 && ends.at(-1) !== 'stored') {
@@ -84,13 +84,13 @@ describeOn(withoutRedis)('Redis', () => {
   });
   afterAll(() => server.stop());
 
-  test.each(Object.entries(redisClients))('by %s', async (name, open) => {
+  test.each(Object.entries(redisClients))('%s: the store gives up a silent connection, and works again within two calls', async (name, open) => {
     const between = await proxy(server.port);
     const { client, close } = await open(between.port);
     const store = redisStore(client, { prefix: name, timeoutMs: TIMEOUT_MS });
     await expect.poll(() => put(store, 'a').catch(String)).toBe('stored');
     between.silence();
-    // Several at once, and only one connection to give up.
+    // Two calls at once, and only one connection to give up.
     const ends = await Promise.all([put(store, 'b'), store.read('a')].map((call) => call.catch((fault) => fault.reason)));
     for (const end of ends) expect(end).toMatch(/timeout|io/);
     const later = await endsUntilStored(store, 'later', between);
@@ -101,7 +101,7 @@ describeOn(withoutRedis)('Redis', () => {
     between.close();
   });
 
-  test('one of a pool of node-redis: the next call goes over another one', async () => {
+  test('a pool of node-redis with a silent connection: the next call uses another connection', async () => {
     const between = await proxy(server.port);
     const pool = createClientPool({ url: `redis://127.0.0.1:${between.port}` }, { minimum: 1, maximum: 4 });
     pool.on('error', () => {});
@@ -113,7 +113,7 @@ describeOn(withoutRedis)('Redis', () => {
     between.close();
   });
 
-  test('a client of node-redis that its owner closes meanwhile is closed, and stays so', async () => {
+  test('a client of node-redis that its owner closes meanwhile stays closed', async () => {
     const between = await proxy(server.port);
     const client = createClient({ url: `redis://127.0.0.1:${between.port}` });
     client.on('error', () => {});
@@ -123,7 +123,7 @@ describeOn(withoutRedis)('Redis', () => {
     between.silence();
     const open = put(store, 'b').catch((fault) => fault.reason);
     await new Promise((asked) => setTimeout(asked, TIMEOUT_MS / 10));
-    // Waits for the answer that is due.
+    // `close` waits for the answer to the open command.
     await client.close();
     expect(await open).toMatch(/timeout|io|closed/);
     await new Promise((later) => setTimeout(later, 2 * TIMEOUT_MS));
@@ -131,7 +131,7 @@ describeOn(withoutRedis)('Redis', () => {
     between.close();
   });
 
-  test('a server that is slow but not silent keeps its connection', async () => {
+  test('the store keeps the connection to a server that is slow but not silent', async () => {
     const admin = new Redis(server.port, '127.0.0.1');
     const client = new Redis(server.port, '127.0.0.1');
     const store = redisStore(client, { prefix: 'slow', timeoutMs: 3 * TIMEOUT_MS });
@@ -158,12 +158,12 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   test.each([
     { max: 4, prepare: false },
     { max: 1, prepare: true },
-  ])('by a pool of pg, %o', async ({ max, prepare }) => {
+  ])('a pool of pg: the store gives up silent connections, and works again after a few calls, %o', async ({ max, prepare }) => {
     const between = await proxy(server.port);
     const pool = new pg.Pool({ ...server.connection, port: between.port, max });
     pool.on('error', () => {});
     const store = postgresStore(pool, { prepare });
-    // Updates that are under way at once share a connection: the pool is filled by others.
+    // Concurrent updates share a connection, so the test itself fills the pool.
     const others = await Promise.all(Array.from({ length: max }, () => pool.connect()));
     for (const other of others) other.release();
     await put(store, `a-${max}`);
@@ -171,13 +171,13 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     between.silence();
     const ends = await endsUntilStored(store, `pool of ${max}`, between);
     expect(ends.at(-1)).toBe('stored');
-    // Each call gives up two of them.
+    // Each failed call gives up two connections.
     expect(ends.length).toBeLessThanOrEqual(1 + Math.floor(max / 2));
     await pool.end();
     between.close();
   });
 
-  test('by a pool of pg whose first connection never comes about: the next call goes over another one', async () => {
+  test('a pool of pg whose first connection never opens: the next call uses another connection', async () => {
     const between = await proxy(server.port, 1);
     const pool = new pg.Pool({ ...server.connection, port: between.port });
     pool.on('error', () => {});

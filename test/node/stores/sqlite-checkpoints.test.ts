@@ -1,6 +1,6 @@
 /**
- * Goal: checkpoints of an SQLite file hold up nobody's event loop, its log stays bounded all the same, and the thread that makes them keeps
- * neither a process nor a file. Method: real files; the database file alone shows what has left the log.
+ * Goal: checkpoints of an SQLite file do not block the event loop, the log stays bounded all the same, and the thread that makes them keeps
+ * neither a process alive nor a file open. Method: real files; the database file without its log shows what a checkpoint has moved.
  */
 import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,13 +16,13 @@ import { describeOn } from '../../support/describe-on.js';
 
 const threads = createRequire(import.meta.url)('node:worker_threads') as typeof import('node:worker_threads');
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-checkpoints-'));
-/** More than leads to a checkpoint, less than makes SQLite do one by itself. */
+/** Enough records for a checkpoint by the store, too few for one by SQLite itself. */
 const SOME = 300;
-/** What a record takes in the database at the least, with its indexes. */
+/** The least that a record takes in the database, with its indexes. */
 const BYTES_MIN = 150;
-/** Four times the length at which a log is to begin anew, bytes. */
+/** Four times the length at which a log should begin anew, bytes. */
 const LOG_MAX = 8000 * 4096;
-/** Where the header of a log counts how often it began anew: the field "checkpoint sequence number" of SQLite's file format. */
+/** Offset of the count of how often a log began anew: the field "checkpoint sequence number" in the log's header. */
 const TIMES_ANEW_AT = 12;
 const slow = { timeout: 40_000, interval: 20 };
 vi.setConfig({ testTimeout: 120_000 });
@@ -31,7 +31,7 @@ const open: Store[] = [];
 let files = 0;
 const fresh = (): string => join(folder, `${files++}.db`);
 
-/** A store, and the connection that it made. */
+/** A store, and the automatic checkpoint limit of its connection. */
 function storeOn(path: string) {
   const connections: DatabaseSync[] = [];
   class Database extends DatabaseSync {
@@ -42,7 +42,7 @@ function storeOn(path: string) {
   }
   const store = sqliteStore({ path, Database });
   open.push(store);
-  // The holder of a lease has a file of its own, and is not asked for here.
+  // The first connection is that of the records. The store may open another one for the file that marks its process as alive.
   const limit = (): unknown => connections[0]?.prepare('PRAGMA wal_autocheckpoint').get()?.['wal_autocheckpoint'];
   return { store, limit };
 }
@@ -59,7 +59,7 @@ async function write(store: Store, count: number, from = 0, body = ''): Promise<
   }
 }
 
-/** Somebody who reads what there is by now, until it is closed. */
+/** A connection that reads the present state until it is closed. */
 function reads(path: string): DatabaseSync {
   const reader = new DatabaseSync(path);
   reader.exec('BEGIN');
@@ -67,7 +67,7 @@ function reads(path: string): DatabaseSync {
   return reader;
 }
 
-/** How many records are in the database without its log. */
+/** How many records the database file has without its log. */
 function inDatabaseAlone(path: string): number {
   const copy = fresh();
   copyFileSync(path, copy);
@@ -87,7 +87,7 @@ function timesAnew(path: string): number {
   return header.readUInt32BE(TIMES_ANEW_AT);
 }
 
-/** What the package starts of threads. */
+/** The threads that the package starts from now on. */
 function startedThreads() {
   const started: import('node:worker_threads').Worker[] = [];
   const { Worker } = threads;
@@ -102,7 +102,7 @@ function startedThreads() {
   return started;
 }
 
-/** Has each thread run this first. */
+/** Makes each thread run `code` before its own script. */
 function threadsBegin(code: string): void {
   const { Worker } = threads;
   vi.spyOn(threads, 'Worker').mockImplementation(
@@ -115,7 +115,7 @@ function threadsBegin(code: string): void {
 }
 
 describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here')('checkpoints', () => {
-  test('another thread makes them, and SQLite itself none on the way', async () => {
+  test('another thread makes them, and SQLite itself makes none during commits', async () => {
     const path = fresh();
     const { store, limit } = storeOn(path);
     await write(store, SOME);
@@ -125,7 +125,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     await vi.waitFor(() => expect(statSync(path).size).toBeGreaterThan(1.5 * SOME * BYTES_MIN), slow);
   });
 
-  test('few updates start no thread, many one', async () => {
+  test('few updates start no thread, many updates start one', async () => {
     const started = startedThreads();
     const { store } = storeOn(fresh());
     await write(store, 100);
@@ -134,7 +134,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(started).toHaveLength(1);
   });
 
-  test('the log begins anew while several processes always write', { timeout: 120_000 }, async () => {
+  test('the log begins anew while several processes write without a pause', { timeout: 120_000 }, async () => {
     const path = fresh();
     const worker = script(join(import.meta.dirname, 'sqlite-worker.ts'));
     const children = ['a', 'b', 'c'].map((name) => worker.start([path, 'write', name, '20000']));
@@ -150,7 +150,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     }
   });
 
-  test('somebody who reads for long holds up nobody who writes, and the log begins anew after that', async () => {
+  test('a long reader does not hold up writers, and the log begins anew after it', async () => {
     const path = fresh();
     const { store } = storeOn(path);
     await write(store, SOME);
@@ -162,7 +162,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     await write(store, 4 * SOME, 5 * SOME);
     let written = 9 * SOME;
     await vi.waitFor(async () => {
-      // Without its log, a database is whole only after a checkpoint that nobody's reading has cut short: the next one comes with more records.
+      // The database file alone is complete only after a checkpoint that no reader has cut short. Another checkpoint needs more records.
       await write(store, SOME, written);
       written += SOME;
       expect(inDatabaseAlone(path)).toBeGreaterThan(7 * SOME);
@@ -170,7 +170,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(statSync(`${path}-wal`).size).toBeLessThan(size + LOG_MAX);
   });
 
-  test('a writer in the way puts no checkpoint off: the next one tries again to begin the log anew', async () => {
+  test('a writer in the way does not put off later checkpoints: each one tries again to begin the log anew', async () => {
     const tries = fresh();
     const aWriterInTheWay = `{
       const { DatabaseSync } = require('node:sqlite');
@@ -192,14 +192,14 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     threadsBegin(aWriterInTheWay);
     const path = fresh();
     const { store } = storeOn(path);
-    // Each time more than a log has before it begins anew, whether or not one that is all in the database has begun anew by itself.
+    // Each batch is longer than a log may get, so it leads to a try, whether or not SQLite itself has begun the log anew before.
     for (let batch = 1; batch <= 5; batch++) {
       await write(store, 250, 250 * batch, 'x'.repeat(50_000));
       await vi.waitFor(() => expect(readFileSync(tries, 'utf8')).toBe('1 '.repeat(batch)), slow);
     }
   });
 
-  test('where no thread may be started, SQLite makes them as ever', async () => {
+  test('if no thread may be started, SQLite makes them itself', async () => {
     vi.spyOn(threads, 'Worker').mockImplementation(
       class {
         constructor() {
@@ -215,7 +215,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(inDatabaseAlone(path)).toBeGreaterThan(SOME);
   });
 
-  test('nor is anything lost where the thread dies', async () => {
+  test('if the thread dies, SQLite makes them itself, and no record is lost', async () => {
     const { Worker } = threads;
     vi.spyOn(threads, 'Worker').mockImplementation(
       class extends Worker {
@@ -231,7 +231,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(await store.read('599')).toMatchObject({ forgetAt: 599 });
   });
 
-  test('a store that is closed ends its thread, and leaves one whole file', async () => {
+  test('a store that is closed ends its thread, and leaves one complete file', async () => {
     const started = startedThreads();
     const path = fresh();
     const { store } = storeOn(path);
@@ -243,7 +243,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(inDatabaseAlone(path)).toBe(SOME);
   });
 
-  test('a store that is closed in the midst of a checkpoint leaves one whole file, too', async () => {
+  test('a store that is closed during a checkpoint leaves one complete file', async () => {
     const lingering = `
       const { close } = require('node:sqlite').DatabaseSync.prototype;
       require('node:sqlite').DatabaseSync.prototype.close = function () {
@@ -254,7 +254,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     const path = fresh();
     const { store } = storeOn(path);
     await write(store, SOME);
-    // The thread has brought something over, and has the file open.
+    // The thread has moved records into the database, and has the file open.
     await vi.waitFor(() => expect(statSync(path).size).toBeGreaterThan(SOME * BYTES_MIN), slow);
     await write(store, 2, SOME);
     await Promise.all([store.close(), store.close()]);
@@ -262,7 +262,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(inDatabaseAlone(path)).toBe(SOME + 2);
   });
 
-  test('a process ends by itself, though its thread waits', async () => {
+  test('a process exits by itself, although its thread waits', async () => {
     const path = fresh();
     const worker = script(join(import.meta.dirname, 'sqlite-worker.ts'));
     const child = worker.start([path, 'leave', 'p', String(SOME)]);

@@ -1,5 +1,5 @@
 /**
- * Goal: whatever is the matter with the file, a call ends soon, says what it is, and leaves what is there as it was.
+ * Goal: whatever is wrong with the file, a call ends soon, says what is wrong, and leaves the file as it was.
  * Method: real files that are locked, full, read-only, damaged, foreign or newer.
  */
 import { spawnSync } from 'node:child_process';
@@ -54,7 +54,7 @@ async function filled(): Promise<string> {
 
 const test = anyTest
   .extend('path', () => filled())
-  // Another connection to it.
+  // Another connection to the file.
   .extend('other', ({ path }, { onCleanup }) => {
     const other = new DatabaseSync(path);
     onCleanup(() => {
@@ -64,7 +64,7 @@ const test = anyTest
   });
 
 describe('locked', () => {
-  test('by another connection for ever: blocked at the bound, and the event loop goes on meanwhile', async ({ path, other }) => {
+  test('by another connection for ever: an update rejects with blocked at the time limit, and the event loop stays free meanwhile', async ({ path, other }) => {
     other.exec('BEGIN IMMEDIATE');
     const store = storeOn({ path, busyTimeoutMs: 300 });
     let turns = 0;
@@ -79,7 +79,7 @@ describe('locked', () => {
     expect(await put(store, 'b')).toBe('stored');
   });
 
-  test('for a while: it waits, and updates of one record keep their order', async ({ path, other }) => {
+  test('for a while: updates wait, and those of one record keep their order', async ({ path, other }) => {
     other.exec('BEGIN IMMEDIATE');
     const store = storeOn({ path });
     const order: number[] = [];
@@ -94,11 +94,11 @@ describe('locked', () => {
     expect(await store.read('a')).toMatchObject({ label: '["a"]123' });
   });
 
-  test('for a while, on a connection whose owner lets SQLite wait for seconds: the event loop goes on, and the setting stays', async ({ path, other }) => {
+  test('for a while, on a connection with a long busy_timeout of its owner: the event loop stays free, and the setting stays', async ({ path, other }) => {
     const database = new DatabaseSync(path, { timeout: 20_000 });
     const store = storeOn({ database });
     other.exec('BEGIN IMMEDIATE');
-    // A thread that stands still never gets here.
+    // A blocked event loop would never run this timer.
     setTimeout(() => other.exec('COMMIT'), 100);
     const begun = performance.now();
     await put(store, 'b');
@@ -108,12 +108,12 @@ describe('locked', () => {
     database.close();
   });
 
-  test('from reading too: blocked', async ({ path, other }) => {
+  test('against reading as well: every call rejects with blocked', async ({ path, other }) => {
     other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT; BEGIN EXCLUSIVE');
     await rejectAll(storeOn({ path, busyTimeoutMs: 50 }), 'blocked');
   });
 
-  test('from reading while the store is closed: the file is not opened again for it', async ({ path }) => {
+  test('against reading while the store is closed: the waiting read rejects with closed, and does not open the file again', async ({ path }) => {
     let left = 0;
     class Counted extends DatabaseSync {
       constructor(at: string) {
@@ -134,7 +134,7 @@ describe('locked', () => {
     expect([await read, left]).toEqual(['closed', 0]);
   });
 
-  test('by its owner, in the middle of a transaction: nothing is written into it', async () => {
+  test('by an open transaction of its owner: the store writes nothing into that transaction', async () => {
     const database = new DatabaseSync(fresh());
     const store = storeOn({ database, busyTimeoutMs: 500 });
     await put(store, 'a');
@@ -154,7 +154,7 @@ describe('locked', () => {
 });
 
 describe('full', () => {
-  test('quota; what is there stays, and so does what fits, even if asked for in the same turn', async () => {
+  test('an update that does not fit rejects with quota; others of the same turn are stored, and stored records stay', async () => {
     const database = new DatabaseSync(fresh());
     const store = storeOn({ database });
     await put(store, 'a');
@@ -167,14 +167,14 @@ describe('full', () => {
 });
 
 describe('read-only', () => {
-  test('what JSON cannot say is refused, and those that asked in the same turn are stored', async () => {
+  test('a value that JSON cannot express is refused, and other updates of the same turn are stored', async () => {
     const store = storeOn({ path: fresh() });
     const ends = await Promise.allSettled([put(store, 'a'), put(store, record('b', { count: 1n })), put(store, 'c')]);
     expect(ends).toMatchObject([{ value: 'stored' }, { reason: { name: 'TypeError' } }, { value: 'stored' }]);
     expect(await Promise.all(['a', 'b', 'c'].map((id) => store.read(id)))).toEqual([record('a'), undefined, record('c')]);
   });
 
-  test('denied where it would write; it is still there, and can be read', async ({ path }) => {
+  test('by its connection: updates reject with denied, and records can still be read', async ({ path }) => {
     const database = new DatabaseSync(path, { readOnly: true });
     const store = storeOn({ database });
     await expect(put(store, 'b')).rejects.toMatchObject({ reason: 'denied' });
@@ -183,14 +183,14 @@ describe('read-only', () => {
     database.close();
   });
 
-  test('by its permissions, for a user who may not write: the keys in it are not passed over', async ({ skip, path }) => {
+  test('by its permissions, for a user who may not write: calls reject with denied, and no other store takes its place', async ({ skip, path }) => {
     if (process.getuid?.() !== 0) skip('only root can start a process as another user');
     chmodSync(path, 0o444);
     const probe = script(join(import.meta.dirname, 'sqlite-probe.ts'));
     chmodSync(join(probe.path, '..'), 0o755);
     const child = probe.start([path], 65_534);
     expect(await child.ended).toBe(0);
-    // A write-ahead log wants a file beside it even to be read. No other store was chosen in its place.
+    // SQLite needs a file beside a write-ahead log even to read it. `automatic` shows that the chain has chosen no store.
     expect(JSON.parse(child.lines.join(''))).toEqual({ read: 'denied', update: 'denied', chosen: 'automatic' });
     probe.remove();
   });
@@ -224,7 +224,7 @@ describe('not what it should be', () => {
     await rejectAll(storeOn({ path }), 'corrupt');
   });
 
-  test('a chain of stores does not pass over a file that it could not open', async () => {
+  test('a chain of stores does not skip a file that it could not open', async () => {
     const path = fresh();
     writeFileSync(path, notes);
     await expect(firstAvailable([storeOn({ path }), memoryStore()]).read('a')).rejects.toMatchObject({ reason: 'corrupt' });
@@ -238,14 +238,14 @@ describe('of a newer version', () => {
     database.close();
   };
 
-  test('refused, and not a byte is changed', async ({ path }) => {
+  test('calls reject with newer, and not a byte is changed', async ({ path }) => {
     raise(path);
     const before = readFileSync(path);
     await rejectAll(storeOn({ path }), 'newer');
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  test('refused as well where it comes while a store of this version is at work', async ({ path }) => {
+  test('calls reject with newer as well if the upgrade comes while a store of this version is open', async ({ path }) => {
     const store = storeOn({ path });
     await put(store, 'b');
     raise(path);
@@ -257,7 +257,7 @@ describe('of a newer version', () => {
     ).toBe('newer');
   });
 
-  test('a record of a newer version is kept whole, and handed over', async ({ path }) => {
+  test('an update keeps the unknown fields of a record that a newer version wrote', async ({ path }) => {
     const store = storeOn({ path });
     const newer = record('n', { v: 99, sum: 1, novel: { deep: [1] } });
     await store.update('n', () => ({ next: newer, value: undefined }));
@@ -267,7 +267,7 @@ describe('of a newer version', () => {
 });
 
 describe('gone', () => {
-  test('a database that its owner closed: closed', async () => {
+  test('a database that its owner closed: calls reject with closed', async () => {
     const database = new DatabaseSync(fresh());
     const store = storeOn({ database });
     await put(store, 'a');
@@ -276,22 +276,25 @@ describe('gone', () => {
       await expect(call(), name).rejects.toMatchObject({ reason: 'closed' });
   });
 
-  test.each(['removed', 'replaced'])('a file that is %s while it is open: io, because no other process finds what is written to it', async (how) => {
-    for (const handedIn of [false, true]) {
-      const [path, backup] = [await filled(), await filled()];
-      const database = handedIn ? new DatabaseSync(path) : undefined;
-      const store = storeOn(database ? { database } : { path });
-      expect(await put(store, 'b')).toBe('stored');
-      if (how === 'removed') rmSync(path);
-      else renameSync(backup, path);
-      for (const [name, call] of everyCall(store))
-        await expect(call(), name).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/removed or replaced/) });
-      await store.close();
-      if (database?.isOpen) database.close();
-    }
-  });
+  test.each(['removed', 'replaced'])(
+    'a file that is %s while it is open: calls reject with io, because no other process would find the records',
+    async (how) => {
+      for (const handedIn of [false, true]) {
+        const [path, backup] = [await filled(), await filled()];
+        const database = handedIn ? new DatabaseSync(path) : undefined;
+        const store = storeOn(database ? { database } : { path });
+        expect(await put(store, 'b')).toBe('stored');
+        if (how === 'removed') rmSync(path);
+        else renameSync(backup, path);
+        for (const [name, call] of everyCall(store))
+          await expect(call(), name).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/removed or replaced/) });
+        await store.close();
+        if (database?.isOpen) database.close();
+      }
+    },
+  );
 
-  test('a file whose log is removed while it is open, as by another copy of SQLite in the process that closes it: io', async () => {
+  test('a file whose log is removed while it is open, as when another copy of SQLite in the process closes the file: calls reject with io', async () => {
     const path = await filled();
     const store = storeOn({ path });
     expect(await put(store, 'b')).toBe('stored');
@@ -300,7 +303,7 @@ describe('gone', () => {
       await expect(call(), name).rejects.toMatchObject({ reason: 'io', message: expect.stringMatching(/-wal was removed or replaced/) });
   });
 
-  test('a Node without SQLite: no store, so a chain goes on to the next one', async () => {
+  test('a Node without SQLite: the store is not available, so a chain goes on to the next one', async () => {
     vi.spyOn(process, 'getBuiltinModule').mockImplementation(((name: string) =>
       name === 'node:sqlite' ? undefined : { dirname: () => '', resolve: () => '', basename: () => '', join: () => '', realpathSync: () => '' }) as never);
     const store = storeOn({ path: fresh() });

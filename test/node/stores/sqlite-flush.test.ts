@@ -1,7 +1,7 @@
 /**
- * Goal: a strict update is told to be stored when the disk has it, and never after a flush that failed, although the store flushes the log by
- * itself, after the commit and beside the event loop. Method: real files; Node's flush held back, refused or slowed down; the database file
- * alone, as a power cut would leave it without its log.
+ * Goal: a strict update is reported as stored only when it is on disk, and never after a failed flush, although the store itself flushes the log,
+ * after the commit and beside the event loop. Method: real files; Node's flush held back, refused or slowed down; the database file without its
+ * log, as a power cut would leave it.
  */
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -34,7 +34,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const turn = (ms = 0) => new Promise((done) => setTimeout(done, ms));
 
-/** What is in the database without its log. */
+/** The ids of the records that the database file has without its log. */
 function inDatabaseAlone(path: string): readonly unknown[] {
   const copy = fresh();
   copyFileSync(path, copy);
@@ -49,7 +49,7 @@ function inDatabaseAlone(path: string): readonly unknown[] {
   }
 }
 
-/** A store that has found its disk to be slow, whose flushes from then on end when the test says so. */
+/** A store that has found its disk to be slow. From then on, a flush ends when the test calls its entry in `flushes`. */
 async function slow(path = fresh()) {
   const real = fs.fdatasyncSync;
   const spy = vi.spyOn(fs, 'fdatasyncSync').mockImplementation((file) => {
@@ -66,7 +66,7 @@ async function slow(path = fresh()) {
 const broken = () => Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
 
 describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by the store', () => {
-  test('a strict update waits for it, and a relaxed one does not; others see both meanwhile', async () => {
+  test('is awaited by a strict update, but not by a relaxed one; meanwhile others see the strict update', async () => {
     const { path, store, flushes } = await slow();
     const ends: string[] = [];
     const strict = put(store, 'a').then(() => ends.push('strict'));
@@ -80,7 +80,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     expect(ends).toEqual(['relaxed', 'strict']);
   });
 
-  test('what was committed while one was under way waits for the next one, which is for all of it', async () => {
+  test('does not count for updates that were committed while it ran: they wait for the next flush, which they share', async () => {
     const { store, flushes } = await slow();
     const ends: string[] = [];
     const ask = (id: string) => put(store, id).then(() => ends.push(id));
@@ -99,7 +99,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     expect([ends, flushes.length]).toEqual([['a', 'b', 'c'], 2]);
   });
 
-  test('the event loop goes on while the disk is at it, and other processes may write', async () => {
+  test('leaves the event loop free, and other connections can write meanwhile', async () => {
     const { path, store, flushes } = await slow();
     const waiting = put(store, 'a');
     await turn(10);
@@ -108,7 +108,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     await waiting;
   });
 
-  test('one that fails rejects all that waited for it, and all that was committed meanwhile', async () => {
+  test('that fails rejects every update that waited for it, and every one that was committed meanwhile', async () => {
     const { store, flushes } = await slow();
     const first = put(store, 'a').catch((fault) => fault);
     await turn(10);
@@ -119,13 +119,13 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
       expect(await end).toMatchObject({ name: 'StoreFault', reason: 'io', cause: { code: 'EIO' }, message: expect.stringContaining('flushed') });
   });
 
-  test('after one that failed nothing is told to be stored before the whole log is in the database and on the disk', async () => {
+  test('that fails: no strict update is reported as stored before the whole log is in the database and on disk', async () => {
     const { path, store, flushes } = await slow();
     const failed = put(store, 'a').catch((fault) => fault.reason);
     await turn(10);
     flushes[0]?.(broken());
     expect(await failed).toBe('io');
-    // Somebody who reads an older state keeps the log in use.
+    // A reader of an older state keeps the log in use.
     const reader = new DatabaseSync(path);
     reader.exec('BEGIN; SELECT * FROM oncefetch_records');
     reader.prepare('SELECT count(*) FROM oncefetch_records').get();
@@ -136,7 +136,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     reader.close();
     expect(await put(store, 'e')).toBe('stored');
     expect(inDatabaseAlone(path)).toEqual(expect.arrayContaining(['a', 'b', 'c', 'd', 'e']));
-    // And then it flushes by itself again.
+    // From then on the store flushes by itself again.
     const last = put(store, 'f');
     await turn(10);
     expect(flushes).toHaveLength(2);
@@ -144,7 +144,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     expect(await last).toBe('stored');
   });
 
-  test('where it fails at once, on a fast disk, it is the same', async () => {
+  test('that fails at once, on a fast disk: the next update also moves the whole log into the database', async () => {
     const path = fresh();
     const store = storeOn(path);
     await put(store, 'a');
@@ -156,7 +156,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     expect(inDatabaseAlone(path)).toEqual(['a', 'b', 'c']);
   });
 
-  test('the first strict update of a process finds the log of others brought over, before it flushes by itself', async () => {
+  test('is not enough for the first strict update of a store: it moves the log of other processes into the database', async () => {
     const path = fresh();
     const other = storeOn(path);
     for (const id of ['x', 'y', 'z']) await put(other, id, 'relaxed');
@@ -185,13 +185,13 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
       return { path, sent, pay };
     }
 
-    test('is sent once the whole log is in the database and on the disk', async () => {
+    test('is sent once the whole log is in the database and on disk', async () => {
       const { sent, pay } = await shop();
       expect(outcomeOf(await pay())?.effect).toBe('done');
       expect(sent).toMatchObject([{ stored: 2 }]);
     });
 
-    test('is not sent as long as that can not be; the next call sends it, with one key', async () => {
+    test('is not sent while a reader keeps the log in use; the next call after that sends it', async () => {
       const { path, sent, pay } = await shop();
       const reader = new DatabaseSync(path);
       reader.exec('BEGIN');
@@ -206,7 +206,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     });
   });
 
-  test('whoever reads a record waits for its flush, and does not take it for stored where that fails', async () => {
+  test('is awaited by a read of the record, which rejects if the flush fails', async () => {
     const { path, store, flushes } = await slow();
     const update = put(store, 'a').catch((fault) => fault.reason);
     await turn(10);
@@ -225,8 +225,8 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     expect(inDatabaseAlone(path)).toContain('a');
   });
 
-  describe('the end', () => {
-    test('a store that is closed while one is under way tells what became of it', async () => {
+  describe('when the store is closed', () => {
+    test('a flush in progress still decides what its updates report', async () => {
       const { store, flushes } = await slow();
       const [first, second] = [put(store, 'a'), turn(10).then(() => put(store, 'b'))];
       await turn(30);
@@ -238,7 +238,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
       expect(await second).toBe('stored');
     });
 
-    test('what waits for its commit when the store is closed is committed and flushed', async () => {
+    test('an update that waits for its commit is committed and flushed', async () => {
       const path = fresh();
       const store = storeOn(path);
       await put(store, 'a');
@@ -249,7 +249,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     });
   });
 
-  test('a path that was relative when the store began stays the same file', async () => {
+  test('goes to the same file for a relative path, although the process has changed its directory', async () => {
     const before = process.cwd();
     process.chdir(folder);
     const store = storeOn(`./relative-${files++}.db`);
@@ -261,7 +261,7 @@ describeOn(canFlush() ? undefined : 'SQLite flushes by itself here')('a flush by
     expect(opened.mock.calls.map(([path]) => String(path)).filter((path) => path.endsWith('-wal'))).toEqual([expect.stringContaining(folder)]);
   });
 
-  test('somebody who reads for long is waited for once a second, not at every commit', async () => {
+  test('tries to move the log past a long reader once a second, not at every commit', async () => {
     const path = fresh();
     const store = storeOn(path);
     await put(store, 'a', 'relaxed');

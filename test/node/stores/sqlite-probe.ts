@@ -1,4 +1,4 @@
-/** A process that says what it can do with an SQLite file; it leaves its store open. */
+/** Prints what this process can do with an SQLite file, and which store a chain chooses. It leaves its store open. */
 import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { memoryStore } from '../../../src/stores/memory.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';

@@ -1,6 +1,6 @@
 /**
- * Goal: processes that share a file lose no update of each other, and one that is killed takes nothing with it that it was
- * told is stored. Method: real processes, started at one signal and killed with SIGKILL.
+ * Goal: processes that share a file lose none of each other's updates, and a kill loses no record that its process was told is stored.
+ * Method: real processes, started at one signal and killed with SIGKILL.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ afterAll(() => {
 const PROCESSES = 4;
 const KILLS = 20;
 
-/** Several at once, none before all are ready. */
+/** Starts several processes, and sends them to work at once when all are ready. */
 async function together(path: string, task: string, count: number) {
   const children = Array.from({ length: PROCESSES }, (_, n) => worker.start([path, task, `p${n}`, String(count)]));
   await Promise.all(children.map((child) => child.line((line) => line === 'ready')));
@@ -31,7 +31,7 @@ async function together(path: string, task: string, count: number) {
   return children;
 }
 
-test('A22: updates of one record by four processes at once, on a file that none has made yet, come one after the other', { timeout: 60_000 }, async () => {
+test('A22: four processes that update one record at once, in a file that does not exist yet, lose no update', { timeout: 60_000 }, async () => {
   const path = join(folder, 'raise.db');
   const children = await together(path, 'raise', 150);
   expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
@@ -40,7 +40,7 @@ test('A22: updates of one record by four processes at once, on a file that none 
   await store.close();
 });
 
-test('A22: of four processes that claim the same names at once, one gets each, and all see its key', { timeout: 60_000 }, async () => {
+test('A22: if four processes claim the same names at once, one process gets each name, and its key is stored', { timeout: 60_000 }, async () => {
   const path = join(folder, 'claim.db');
   const children = await together(path, 'claim', 300);
   expect(await Promise.all(children.map(({ ended }) => ended))).toEqual([0, 0, 0, 0]);
@@ -51,7 +51,7 @@ test('A22: of four processes that claim the same names at once, one gets each, a
   await store.close();
 });
 
-test(`A34: a process killed in mid-write takes nothing with it that it was told is stored, ${KILLS} times over`, { timeout: 120_000 }, async () => {
+test(`A34: every record that a process was told is stored is there after a kill in mid-write, ${KILLS} times`, { timeout: 120_000 }, async () => {
   const path = join(folder, 'kill.db');
   let told = 0;
   for (let kill = 0; kill < KILLS; kill++) {

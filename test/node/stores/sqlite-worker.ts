@@ -1,4 +1,7 @@
-/** A process among several on one SQLite file: `raise`: counts up one record; `claim`: inserts where absent; `write`: writes until it is killed, records of `count` characters if told; `leave`: writes, and closes nothing. */
+/**
+ * One of several processes on one SQLite file. `raise` raises a counter in one record. `claim` inserts the records that are absent. `write` writes
+ * records, of `count` characters if given, until it is killed. `leave` writes records and does not close its store.
+ */
 import type { Stored } from '../../../src/ports.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
@@ -33,7 +36,7 @@ if (task === 'write') {
     await store.update(`${name}-${n}`, () => ({ next: record(`${name}-${n}`, { body: 'x'.repeat(Number(count) || n % 2000) }), value: undefined }), {
       durability: n % 2 ? 'strict' : 'relaxed',
     });
-    // Whoever reads this was told that it is stored.
+    // Tells the parent process that the record is stored.
     console.log(`stored ${name}-${n}`);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Goal: what is over goes faster than new records come, however many processes settle and sweep at once, and looking for it costs one
- * statement for every hundred calls at most. Method: four real processes on each real store, with more that is over than they can
- * remove; what is left is counted, and how often they looked.
+ * Goal: sweeps remove due records faster than new records come, however many processes settle and sweep at once, and scanning for them costs
+ * at most one statement for every hundred calls. Method: four real processes on each real store, which has more due records than they can
+ * remove. The test counts the records that are left, and the scans.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,11 +46,11 @@ async function keepsUp(kind: string, at: string, store: Store): Promise<void> {
   const scans = told.map((line) => (JSON.parse(line) as { scans: number }).scans);
   const removed = OVER - (await store.scan(isOver)).records.length;
   expect(Math.max(...scans)).toBeLessThanOrEqual(SETTLES / 100);
-  // Processes that begin together find the same ones the first time, and by chance later.
+  // Not the full rate: processes that start together find the same records in their first scan, and by chance later.
   expect(removed / (PROCESSES * SETTLES)).toBeGreaterThan(1.5);
 }
 
-test('on SQLite', async () => {
+test('SQLite removes due records faster than new ones come', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-sweep-'));
   const path = join(folder, 'x.db');
   const store = sqliteStore({ path });
@@ -60,7 +60,7 @@ test('on SQLite', async () => {
 });
 
 describeOn(withoutPostgres)('PostgreSQL', () => {
-  test('on PostgreSQL', async () => {
+  test('removes due records faster than new ones come', async () => {
     const server = await startPostgres();
     const pool = new pg.Pool({ ...server.connection, max: 4 });
     await pool.query(postgresMigration());
@@ -72,7 +72,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
 });
 
 describeOn(withoutRedis)('Redis', () => {
-  test('on Redis', async () => {
+  test('removes due records faster than new ones come', async () => {
     const server = await startRedis();
     const client = new Redis(server.port, '127.0.0.1');
     await keepsUp('Redis', `redis://127.0.0.1:${server.port}`, redisStore(client)).finally(() => {

@@ -1,4 +1,4 @@
-/** A process among several on one store: settles operations, and says how often its client looked for what is due meanwhile. */
+/** One of several processes on one store: settles operations, and prints how often its client scanned the store for due records meanwhile. */
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createOnce, run } from '../../../src/entries/index.js';
@@ -34,7 +34,7 @@ const once = createOnce({
 console.log('ready');
 await new Promise((go) => process.stdin.once('data', go));
 for (let n = 0; n < Number(count); n++) await run(once, ['settle', name, n], () => 1);
-// A sweep may be under way: it holds up nobody, so the calls have not waited for it.
+// A sweep may still be in progress: the calls above do not wait for it.
 do await new Promise((done) => setTimeout(done, 500));
 while (updates > 0);
 console.log(JSON.stringify({ scans }));
