@@ -13,15 +13,15 @@ export const SHOP = 'https://shop.example';
 /** One press on a button. */
 export interface Press {
   readonly slot: number;
-  /** `null`: a request without one. */
+  /** `null`: a request without a name. */
   readonly name?: string | null;
-  /** Another one is an edited form. */
+  /** Another payload is an edited form. */
   readonly payload: number;
   /** Another path, or another origin. */
   readonly path?: string;
 }
 
-/** A worker starts, or is sent a `sync` event: it goes on with what was agreed to. */
+/** A worker starts, or gets a `sync` event: it goes on with what was agreed to. */
 export interface Wake {
   readonly wakes: number;
 }
@@ -36,7 +36,7 @@ export interface Pause {
   readonly waitMs: number;
 }
 
-/** What a person, an app or the browser may do in between. */
+/** What a person, an app or the browser may do between two steps. */
 export type Deed =
   | 'crash'
   | 'abort'
@@ -57,12 +57,12 @@ export type Deed =
 
 const LIMIT_MS = 120_000;
 const FREEZE_MS = 45_000;
-/** Shorter and longer than a call waits for the network. */
+/** Shorter, and longer, than a call waits for the network. */
 const OFFLINE_MS = { offline: 2000, 'long offline': 45_000 };
 
 export class App {
   readonly #world: ExploredWorld;
-  /** A guest's operations are on their way; until they are there, nothing is pressed. */
+  /** `move` of the guest's operations is under way. Until it ends, nothing is pressed. */
   bringing = false;
   readonly #aborts = new Map<Call, AbortController>();
 
@@ -77,7 +77,7 @@ export class App {
       this.#pressed(context, press);
       return;
     }
-    // Before anything else is pressed, what the guest left open is brought along: whoever did so before may have died over it.
+    // Before any press, the app moves what the guest left unsettled: the page that did so before may have died in the middle.
     const pressed = (): void => void (context.dead || this.#pressed(context, press));
     this.bring(context).then(pressed, pressed);
   }
@@ -127,7 +127,7 @@ export class App {
     if (!context.sweep) this.#resume(context, true);
   }
 
-  /** One button for all that is pending, or a worker that goes on `inBackground`. */
+  /** One button that resumes everything that is pending, or a worker that goes on `inBackground`. */
   #resume(context: ExploredContext, inBackground = false): void {
     const world = this.#world;
     const { user } = world.device;
@@ -137,7 +137,7 @@ export class App {
     const over = (whole: boolean, error: unknown): void => {
       context.sweep = undefined;
       world.log(() => `${context.id}: resume() ends`);
-      // What another user's log-in or a closed client cut short stays pending, and nothing is said of it.
+      // If another user's log-in or a closed client cut the run short, its operations stay pending, and nothing is said of them.
       const silent = whole && !context.closed && context.thawedAt === 0 && world.device.user === user ? sweep.open() : [];
       for (const call of silent) world.books.violate('outcome-is-true', call.op, 'resume() came to its end without a word of what it sent');
       for (const call of sweep.open()) hear(call, { by: 'error', status: undefined, error, outcome: undefined });
@@ -166,7 +166,7 @@ export class App {
     world.books.see({ kind: 'told', call, op: call.op, told: { at: world.steps.now, code, ...heard } });
   }
 
-  /** What can be done now, to the context in this slot. */
+  /** Whether the deed is possible now for the context in this slot. */
   possible(deed: Deed, slot: Slot): boolean {
     const { context } = slot;
     const lives = context !== undefined && !context.dead && !context.closed;
@@ -193,7 +193,7 @@ export class App {
       case 'server restart':
         return slot.index === 0 && this.#world.steps.parked.some(({ label }) => label === 'the server works');
       case 'settle':
-        // The app has to wait until what the guest left open is there.
+        // The app must wait until the guest's operations are moved.
         return !this.bringing && this.#op() !== undefined && this.#world.truth(this.#op() as OpFacts) !== 'unknown';
       default:
         return this.#op() !== undefined;
@@ -247,7 +247,7 @@ export class App {
     else quiet(this.#forget(context, op as OpFacts, deed === 'forget anyway'));
   }
 
-  /** What the guest left open comes into the namespace of who logged in. */
+  /** Moves what the guest left unsettled into the namespace of the user who logged in. */
   bring(context: ExploredContext): Promise<void> {
     this.bringing = true;
     context.byHand = true;
@@ -255,7 +255,7 @@ export class App {
     return this.#world.doing(context, 'move', GUEST, () => this.#move(context)).finally(() => this.#brought());
   }
 
-  /** Again where the store failed, as the guide says. */
+  /** Tries again if the store failed, as the guide says. */
   async #move(context: ExploredContext): Promise<void> {
     while (!context.dead && !context.closed)
       try {
@@ -294,23 +294,23 @@ export class App {
     over(false, (checker, says) => this.#world.books.violate(checker, op, says));
   }
 
-  /** Somebody waits for it, in a context that runs. */
+  /** Whether a caller still waits for the call, in a context that has never been frozen. */
   #drives(call: Call): boolean {
     const context = this.#world.slots.find((slot) => slot.context?.id === call.context)?.context;
     return !call.told && !call.dead && context !== undefined && context.thawedAt === 0 && !context.frozen;
   }
 
-  /** The operation that people have in mind: what was pressed last. */
+  /** The operation that the deeds are about: the last one that this user called. */
   #op(): OpFacts | undefined {
     const { calls, device } = this.#world;
     return calls.filter((call) => call.op.user === personOf(device.user)).at(-1)?.op;
   }
 }
 
-/** What looks at the store itself, beside the calls. */
+/** Deeds that use the store themselves, beside the calls. */
 const BY_HAND: ReadonlySet<Deed> = new Set(['log-out', 'log-in', 'settle', 'forget', 'forget anyway', 'clear']);
 
-/** What is said in the trace. */
+/** What the log says of each deed. */
 const SAYS: Readonly<Record<Deed, string>> = {
   crash: 'dies',
   abort: 'the call is aborted',

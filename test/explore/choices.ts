@@ -1,11 +1,11 @@
-/** A schedule as the choices that were made in it, and what each of them cost. */
+/** A schedule: the choices that were made in it, and what each of them cost. */
 
-/** One way in which the world can go on. The first of several is what happens when nothing goes wrong, and costs nothing. */
+/** One way in which the world can go on. The first of several options is what happens without faults, and costs nothing. */
 export interface Option {
   readonly label: string;
-  /** It is a fault of the world, or something that a person does in between. */
+  /** The cost in faults: the option is a fault of the world, or an action of a person. */
   readonly faults?: number;
-  /** Another context, copy or call goes on than the one whose turn it is. */
+  /** The cost in switches: another context, copy or call goes on than the one whose turn it is. */
   readonly switches?: number;
 }
 
@@ -17,13 +17,13 @@ export interface Bounds {
 /** A point where the world could have gone on in more than one way. */
 export interface Point {
   readonly options: readonly Option[];
-  /** Its place among all choices of its schedule, those included in which the bounds left one option: the same for any bounds. */
+  /** Its number among all choices of its schedule. It also counts choices in which the bounds left only one option, so it is the same for any bounds. */
   readonly number: number;
   readonly left: Bounds;
   taken: number;
 }
 
-/** What is taken where the schedule says nothing: `undefined` for the first option. */
+/** Chooses an option by its index; `undefined` takes the first one. */
 export type Script = (at: number, options: readonly Option[]) => number | undefined;
 
 /** Thrown by a script that names an option which is not there. */
@@ -31,9 +31,9 @@ export class NoSuchChoice extends Error {}
 
 export class Chooser {
   readonly points: Point[] = [];
-  /** Nothing goes wrong any more. */
+  /** No faults and no switches any more. */
   calm = false;
-  /** Told of every choice, so that whoever it happened to can tell two pasts apart. */
+  /** Called with every choice but the first option, so that the history of the step's owner shows it. */
   chosen: (label: string) => void = () => {};
   readonly #script: Script;
   #number = 0;
@@ -48,7 +48,7 @@ export class Chooser {
     return { ...this.#left };
   }
 
-  /** Whether there is more than one way within the bounds. */
+  /** Whether the bounds allow more than one option. */
   open(options: readonly Option[]): boolean {
     return options.filter((one) => this.#affords(one)).length > 1;
   }
@@ -57,7 +57,10 @@ export class Chooser {
     return faults <= this.#left.faults && switches <= this.#left.switches;
   }
 
-  /** The index of the option that is taken. Those that the bounds forbid are not offered. `more`: there would be others, which the bounds forbid. */
+  /**
+   * The index of the chosen option. Options that the bounds forbid are not offered. `more`: whether there are further options that the
+   * caller left out because of the bounds.
+   */
   choose(options: readonly Option[], more: () => boolean = () => false): number {
     if (this.calm || (options.length < 2 && !more())) return 0;
     const number = this.#number++;
@@ -105,14 +108,14 @@ export function scriptOf(text: string): Script {
   };
 }
 
-/** A schedule that is to be played: its first choices are fixed, and it takes the first option of all that follow. */
+/** A schedule to play: its first choices are fixed, and after those it takes the first option each time. */
 export interface Schedule {
   readonly chooser: Chooser;
   /** How many choices are fixed. */
   readonly fixed: number;
 }
 
-/** Depth first: each schedule follows the one before it up to that one's last choice with an option left, and takes the next option there. */
+/** Depth first: each schedule repeats the one before up to its last choice that has an option left, and takes the next option there. */
 export function* depthFirst(bounds: Bounds): Generator<Schedule, void, void> {
   let points: Point[] = [];
   for (;;) {

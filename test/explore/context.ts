@@ -1,4 +1,4 @@
-/** A context of the simulation whose every port call parks, so that the explorer picks which one goes on. */
+/** A context of the simulation in which the result of every port call is parked, so that the explorer decides which one goes on. */
 import type { OnceOptions } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { Context } from '../simulation/context.js';
@@ -7,16 +7,16 @@ import type { ChosenFaults } from './faults.js';
 import { Rolling, textOfValue } from './hash.js';
 import type { Owner, Steps } from './steps.js';
 
-/** Delays below are no time at all, but a step of their own. */
+/** Shorter delays take no time, but are still a step of their own. */
 const AT_ONCE_MS = 10;
 
 export class ExploredContext extends Context implements Owner {
   readonly history = new Rolling();
-  /** Called when it queues for a lock that another context holds. */
+  /** Called when the context asks to queue for a lock. */
   queued: () => void = () => {};
-  /** What goes on now was begun by hand, not by a call. */
+  /** The code that runs now was started by hand (`settle`, `forget`, `clear`, `move`), not by a call. */
   byHand = false;
-  /** Of each record: the last request that had left any context when a call of this one last looked at it. */
+  /** For each record id: the number of the last request that had left any context when a call of this context last looked at the record. */
   readonly looked = new Map<string, number>();
   readonly #steps: Steps;
   readonly #sends: () => number;
@@ -49,12 +49,12 @@ export class ExploredContext extends Context implements Owner {
     this.history.add(textOfValue(stored));
   }
 
-  /** What is done outside is done at once; that this context hears of it is a step of its own. */
+  /** A port call acts on the world at once. That the context hears of the result is a step of its own. */
   override port<T>(place: string, start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.dead) return;
       this.ports++;
-      // Whenever it is answered, and whether it fails: nothing follows.
+      // Nothing follows from an idle sweep, whenever it is answered and whether it fails or not, so it is no choice.
       if (place === IDLE_SWEEP) return this.#faults.without(() => start(resolve, reject));
       const told = this.#asNow((tell: () => void) => tell());
       start(
@@ -64,7 +64,7 @@ export class ExploredContext extends Context implements Owner {
     });
   }
 
-  /** What follows was begun by whoever begins it now. */
+  /** Wraps `run` so that it runs later with the present value of `byHand`. */
   #asNow<A extends readonly unknown[]>(run: (...args: A) => void): (...args: A) => void {
     const { byHand } = this;
     return (...args) => {

@@ -1,6 +1,6 @@
 /**
- * Goal: what must hold, holds in every schedule of a small world. Method: worlds of one or two contexts, one server and a
- * store, in which everything that can differ is a choice; every combination of choices within the bounds is played.
+ * Goal: the invariants hold in every schedule of a small world. Method: worlds of one or two contexts, one server and a store, in which
+ * everything that can differ is a choice. Every combination of choices within the bounds is played.
  */
 import { describe, expect, test } from 'vitest';
 import { type Bounds, Chooser, scriptOf } from './choices.js';
@@ -22,35 +22,35 @@ async function holds(variant: Variant, bounds: Bounds): Promise<Explored> {
   return explored;
 }
 
-describe('one fault', slow, () => {
+describe('every schedule with at most one fault', slow, () => {
   test.each(VARIANTS.map((variant) => [variant.name, variant] as const))('%s', async (_, variant) => {
     const explored = await holds(variant, { faults: 1, switches: 0 });
-    // Fewer would mean that nothing went wrong anywhere.
+    // Fewer would mean that no fault struck.
     expect(explored.played + explored.spared).toBeGreaterThan(20);
     expect(explored.ends.size).toBeGreaterThan(3);
   });
 });
 
-describe('two switches', slow, () => {
+describe('every schedule with at most two switches', slow, () => {
   test.each(VARIANTS.map((variant) => [variant.name, variant] as const))('%s', async (_, variant) => void (await holds(variant, { faults: 0, switches: 2 })));
 });
 
-/** Each of these saw a state that had left something out. `npm run explore -- --compare` takes all variants. */
+/** Variants in which this test once found a state that left something out. `npm run explore -- --compare` compares all variants. */
 const COMPARED: readonly (readonly [string, Bounds])[] = [
   ['one tab', { faults: 1, switches: 2 }],
   ['two tabs, not atomic', { faults: 1, switches: 1 }],
 ];
 
-describe('what is taken for one state is one state', slow, () => {
+describe('the same choices after the same state lead to the same state', slow, () => {
   test.each(COMPARED)('%s', async (name, bounds) => {
     const { alike, different } = await compareStates(VARIANTS.find((one) => one.name === name) as Variant, bounds);
     expect(different.slice(0, 3).join('\n\n')).toBe('');
-    // Fewer would mean that nothing was compared.
+    // Fewer would mean that too little was compared.
     expect(alike).toBeGreaterThan(10_000);
   });
 });
 
-test('a schedule is the same whenever it is played', async () => {
+test('a schedule plays the same way every time', async () => {
   const variant = VARIANTS[0] as Variant;
   const bounds = { faults: 2, switches: 2 };
   const text = '6:copied';

@@ -5,7 +5,7 @@ import { HashSet, hashOf } from './hash.js';
 import { play } from './play.js';
 import type { Variant } from './variants.js';
 
-/** What broke, and the shortest list of steps that led to it. */
+/** A violation, and the shortest log of steps that led to it. */
 export interface Found {
   readonly kind: string;
   readonly violations: readonly Violation[];
@@ -16,11 +16,11 @@ export interface Found {
 export interface Explored {
   readonly variant: string;
   readonly bounds: Bounds;
-  /** Schedules that were played to their end, and those that met a state from which all had been played. */
+  /** How many schedules were played to their end, and how many ended early in a state from which everything had been played. */
   readonly played: number;
   readonly spared: number;
   readonly states: number;
-  /** How often each of them happened: words that people were told, verdicts on answers, choices that a schedule branched at. */
+  /** How often each happened: outcomes that people were told, readings of answers, choices at which a schedule branched. */
   readonly ends: Counts;
   readonly verdicts: Counts;
   readonly chosen: Counts;
@@ -33,17 +33,17 @@ export interface Explored {
 type Counts = ReadonlyMap<string, number>;
 
 export interface Exploring extends Bounds {
-  /** Asked after each schedule; what is left is not played. */
+  /** Called after each schedule; `true` ends the exploration early. */
   readonly enough?: ((found: readonly Found[], schedules: number) => boolean) | undefined;
 }
 
-/** Of each budget, the states that were met with it: from one with as much or more of both, everything has been played. */
+/** The states that were met, by remaining budget. From a state that was met with at least as much of both budgets, everything has been played. */
 class States {
   readonly #met: { readonly left: Bounds; readonly states: HashSet }[] = [];
-  /** How many there are; one that was met with several budgets counts once. */
+  /** The number of states. A state that was met with several budgets counts once. */
   size = 0;
 
-  /** Whether nothing new can come from here; remembers it otherwise. */
+  /** Whether nothing new can follow this state; if something can, remembers it. */
   covers(state: number, { faults, switches }: Bounds): boolean {
     let own: HashSet | undefined;
     let isNew = true;
@@ -64,7 +64,7 @@ const count = (counts: Map<string, number>, names: Iterable<string>): void => {
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
 };
 
-/** Violations that differ only in keys and times are of one kind. */
+/** Violations that differ only in keys and numbers are of one kind. */
 const kindOf = (violations: readonly Violation[]): string => {
   const { checker, says } = violations[0] as Violation;
   return `${checker}: ${says.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, 'a key').replace(/\d+/g, 'n')}`;
@@ -80,7 +80,7 @@ export async function explore(variant: Variant, { faults, switches, enough = () 
   let spared = 0;
   let complete = true;
   for (const { chooser, fixed } of depthFirst(bounds)) {
-    // The points that the schedule fixes were met by the schedule that it branched from.
+    // The schedule from which this one branched has already met the fixed points.
     const one = await play(variant, chooser, (state, left, at) => at >= fixed && states.covers(hashOf(state()), left), { tracing: false });
     if (one.known) spared++;
     else played++;
@@ -102,7 +102,7 @@ export async function explore(variant: Variant, { faults, switches, enough = () 
   return { variant: variant.name, bounds, played, spared, states: states.size, ends, verdicts, chosen, found: [...found.values()], complete, seconds };
 }
 
-/** The fewest faults and switches with which the same thing breaks, and of those schedules the one with the fewest steps. */
+/** Finds the fewest faults and switches with which the same violation happens, and the schedule with the fewest steps there. */
 export async function shrink(variant: Variant, { kind }: Pick<Found, 'kind'>, most: Bounds): Promise<Found | undefined> {
   const bounds: Bounds[] = [];
   for (let faults = 0; faults <= most.faults; faults++) for (let switches = 0; switches <= most.switches; switches++) bounds.push({ faults, switches });

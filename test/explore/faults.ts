@@ -1,4 +1,4 @@
-/** What may go wrong in the simulation's parts, decided by the explorer where the simulation draws. */
+/** Faults in the simulation's parts: the explorer chooses where the simulation draws. */
 import type { Send } from '../simulation/facts.js';
 import type { FaultName, FaultRates, Faults } from '../simulation/faults.js';
 import type { Random } from '../simulation/random.js';
@@ -6,7 +6,7 @@ import type { Chooser } from './choices.js';
 
 export type Fault = Exclude<FaultName, `${string}Ms${string}`> | 'copied';
 
-/** Chance, as the simulation's parts know it: what is no fault is the first that there is. */
+/** The interface of the simulation's random source. A number is the least possible one; any other difference is a choice. */
 interface Choosing {
   int(least: number, most: number): number;
   chance(probability: number): boolean;
@@ -33,7 +33,7 @@ export class ChosenFaults {
       int: (least) => least,
       next: () => 0.5,
       of: () => random,
-      // What is rare in the simulation is left out here: it is a change that a store calls twice.
+      // Rare chances of the simulation never happen here: that a store runs a change twice.
       chance: (probability) => probability >= 0.5 && chooser.choose([{ label: 'no' }, { label: 'yes' }]) === 1,
       pick: (list) => {
         const different = [...new Map(list.map((one) => [alike(one), one])).values()];
@@ -43,7 +43,7 @@ export class ChosenFaults {
     this.random = random as unknown as Random;
   }
 
-  /** Nothing goes wrong in what is done here. */
+  /** Runs `work` without faults. */
   without(work: () => void): void {
     this.#none = true;
     work();
@@ -59,10 +59,10 @@ export class ChosenFaults {
   }
 
   hits(_: Random, name: Parameters<Faults['hits']>[1], send?: Send): boolean {
-    // The wire has a choice of its own for it.
+    // The wire chooses this fault itself.
     if (name === 'frontRefuses') return false;
     const hits = (send && this.#declined.get(send)) ?? (this.may(name) && this.#chooser.strikes(name));
-    // An application decides the same of each copy of a request, where its key layer does not see to that.
+    // If its key layer keeps no refusals, an application is assumed to decide alike for each copy of a request.
     if (send && this.#decidesAlike) this.#declined.set(send, hits);
     return hits;
   }

@@ -1,6 +1,6 @@
-/** Hashes of states: 53 bits, so that a million states meet by chance once in twenty thousand explorations. */
+/** Hashes of states. They have 53 bits, so two of a million states collide in about one of twenty thousand explorations. */
 
-/** Two multiplicative hashes of 32 bits (after cyrb53, bryc, public domain), which go on from where they were. */
+/** Two multiplicative 32-bit hashes (after cyrb53, bryc, public domain) that can be continued with more text. */
 export class Rolling {
   #a = 0xdeadbeef;
   #b = 0x41c6ce57;
@@ -13,7 +13,7 @@ export class Rolling {
       a = Math.imul(a ^ unit, 2654435761);
       b = Math.imul(b ^ unit, 1597334677);
     }
-    // Between two texts, so that "ab", "c" is not "a", "bc".
+    // Separates two texts, so that "ab", "c" differs from "a", "bc".
     this.#a = Math.imul(a ^ 0x1f1f, 2654435761);
     this.#b = Math.imul(b ^ 0x2e2e, 1597334677);
     return this;
@@ -30,7 +30,7 @@ export class Rolling {
 
 export const hashOf = (text: string): number => new Rolling().add(text).value;
 
-/** Anything that a port hands over, as text: equal for what a context can't tell apart. */
+/** A value that a port delivers, as text. Values that a context cannot tell apart have equal texts. */
 export function textOfValue(value: unknown): string {
   if (typeof value === 'function') return 'granted';
   if (value instanceof Error) return `${value.name}: ${value.message}`;
@@ -45,12 +45,12 @@ function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'undefined';
   } catch {
-    // A function for each member takes five times as long.
+    // A replacer function takes five times as long, so it is the exception.
     return JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one));
   }
 }
 
-/** Hashes in one array: millions of numbers, each an object of its own in a Set, would keep the garbage collector busy. */
+/** A set of hashes in one array. In a `Set`, millions of numbers would each be an object, and would keep the garbage collector busy. */
 export class HashSet {
   #slots = new Float64Array(1 << 10);
   #size = 0;
@@ -66,7 +66,7 @@ export class HashSet {
     if (++this.#size * 2 > this.#slots.length) this.#grow();
   }
 
-  /** Where it is, or would be: the first slot from its own on that is its or empty, which is 0. */
+  /** The slot of a hash: from its own slot on, the first one that holds it or is empty (0). */
   #slotOf(hash: number): number {
     const last = this.#slots.length - 1;
     let slot = (hash || 1) & last;

@@ -13,18 +13,18 @@ const { values } = parseArgs({
   options: {
     faults: { type: 'string', default: '2' },
     switches: { type: 'string', default: '2' },
-    /** One of them; all if absent. */
+    /** The variant to explore; all if absent. */
     variant: { type: 'string' },
     /** Prints the names, one a line. */
     list: { type: 'boolean', default: false },
     replay: { type: 'string' },
     /** Ends a variant at its first violation. */
     first: { type: 'boolean', default: false },
-    /** For all variants that are played. An hour where they would take days. */
+    /** The time for all variants together. @default an hour with more than two faults, which would take days; else no limit */
     minutes: { type: 'string' },
     jobs: { type: 'string', default: String(availableParallelism()) },
     json: { type: 'boolean', default: false },
-    /** Compares what follows states that are taken for the same. */
+    /** Compares what follows states that the exploration takes for the same. */
     compare: { type: 'boolean', default: false },
   },
 });
@@ -69,7 +69,7 @@ const explored = (name: string): Promise<Explored> => {
 
 async function alone(name: string): Promise<void> {
   const one = await explored(name);
-  // To the process that asked for it, or to who reads it.
+  // Sends the result to the parent process, or prints it.
   if (process.send) process.send(one);
   else if (values.json) console.log(JSON.stringify({ ...one, ends: [...one.ends], verdicts: [...one.verdicts], chosen: [...one.chosen] }));
   else console.log(print(one));

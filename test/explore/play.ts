@@ -1,4 +1,4 @@
-/** Plays one schedule from its beginning to its end, and judges it. */
+/** Plays one schedule from its beginning to its end, and judges what happens. */
 import { pending } from '../../src/entries/index.js';
 import type { Call, KeyFacts, OpFacts, Violation } from '../simulation/facts.js';
 import { simulateSignals } from '../simulation/signals.js';
@@ -10,28 +10,28 @@ import { ExploredWorld, type Slot, USERS } from './world.js';
 
 /** Far more than any small world needs. */
 const STEPS_MAX = 3000;
-/** Presses of a customer who does not give up, on a network that works. */
+/** How often a persistent customer presses at most, on a network that works. */
 const PRESSES_MAX = 4;
-/** Longer than a lock that a dead server holds. */
+/** Longer than the lock of a server that died stays held. */
 const PAUSE_MS = 120_000;
 
 export interface Played {
   readonly violations: readonly Violation[];
   readonly lines: readonly string[];
-  /** It came to a state from which everything had been played before. */
+  /** The schedule came to a state from which everything has been played already. */
   readonly known: boolean;
   readonly ends: ReadonlySet<string>;
   readonly verdicts: ReadonlySet<string>;
   readonly steps: number;
 }
 
-/** Whether everything that can follow from this state has been played. */
+/** Whether everything that can follow this state has been played. */
 export type Known = (state: () => string, left: Chooser['left'], at: number) => boolean;
 
-/** What the guide says that only the app can end: it asks its server. */
+/** The reasons of an unknown outcome that, by the guide, only the app can resolve: it asks its server. */
 const ASKS: ReadonlySet<string> = new Set(['key-expired', 'burnt', 'elsewhere']);
 
-/** What the world does by the clock. */
+/** Steps of the world that come by the clock. */
 const ON_TIME: ReadonlySet<string> = new Set(['thaws', 'online again']);
 
 const LANDMARK = /^(press|time)/;
@@ -41,7 +41,7 @@ interface Way {
   go(): void;
 }
 
-/** At the end there is nothing left to choose. */
+/** The budget at the end of a schedule: no choice is left. */
 const NONE_LEFT = { faults: 0, switches: 0 };
 
 /** Every microtask runs before the next immediate. */
@@ -54,7 +54,7 @@ class Play {
   readonly #variant: Variant;
   readonly #known: Known;
   #turn: Owner | undefined;
-  /** Whose step is being taken. */
+  /** The owner of the step that is being taken. */
   #inside: Owner | undefined;
   #next = 0;
   steps = 0;
@@ -65,11 +65,11 @@ class Play {
     this.#known = known;
     this.world = new ExploredWorld(variant, chooser, tracing);
     this.app = new App(this.world);
-    // What is decided inside of a step is a part of whose step it is; which step it was, histories say anyway.
+    // A choice within a step goes into the history of the step's owner. Which step was taken is in the histories anyway.
     chooser.chosen = (label) => this.#inside?.history.add(label);
   }
 
-  /** Until everything has happened; `true` if the rest is known. */
+  /** Plays until nothing is left to happen, or `enough` says so. Resolves with `true` if the rest of the schedule has been played already. */
   async run(enough: () => boolean): Promise<boolean> {
     for (; ; this.steps++) {
       await rest();
@@ -79,7 +79,7 @@ class Play {
       const first = ways[0];
       const { chooser } = this;
       if (!first) return !chooser.calm && this.#known(() => this.world.end(), NONE_LEFT, chooser.points.length);
-      // Where the rest is one single way, it is enough to look now and then.
+      // If only one way is left, it is enough to compare states from time to time.
       const options = ways.map(({ option }) => option);
       const looks = !chooser.calm && (chooser.open(options) || LANDMARK.test(first.option.label));
       if (looks && this.#known(() => this.world.state(`${this.#turn?.dead ? '' : this.#turn?.id} ${this.#next}`), chooser.left, chooser.points.length))
@@ -90,7 +90,7 @@ class Play {
     }
   }
 
-  /** What happened before the world begins, with nothing going wrong. */
+  /** Plays what happened before the world begins, without faults. */
   async before(): Promise<void> {
     const { world, chooser } = this;
     const { before = [] } = this.#variant;
@@ -103,25 +103,25 @@ class Play {
     if (before.length) world.lines.length = 0;
   }
 
-  /** In what ways it can go on within the bounds; the first one is what happens when nothing goes wrong. */
+  /** The ways in which the world can go on within the bounds. The first one is what happens without faults and switches. */
   #ways(): Way[] {
     const { chooser } = this;
     const ways: Way[] = [];
     for (const way of this.#orders()) {
       ways.push(ways.length > 0 ? { ...way, option: { ...way.option, switches: 1 } } : way);
-      // Nobody can take the others.
+      // The bounds do not allow the other ways.
       if (chooser.calm || chooser.left.switches === 0) break;
     }
     return chooser.calm || ways.length === 0 || chooser.left.faults === 0 ? ways : [...ways, ...this.#faults()];
   }
 
-  /** Whether there are ways that the bounds forbid. */
+  /** Whether there is more than one way if the bounds are ignored. */
   #more(): boolean {
     const [, second] = this.#orders();
     return second !== undefined || this.#faults().length > 0;
   }
 
-  /** The order in which things can happen while nothing goes wrong. */
+  /** The ways in which the world can go on without a fault: they differ only in order. */
   *#orders(): Generator<Way> {
     const { world, chooser } = this;
     const { steps } = world;
@@ -134,13 +134,13 @@ class Play {
     const waits = press !== undefined && 'waitMs' in press;
     const pressing: Way = { option: { label: waits ? 'hours go by' : `press ${this.#next + 1}` }, go: () => this.#press() };
     if (press && told) yield pressing;
-    // Time does not pass while somebody could go on, except over what is frozen.
+    // Time does not pass while a step is possible, unless that step belongs to a frozen context.
     if (enabled.length === 0 && steps.waits()) yield { option: { label: 'time passes' }, go: () => void steps.pass() };
     if (press && !told && !waits) yield pressing;
     for (const step of steps.held) yield { option: { label: `late: ${step.label}` }, go: () => this.#take(step) };
   }
 
-  /** What may go wrong now, besides what happens to a message or a store. */
+  /** The faults and deeds that are possible now, besides those of a message or a store. */
   #faults(): Way[] {
     const { world, app } = this;
     const ways: Way[] = [];
@@ -197,7 +197,7 @@ class Play {
     this.app.press(press);
   }
 
-  /** Faults are over: everything comes to rest, and customers press until they know. */
+  /** Faults are over. Everything comes to rest, and each customer presses again until the outcome is known. */
   async calm(): Promise<void> {
     const { world, chooser } = this;
     chooser.calm = true;
@@ -209,7 +209,7 @@ class Play {
     for (const op of [...world.books.ops.values()]) if (op.calls.length) await this.#pressOn(op);
   }
 
-  /** A page that somebody has just loaded. */
+  /** Kills all contexts, as if the user had just loaded the page. */
   #fresh(user: string): void {
     const { world } = this;
     for (const slot of world.slots) slot.context?.kill();
@@ -269,13 +269,13 @@ class Play {
 }
 
 export interface Playing {
-  /** The lines of what happens are wanted. */
+  /** Whether to keep the log of what happens. */
   readonly tracing?: boolean;
-  /** At the end faults are over, and customers press on until they know. */
+  /** Whether to end with a calm: faults are over, and customers press until they know. */
   readonly calm?: boolean;
 }
 
-/** What is known is not played on. */
+/** Plays a schedule. It stops at a state from which everything has been played (`known`). */
 export async function play(variant: Variant, chooser: Chooser, known: Known = () => false, { tracing = true, calm = true }: Playing = {}): Promise<Played> {
   const nativeSignals = simulateSignals();
   const { stackTraceLimit } = Error;

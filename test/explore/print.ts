@@ -1,4 +1,4 @@
-/** What an exploration says of itself. */
+/** Prints the result of an exploration. */
 import type { Explored, Found } from './explore.js';
 
 type Counts = ReadonlyMap<string, number>;
@@ -26,7 +26,7 @@ const sumOf = (all: readonly Counts[]): Counts => {
   return sum;
 };
 
-/** All variants of a run together. */
+/** Prints the sum of all variants of a run. */
 export function printTotal(all: readonly Explored[]): string {
   const sum = (of: (one: Explored) => number): string => n(all.reduce((total, one) => total + of(one), 0));
   const complete = all.filter((one) => one.complete).length;

@@ -1,19 +1,19 @@
-/** Whether two states that the exploration takes for the same are the same: what follows one must follow the other. */
+/** Checks that states which the exploration takes for the same are the same: what follows one must follow the other. */
 import { type Bounds, depthFirst, textOf } from './choices.js';
 import { hashOf } from './hash.js';
 import { play } from './play.js';
 import type { Variant } from './variants.js';
 
 export interface Compared {
-  /** How often something followed a state that had followed it before. */
+  /** How often the same state followed an equal state after the same choices. */
   readonly alike: number;
-  /** Pairs of schedules that came to one state, made the same choices and were in different states then. */
+  /** Pairs of schedules that came to one state, made the same choices from there, and were in different states then. */
   readonly different: readonly string[];
 }
 
 /**
- * Plays every schedule within the bounds. Where the exploration would stop, because it knows the state, this goes on to the end and
- * compares each state on the way with the one that followed before.
+ * Plays every schedule within the bounds. Where the exploration stops because it knows the state, this plays on to the end and compares
+ * each state on the way with the one that followed before.
  */
 export async function compareStates(variant: Variant, bounds: Bounds): Promise<Compared> {
   const met = new Set<string>();
@@ -43,10 +43,10 @@ export async function compareStates(variant: Variant, bounds: Bounds): Promise<C
         before = { state: now, points: at };
         return false;
       },
-      // Once all is calm nothing is compared.
+      // Nothing is compared during the calm, so it is not played.
       { tracing: false, calm: false },
     );
-    // As the exploration does: nothing branches off behind a state that is known.
+    // As in the exploration, no schedule branches off after a known state.
     if (knownAt !== undefined) chooser.points.length = knownAt;
   }
   return { alike, different };

@@ -1,19 +1,19 @@
-/** Everything that is about to happen: parked until the explorer lets it. Time moves only when nothing is parked. */
+/** Everything that is about to happen. Each step is parked until the explorer takes it. Time moves only when no step is possible. */
 import type { Rolling } from './hash.js';
 
-/** A thread of the world: a context, or the wire with the server behind it. */
+/** An owner of steps: a context, or the wire together with the server. */
 export interface Owner {
   readonly id: string;
   readonly dead: boolean;
   readonly frozen: boolean;
-  /** What has happened to it so far. What it will do next depends on nothing else. */
+  /** What has happened to it so far. What it does next depends on nothing else. */
   readonly history: Rolling;
 }
 
 export interface Step {
   readonly owner: Owner;
   readonly label: string;
-  /** What it hands over, for the history. */
+  /** The value that the step delivers, for the history. */
   readonly value: string;
   run: (() => void) | undefined;
 }
@@ -27,7 +27,7 @@ export class Steps {
   /** Ms since the world began. */
   now = 0;
   readonly parked: Step[] = [];
-  /** Parked longer than anybody waits: they come when the explorer says so, at the latest when everything else is over. */
+  /** Steps held back for longer than any call waits. They come when the explorer says so, at the latest when everything else is over. */
   readonly held: Step[] = [];
   readonly #timers: Timer[] = [];
 
@@ -43,7 +43,7 @@ export class Steps {
     return step;
   }
 
-  /** What can happen now, in the order in which it was parked. */
+  /** The steps that can happen now, in the order in which they were parked. */
   enabled(): Step[] {
     this.#forget();
     return this.parked.filter(({ owner }) => !owner.frozen);
@@ -63,13 +63,13 @@ export class Steps {
     this.held.push(step);
   }
 
-  /** Somebody waits for time to pass. */
+  /** Whether a timer is set. */
   waits(): boolean {
     this.#forget();
     return this.#timers.length > 0;
   }
 
-  /** Moves on to the next timer, which is parked then; `false` if there is none. */
+  /** Moves the time to the next timer and parks its step; `false` if there is no timer. */
   pass(): boolean {
     this.#forget();
     const first = this.#timers.reduce<Timer | undefined>((least, timer) => (least && least.due <= timer.due ? least : timer), undefined);
@@ -80,18 +80,18 @@ export class Steps {
     return true;
   }
 
-  /** As far as the future depends on it. */
+  /** The part of the state on which the future depends. */
   state(wire: Owner): string {
     this.#forget();
     const text = ({ owner, label, value }: Step): string => `${owner.id} ${label} ${value}`;
     const steps = (list: readonly Step[]): string =>
-      // Whose turn it is decides between a context and the wire, never who came first.
+      // Between a context and the wire, the turn decides, never the order of parking.
       [...list.filter(({ owner }) => owner !== wire), ...list.filter(({ owner }) => owner === wire)].map(text).join('|');
     const timers = this.#timers.map(({ due, step }) => `${text(step)} ${due}`).sort();
     return `${this.now}\n${steps(this.parked)}\n${steps(this.held)}\n${timers.join('|')}`;
   }
 
-  /** What was cancelled, and what the dead waited for. */
+  /** Drops cancelled steps, and the steps of dead contexts. */
   #forget(): void {
     const gone = ({ run, owner }: Step): boolean => run === undefined || owner.dead;
     for (let i = this.parked.length - 1; i >= 0; i--) if (gone(this.parked[i] as Step)) this.parked.splice(i, 1);

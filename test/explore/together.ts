@@ -1,13 +1,13 @@
-/** Several variants at a time, each in a process of its own. */
+/** Explores several variants at a time, each in a process of its own. */
 import { fork } from 'node:child_process';
 import type { Explored } from './explore.js';
 
 export interface Together {
   readonly variants: readonly string[];
   readonly jobs: number;
-  /** For all of them; each gets its share of what is left when it begins. */
+  /** The time for all variants together. Each gets its share of the time that is left when it begins. */
   readonly ms: number;
-  /** Starts this very file for one variant; what it prints is not looked at. */
+  /** The arguments with which the child starts this same program for one variant. What the child prints is ignored. */
   readonly args: readonly string[];
   heard(one: Explored): void;
 }

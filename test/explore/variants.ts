@@ -1,4 +1,4 @@
-/** The small worlds. */
+/** The variants: small worlds to explore. */
 import { derived } from '../../src/core/derived.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { KeyStrategy, OnceOptions } from '../../src/option-types.js';
@@ -16,7 +16,7 @@ export interface Variant {
   readonly locks: boolean;
   readonly atomic: boolean;
   readonly server: ServerOptions;
-  /** What happened before, with nothing going wrong. */
+  /** What happened before the exploration begins, without faults. */
   readonly before?: readonly (Press | Pause)[];
   readonly agenda: readonly (Press | Pause | Wake | LogIn)[];
   readonly repeat?: 'never' | 'if-changed' | 'always';
@@ -24,13 +24,13 @@ export interface Variant {
   readonly key?: KeyStrategy;
   readonly faults: readonly Fault[];
   readonly deeds: readonly Deed[];
-  /** Presses come with a consent for so long, ms. */
+  /** Presses have a consent for this long, ms. */
   readonly consentMs?: number;
-  /** Nobody has logged in yet. */
+  /** The customer begins as a guest. */
   readonly guest?: boolean;
   /** Messages may be held back. @default true */
   readonly late?: boolean;
-  /** A settled answer may be asked for again. */
+  /** A client may send a settled key again to get the answer. */
   readonly replays?: boolean;
   readonly client?: (world: ExploredWorld, context: ExploredContext) => OnceOptions;
 }
@@ -51,9 +51,12 @@ const NETWORK: readonly Fault[] = [
 ];
 const STORE: readonly Fault[] = ['lookFails', 'commitFails', 'failAfterCommit', 'storeHangs'];
 const DEEDS: readonly Deed[] = ['crash', 'abort', 'log-out', 'settle', 'forget', 'forget anyway', 'clear', 'close', 'freeze'];
-/** Of an operation without a name there is nothing to take hold of. */
+/** The deeds for unnamed operations, which cannot be settled or forgotten by name. */
 const NAMELESS: readonly Deed[] = ['crash', 'abort', 'log-out', 'clear', 'close', 'freeze', 'resume'];
-/** On a store that is not atomic, who writes late undoes what another one wrote: by hand at the same time, or by who slept in between. */
+/**
+ * On a store that is not atomic, a late writer undoes what another one wrote. So nothing is done by hand at the same time, and no context
+ * sleeps in between.
+ */
 const NOT_BY_HAND: readonly Deed[] = ['crash', 'abort', 'log-out', 'close'];
 
 const FAMILY = FAMILIES['409-retry-after'] as ServerOptions;
@@ -61,10 +64,13 @@ const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, de
 
 const press = (slot: number, payload: number, more: Omit<Press, 'slot' | 'payload'> = {}): Press => ({ slot, payload, ...more });
 
-/** The same loops, gone through fewer times. */
+/** Limits with which the same loops are run fewer times. */
 const LIMITS: OnceOptions = { dialect: GENERIC, limits: { attempts: 2, inProgressMs: 1500 } };
 
-/** Whoever waits for a lease looks at the record time and again: of a shorter one, fewer times. The ratio of the two is the default's. */
+/**
+ * A call that waits for a lease reads the record again and again. With a shorter lease it reads fewer times. The ratio of `attemptMs` and
+ * `leaseMs` is the default's.
+ */
 const SHORT_LEASES: OnceOptions = { ...LIMITS, limits: { ...LIMITS.limits, attemptMs: 6000, leaseMs: 3000 } };
 
 const TAB: Variant = {

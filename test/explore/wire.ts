@@ -1,4 +1,4 @@
-/** The wire to the server: each copy of a request, and each answer, meets the fate that the explorer picks. */
+/** The wire to the server. The explorer picks the fate of each copy of a request and of each answer. */
 import { type Answer, answer, type BodyEnd, SimulatedResponse } from '../simulation/answers.js';
 import type { KeyFacts, Send } from '../simulation/facts.js';
 import { endpoint } from '../simulation/requests.js';
@@ -11,18 +11,18 @@ import type { ExploredWorld } from './world.js';
 const failed = (): TypeError => new TypeError('Failed to fetch', { cause: { code: 'ECONNRESET' } });
 
 const refused = (status: number, more: Readonly<Record<string, string>> = {}) => answer(status, { code: 'refused_in_front' }, more);
-/** What no application behind its key layer says. */
+/** Refusals that no application behind its key layer gives. */
 const IN_FRONT = [
   { label: '401 in front', said: refused(401) },
   { label: '429 in front', said: refused(429) },
   { label: '429 in front, with Retry-After', said: refused(429, { 'retry-after': '1' }) },
 ];
-/** An application that looks before its key layer does. A browser's unseen copies never meet both. */
+/** A check of the application in front of its key layer. It is not offered for requests with unseen copies. */
 const BEFORE_KEYS = { label: '400 in front', said: refused(400) };
 
-/** One request on its way, of which there may be several copies. */
+/** One request on its way. There may be several copies of it. */
 interface Message {
-  /** Which operation's, which key's and which one of these: two that wait for the same thing are told apart by it. */
+  /** Names the operation, the key, and the number of the request under that key, so that two steps with one label can be told apart. */
   readonly id: string;
   readonly context: ExploredContext;
   readonly send: Send;
@@ -37,12 +37,12 @@ export class Wire implements Owner {
   readonly id = 'wire';
   readonly dead = false;
   readonly frozen = false;
-  /** What the server has seen: its state depends on nothing else. */
+  /** What the server has seen. Its state depends on nothing else. */
   readonly history = new Rolling();
   readonly #world: ExploredWorld;
   /** The number of the last request that left. */
   sends = 0;
-  /** Which request the server is looking at. */
+  /** The request at which the server is working. */
   served = '';
   #questions = 0;
 
@@ -93,7 +93,7 @@ export class Wire implements Owner {
         resolve: resolve as (answer: unknown) => void,
         reject,
       };
-      // Node sends each request once.
+      // Only browsers repeat a request by themselves; Node sends each request once.
       const copied =
         context.kind === 'tab' && this.#world.faults.may('copied') ? this.#world.chooser.choose([{ label: 'sent once' }, { label: 'copied', faults: 1 }]) : 0;
       if (copied) (send as { copies: number }).copies = 2;
@@ -103,7 +103,7 @@ export class Wire implements Owner {
     });
   }
 
-  /** Asks after work behind a link; no effect can come of it. */
+  /** Polls the link of a 202. That cannot have an effect. */
   #asks(context: ExploredContext, url: string, resolve: (answer: unknown) => void, reject: (reason: unknown) => void): void {
     const { steps, server, faults, chooser } = this.#world;
     const id = `question ${++this.#questions}`;
@@ -158,7 +158,7 @@ export class Wire implements Owner {
     this.served = '';
   }
 
-  /** Something in front of the key layer refuses. Each stands for all that the table of verdicts reads alike. */
+  /** The refusal of something in front of the key layer, if one is chosen. Each stands for all answers that the table of verdicts reads alike. */
   #front({ copies }: Send): Answer | undefined {
     const { faults, chooser } = this.#world;
     if (!faults.may('frontRefuses')) return undefined;
@@ -204,5 +204,5 @@ export class Wire implements Owner {
   }
 }
 
-/** A key as people can tell it from others. */
+/** A short name of a key for the log. */
 export const short = ({ key, op }: KeyFacts): string => `key ${[...op.keys.keys()].indexOf(key) + 1}`;

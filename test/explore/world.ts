@@ -23,10 +23,10 @@ import { short, Wire } from './wire.js';
 
 export const USERS = ['alice', 'bob'] as const;
 const USER_BY_NS = new Map([...USERS, GUEST].map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
-/** What a store and a wire take at most, beside the limits of a call. */
+/** The most time that the store and the wire add to the limits of a call. */
 const SLACK_MS = 75_000;
 
-/** A place for a context; a reload puts another one into it. */
+/** A place for a context. A reload puts a new context into it. */
 export interface Slot {
   readonly index: number;
   context: ExploredContext | undefined;
@@ -44,20 +44,20 @@ export class ExploredWorld {
   readonly device: Device;
   readonly slots: readonly Slot[];
   readonly calls: Call[] = [];
-  /** From now on the app asks its server. */
+  /** From now on, contexts that start have a `reconcile` that asks the app's server. */
   asks = false;
   readonly lines: string[] = [];
-  /** What people were told. */
+  /** The outcomes that people were told, for the statistics. */
   readonly ends = new Set<string>();
-  /** How answers were read. */
+  /** The readings of answers, for the statistics. */
   readonly verdicts = new Set<string>();
-  /** Of which operation a record is. */
+  /** The operation of each record, by the record's id. */
   readonly #ids = new Map<string, OpFacts>();
   readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string; readonly began: string }>();
   readonly #requests = new Requests({});
   readonly #tracing: boolean;
 
-  // ---- what the simulation's parts look at
+  // ---- what the simulation's parts read of their world
   readonly seed = 1;
   readonly options: { readonly sharedStore: boolean };
   readonly network: { send: Wire['send'] };
@@ -96,7 +96,7 @@ export class ExploredWorld {
     this.device = new Device(world, 'device', variant.guest ? GUEST : USERS[0], { locks: variant.locks, atomic: variant.atomic, driftPpm: 0, skewMs: 0 });
     const { locks } = this.device;
     const locksFor = locks?.for.bind(locks);
-    // The same locks, but it is known who queues for one.
+    // The same locks, but each context is told when it asks to queue for one.
     if (locks && locksFor)
       locks.for = (context) => {
         const { acquire } = locksFor(context);
@@ -110,12 +110,12 @@ export class ExploredWorld {
     this.slots = variant.contexts.map((_, index) => ({ index, context: undefined, restarts: 0 }));
   }
 
-  /** Lines that nobody reads are never put together, and what comes after a violation did not lead to it. */
+  /** Log lines are built only if somebody reads them. Lines after a violation are left out, because they did not lead to it. */
   log(line: () => string): void {
     if (!this.#tracing || this.books.violations.length) return;
     const text = line();
     const { lines } = this;
-    // The same two lines over and over are a client that asks again.
+    // Repeated pairs of lines come from a client that asks again and again.
     if (text === lines.at(-2) && lines.at(-1) === lines.at(-3) && lines.length > 3) lines.push('…');
     else if (lines.at(-1) === '…' && (text === lines.at(-2) || text === lines.at(-3))) return;
     else lines.push(text);
@@ -146,7 +146,7 @@ export class ExploredWorld {
     return made;
   }
 
-  // ---- what happens, told to the books
+  // ---- what happens, as the ledger is told
 
   committed(before: OnceRecord | undefined, after: OnceRecord | undefined, context: string, memory: boolean, why: Commit['why']): void {
     const record = after ?? before;
@@ -155,7 +155,7 @@ export class ExploredWorld {
     const op = this.#opOf(record, user);
     this.#ids.set(record.id, op);
     const storeNow = this.storeNow();
-    // A log-out makes it shorter; what a sweep notes in a record makes it no longer.
+    // A log-out shortens the time until a record is forgotten. A note by a sweep does not extend it.
     const over = before && Math.min(before.forgetAt, this.books.keys.get(before.key)?.forgetAt ?? before.forgetAt) <= storeNow;
     const expired = over ? 'yes' : 'no';
     const isMoved = why === 'written' && before && !after && user === GUEST && this.#brought(before);
@@ -170,13 +170,13 @@ export class ExploredWorld {
     );
   }
 
-  /** The last request that had left anywhere when a call of this context last looked at a record of this operation. */
+  /** The number of the last request that had left any context when this context last looked at a record of this operation. */
   lookedAt({ looked }: ExploredContext, op: OpFacts): number | undefined {
     const at = [...looked].flatMap(([id, sends]) => (this.#ids.get(id) === op ? [sends] : []));
     return at.length ? Math.max(...at) : undefined;
   }
 
-  /** It lies in the namespace of who logged in, too. */
+  /** The record was also moved into the namespace of the user who logged in. */
   #brought({ ns, key }: OnceRecord): boolean {
     return [...this.device.medium.records.values()].some((one) => (one as OnceRecord).key === key && (one as OnceRecord).ns !== ns);
   }
@@ -205,7 +205,10 @@ export class ExploredWorld {
     return this.trueWall();
   }
 
-  /** As `doing` of the simulation's world. What it asks for, and what the judges knew when it began, is in no port's answer. */
+  /**
+   * Like `doing` of the simulation's world. The state must also have what the deed asks for (`how`) and what the judges knew when it began,
+   * because no answer of a port shows that.
+   */
   doing<T>(context: Context, what: ByHand['what'], about: OpFacts | string, work: () => Promise<T>, how = ''): Promise<T> {
     const deed = { context: context.id, what, about, since: this.steps.now, began: `${how} ${hashOf(this.#judged())}` };
     this.#deeds.add(deed);
@@ -214,7 +217,7 @@ export class ExploredWorld {
 
   // ---- who is who
 
-  /** Without a name, each payload is an operation of its own. */
+  /** The operation behind a button. Without a name, each payload is an operation of its own. */
   opFor(user: string, name: string | null, payload: number): OpFacts {
     const { repeat } = this.variant;
     return this.books.op(personOf(user), name === null ? ['pay', payload] : ['pay', name], { repeat, unnamed: name === null });
@@ -231,30 +234,30 @@ export class ExploredWorld {
   callOf(context: Context, id: string | null, op: OpFacts): Call | undefined {
     const named = id === null ? undefined : this.calls[Number(id)];
     if (named && !named.told && !named.dead && named.context === context.id) return named;
-    // Calls of one context come one after the other, and the first one sends.
+    // Calls of one context are driven one after the other, so the first open one is sending.
     return op.calls.find((call) => call.context === context.id && !call.told && !call.dead) ?? context.sweep?.callFor(op) ?? named;
   }
 
-  /** What an app could find out at its server, once nothing is on the wire any more. */
+  /** What an app could find out from its server. It can say "none" only when nothing is on the wire any more. */
   truth(op: OpFacts): 'done' | 'none' | 'unknown' {
     if ([...op.keys.values()].some((key) => key.epoch === op.epoch && key.effects.length)) return 'done';
     const under = [...this.steps.parked, ...this.steps.held].some(({ owner }) => owner === this.wire);
     return under || this.server.works(op) ? 'unknown' : 'none';
   }
 
-  /** The app asks its server, which knows the orders of the session's user and of nobody else. */
+  /** The app asks its server, which knows only the orders of the session's user. */
   ask(context: ExploredContext, key: string): Promise<'done' | 'none' | 'unknown'> {
     const op = this.books.keys.get(key)?.op;
     const look = (): 'done' | 'none' | 'unknown' => (op && op.user === personOf(this.device.user) ? this.truth(op) : 'none');
     return context.port('asks', (resolve) => void this.steps.park(this.wire, 'the app asks its server', () => resolve(look())));
   }
 
-  /** As {@link ExploredWorld.state}, once every context is about to go: what they remember counts no more. */
+  /** Like {@link ExploredWorld.state}, for the end of a schedule: every context is about to be killed, so its memory does not count any more. */
   end(): string {
     return [this.steps.now, this.device.user, this.#records(), this.wire.history.value, this.#judged()].join('\n\n');
   }
 
-  /** All that the future and the judge depend on. */
+  /** Everything on which the future and the judges depend, as text. */
   state(turn: string): string {
     const contexts = this.slots.map(({ context, restarts }) =>
       context && !context.dead ? `${context.id} ${context.closed} ${context.frozen} ${[...context.looked].join()} ${context.history.value}` : restarts,
@@ -300,7 +303,7 @@ export class ExploredWorld {
     return [...deeds, ...[...this.books.ops.values()].map(of)].join('\n');
   }
 
-  /** Notes which row of the table an answer falls under, and leaves it to the table. */
+  /** Notes, for the statistics, how the generic dialect reads an answer, and gives no verdict of its own. */
   #read({ status, headers, json, ambiguous }: Evidence): undefined {
     const answer = { status, type: 'basic', redirected: false, header: (name: string) => headers.get(name), text: JSON.stringify(json) ?? '', json };
     const { kind, sticky } = readAnswer(answer, { method: 'POST', key: '', refusesHtml: true, otherPayloads: false }, GENERIC, ambiguous);
@@ -312,7 +315,7 @@ export class ExploredWorld {
   }
 }
 
-/** Of the server's own waits: the lock of one that died. */
+/** Waits of the server longer than this become timers: the lock of a server that died. */
 const LONG_MS = 10_000;
 
 const print = (record: OnceRecord | undefined): string =>

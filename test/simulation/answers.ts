@@ -1,18 +1,18 @@
-/** Answers, and the part of `Response` that a fetch gives: a whole one costs more than the rest of an operation together. */
+/** Answers, and the part of `Response` that the client reads. A real `Response` costs more than the rest of an operation together. */
 
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string | null;
   readonly redirected: boolean;
-  /** Its body comes line by line, for so long. */
+  /** The body streams line by line over this time, ms. */
   readonly streamsMs?: number | undefined;
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const made = new Map<string, Answer>();
 
-/** Answers of the same words are one object: nobody writes into them. */
+/** Equal answers are one object, because nobody writes into them. */
 export function answer(status: number, body: unknown, more: Readonly<Record<string, string>> = {}, redirected = false): Answer {
   const id = `${status} ${redirected} ${JSON.stringify([body, more])}`;
   const known = made.get(id);
@@ -27,7 +27,7 @@ export function answer(status: number, body: unknown, more: Readonly<Record<stri
 export const html = (status: number, redirected = false): Answer =>
   answer(status, '<!doctype html><title>Sign in</title>', { 'content-type': 'text/html' }, redirected);
 
-/** The titles of draft-ietf-httpapi-idempotency-key-header, section 2.7. */
+/** Problem details with a title, as in draft-ietf-httpapi-idempotency-key-header, section 2.7. */
 export const aboutKey = (status: number, title: string, more: Readonly<Record<string, string>> = {}): Answer =>
   answer(status, { title, status }, { ...more, 'content-type': 'application/problem+json' });
 
@@ -35,7 +35,7 @@ const encoder = new TextEncoder();
 
 /** How a body ends: as announced, cut off, or never. */
 export type BodyEnd = 'whole' | 'cut' | 'stalled';
-/** Lines of a body that streams. */
+/** How many lines a streaming body has. */
 const LINES = 10;
 
 export class SimulatedResponse {

@@ -1,4 +1,4 @@
-/** The app in a world: it presses buttons, and people react to what they are told. */
+/** The app in a world. It makes the calls, and people react to what they are told. */
 import type { Outcome } from '../../src/core/outcome.js';
 import { extend, move, resumeOne, subscribe } from '../../src/entries/index.js';
 import { isOnceError } from '../../src/errors.js';
@@ -14,9 +14,9 @@ import { runSdk } from './sdk.js';
 import { Sweep } from './sweep.js';
 import { GUEST, type Slot, type World } from './world.js';
 
-/** Presses that one answer may lead to, one after another. */
+/** How often a customer presses again because of an answer, at most. */
 const INSISTENCE_MAX = 4;
-/** After what was to be brought along could not be. */
+/** The pause before `move` is tried again after it failed. */
 const AGAIN_MS = 5000;
 
 type Press = Deed<'press'>;
@@ -60,7 +60,7 @@ export class App {
     });
     context.callBack = (random, op) => callBack(world, this, context, random, op);
     if (world.options.screens && slot.kind === 'tab') context.screens = new Screens(world, context);
-    // What a worker does when it starts.
+    // A worker resumes everything when it starts.
     if (world.options.client.consentMs !== undefined) context.later(0, () => void this.resumeAll(context, { concurrency: 4, takes: Number.POSITIVE_INFINITY }));
     return context;
   }
@@ -74,7 +74,7 @@ export class App {
       return undefined;
     }
     if (world.options.guests && context.device.user !== GUEST) {
-      // Before anything else is pressed, what the guest left open is brought along; where that fails, it is tried again.
+      // Before any press, the app moves what the guest left unsettled. If that fails, it tries again later.
       return this.bring(context).then((brought) =>
         brought ? this.#pressed(context, press, insisted) : context.later(AGAIN_MS, () => void this.press(press, insisted)),
       );
@@ -82,7 +82,7 @@ export class App {
     return this.#pressed(context, press, insisted);
   }
 
-  /** What the guest left open comes into the namespace of who logged in. */
+  /** Moves what the guest left unsettled into the namespace of the user who logged in. Resolves with whether that worked. */
   bring(context: Context): Promise<boolean> {
     return this.#world
       .doing(context, 'move', GUEST, () => move(context.once, GUEST))
@@ -97,13 +97,13 @@ export class App {
     if (context.dead) return undefined;
     if (press.dieAt !== undefined) context.dieAt = 2 * context.ports + press.dieAt;
     const op = world.opFor(context.device.user, press.name, press.payload);
-    // A page that dies at the first makes no second one.
+    // A page that dies at the first call makes no second one.
     let last: Promise<unknown> | undefined;
     for (let n = press.double ? 2 : 1; n > 0 && !context.dead; n--) last = this.call(context, op, press, { press, insisted });
     return last;
   }
 
-  /** One call of the client; what it comes to goes into the books. */
+  /** Makes one call of the client, and records its end in the ledger. */
   call(context: Context, op: OpFacts, how: Pick<Press, 'payload' | 'abortMs' | 'totalMs'>, again?: { press: Press; insisted: number }): Promise<unknown> {
     const { payload, abortMs, totalMs } = how;
     const world = this.#world;
@@ -111,7 +111,7 @@ export class App {
     if (!op.payloads.includes(payload)) op.payloads.push(payload);
     const agreed = client.consentMs !== undefined && world.random.of('agreed', op.label, payload, op.calls.length).chance(0.5);
     const untilMs = agreed ? context.device.wall() + (client.consentMs ?? 0) : undefined;
-    // What the function of a `run` calls by name is a request.
+    // The function of a `run` makes its own named call with `fetch`.
     const runs = client.runs !== undefined && !this.#isNested(op);
     const call = this.#begin(context, op, runs ? 'run' : 'fetch', payload, { totalMs, untilMs });
     const key = keyFor(world, context, op);
@@ -144,7 +144,7 @@ export class App {
     return name[0] === 'mail';
   }
 
-  /** What a function of `run` does by a call with a name of its own: it goes on when that has ended. */
+  /** The named call that the function of a `run` makes. The function goes on when that call has ended. */
   async #nested(context: Context, { user, name }: OpFacts, payload: number): Promise<void> {
     const told = await this.call(context, this.#world.books.op(user, ['mail', name[1] as number]), { payload });
     if ((context.outcomeOf(told)?.effect ?? 'unknown') === 'unknown') throw new Error('simulated: no word of the mail');
@@ -160,7 +160,7 @@ export class App {
     return this.#await(context, call, () => resumeOne(context.once, this.#world.requests.nameOf(op)));
   }
 
-  /** One button for all that is pending; it is pressed again when the last run of it is over. */
+  /** One button that resumes everything that is pending. It can be pressed again only when its last run is over. */
   resumeAll(context: Context, { concurrency, takes, abortMs }: Pick<Deed<'resume-all'>, 'concurrency' | 'takes' | 'abortMs'>): Promise<unknown> | undefined {
     if (context.sweep) return undefined;
     const world = this.#world;
@@ -173,7 +173,7 @@ export class App {
     world.log(() => `${context.id} resumes all, ${concurrency} at a time`);
     const over = (whole: boolean, of: unknown): void => {
       context.sweep = undefined;
-      // One that was cut says nothing of those under way, and another user is shown nothing of them: they stay pending.
+      // A run that was cut short says nothing of the operations under way, and another user is not told of them: they stay pending.
       const silent = whole && !aborted.signal.aborted && !context.closed && context.device.sessions === sessions ? sweep.open() : [];
       for (const call of silent) world.books.violate('outcome-is-true', call.op, `resume() came to its end without a word of call ${call.id}`);
       for (const call of sweep.open()) this.#told(context, call, 'error', of, undefined);
@@ -225,7 +225,7 @@ export class App {
     return call;
   }
 
-  /** What a call came to goes into the books. */
+  /** Records in the ledger how a call ended. */
   #told(context: Context, call: Call, by: 'answer' | 'error', of: unknown, outcome: Outcome | undefined): Told {
     const world = this.#world;
     const word: Told = {
@@ -250,7 +250,7 @@ export class App {
     begin: (told: (outcome: Outcome) => void) => Promise<unknown>,
     again?: { press: Press; insisted: number },
   ): Promise<unknown> {
-    // The value of a `run` bears no outcome, so its hook has to say it.
+    // The value of a `run` has no outcome, so `onOutcome` has to give it.
     let said: Outcome | undefined;
     const told = (by: 'answer' | 'error', of: unknown): void => {
       if (context.dead) return;
@@ -267,7 +267,7 @@ export class App {
     return promise.catch((error: unknown) => error);
   }
 
-  /** People press again: at once after a refusal with another card, after a doubt with the same or another one. */
+  /** The customer presses again: soon after a refusal, often with another payload; later after an unknown outcome, with the same payload or another one. */
   #react({ outcome }: Told, { press, insisted }: { press: Press; insisted: number }): void {
     const world = this.#world;
     const random = world.random.of('react', press.name, press.at, insisted);
@@ -280,7 +280,7 @@ export class App {
   }
 }
 
-/** The same content as another thing. */
+/** The same content as text, bytes or a stream. */
 function bodyOf(text: string, as: ClientOptions['bodies']): Pick<RequestInit, 'body'> {
   if (as === undefined) return { body: text };
   const bytes = new TextEncoder().encode(text);

@@ -1,4 +1,4 @@
-/** What hooks of the app do with the client, in the middle of a call of it. */
+/** What hooks of the app do with the client in the middle of a call. */
 import type { App } from './app.js';
 import type { Context } from './context.js';
 import { act } from './deeds.js';
@@ -7,7 +7,10 @@ import type { Action } from './plan.js';
 import type { Random } from './random.js';
 import type { World } from './world.js';
 
-/** `op`: what the hook was asked about; it is meant as often as another one. What it gives is there when the client has answered; a hook may wait for that. */
+/**
+ * Sometimes uses the client from inside a hook. `op`: the operation that the hook was asked about; half of the time the hook acts on that
+ * one, else on any. If the result is a promise, the hook waits for it before it answers.
+ */
 export function callBack(world: World, app: App, context: Context, random: Random, op: OpFacts | undefined): Promise<unknown> | undefined {
   if (!world.faults.hits(random, 'callsBack') || context.dead || context.closed) return undefined;
   const about = random.chance(0.5) ? op : undefined;

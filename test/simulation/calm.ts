@@ -9,9 +9,9 @@ import { GUEST, type Slot, USERS, type World } from './world.js';
 const HOUR_MS = 3_600_000;
 /** Longer than anything that a world leaves on the wire. */
 const REST_MS = 2 * HOUR_MS;
-/** How long a call may take that can ask the app: longer than it waits for work in progress, so that it has time left to ask. */
+/** The limit of a call that can ask the app. It is longer than a call waits for work in progress, so that time is left for `reconcile`. */
 const PATIENT_MS = 300_000;
-/** Pages of a list are never without end. */
+/** Guards against a list of pages that never ends. */
 const PAGES_MAX = 1000;
 
 export async function calmDown(world: World, app: App): Promise<void> {
@@ -43,7 +43,7 @@ function fresh(world: World, app: App, slot: Slot, user: string, reconciles: boo
   return app.boot(slot, { limits, reconcile: (question) => reconcileIn(world, slot.context as Context)(question) });
 }
 
-/** Marks what `pending()` shows. */
+/** Marks every key that `pending()` lists, and returns the listed operations. */
 async function list(world: World, context: Context, user: string): Promise<OpFacts[]> {
   const found = new Set<OpFacts>();
   let after: string | undefined;
@@ -61,7 +61,7 @@ async function list(world: World, context: Context, user: string): Promise<OpFac
   return [...found];
 }
 
-/** Lets the world go on until this is there. */
+/** Runs the world until the promise settles. Throws if it rejects, or has not settled after 100 rounds. */
 async function settled<T>(world: World, work: Promise<T>): Promise<T> {
   const outcome: { value?: T; error?: unknown; there: boolean } = { there: false };
   work.then(
@@ -74,8 +74,8 @@ async function settled<T>(world: World, work: Promise<T>): Promise<T> {
 }
 
 /**
- * Each pending operation: the same code again, with each payload that was ever sent, the latest first, because only an app
- * knows which one it means; then with an app that can ask its server. After that it has settled.
+ * Drives each pending operation to its end. First the same code calls again with each payload that was ever sent, the latest first, because
+ * only an app knows which payload it means. Then an app calls that can ask its server. After that, the operation must have settled.
  */
 async function drive(world: World, app: App, slot: Slot, user: string): Promise<void> {
   const ops = await list(world, fresh(world, app, slot, user, false), user);
@@ -83,7 +83,7 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
   let open = ops;
   for (const reconciles of [false, true]) {
     for (let round = 0; open.length > 0 && round < PAYLOADS_MAX; round++) {
-      // The one before may have died with a lease, and an app may ask not to wait for that.
+      // The previous context may have died while it held a lease, and an app may be set not to wait for leases.
       slot.context?.kill();
       await world.time.run(world.time.now + DRIVE_MS);
       const context = fresh(world, app, slot, user, reconciles);
@@ -94,7 +94,7 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
       await world.time.run(world.time.now + DRIVE_MS);
       const pending = new Set(await list(world, fresh(world, app, slot, user, false), user));
       open = open.filter((op) => (op.unnamed ? pending.has(op) : !ended(op) && (pending.has(op) || !isForgotten(op))));
-      // What is equal to a torn one waits with it, until the server has forgotten its key. To press it again would only take the time of the others.
+      // Unnamed calls that equal a torn record wait until the server has forgotten its key. Pressing them again would only take the others' time.
       for (const op of open.filter(isTorn)) world.books.apart('record-torn', op);
       open = open.filter((op) => !isTorn(op));
       if (open.every((op) => (op.unnamed ? UNNAMED_ROUNDS : op.payloads.length) <= round)) break;
@@ -106,12 +106,12 @@ async function drive(world: World, app: App, slot: Slot, user: string): Promise<
 
 /** Longer than any call. */
 const DRIVE_MS = 600_000;
-/** Lost ones of one content, one after another. */
+/** Rounds for unnamed operations: lost calls with equal content are taken up one after another. */
 const UNNAMED_ROUNDS = 20;
-/** Nobody edits a form more often than that. */
+/** No form in these worlds is edited more often. */
 const PAYLOADS_MAX = 60;
 
-/** A sweep found it due, for the second time, while it was driven. */
+/** A sweep found the record due for the second time and removed it, while the calm was driving the operation. */
 const isForgotten = ({ apart, epoch }: OpFacts): boolean => apart.has(`left-for-a-month ${epoch}`);
 
 const isTorn = ({ unnamed, keys }: OpFacts): boolean => unnamed && [...keys.values()].some(({ damaged }) => damaged);

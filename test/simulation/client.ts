@@ -1,4 +1,4 @@
-/** How the app of a world has set up its client: hooks, keys, and a server of its own that it can ask. */
+/** The client options of a world's app: hooks, keys, and a `reconcile` that asks the app's own server. */
 import type { Dialect } from '../../src/core/dialect.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { type Around, around } from '../../src/features/around.js';
@@ -13,12 +13,12 @@ import { type ClientOptions, OWN_OPTIONS } from './scenario.js';
 import { personOf, type World } from './world.js';
 
 const ATTEMPT_MS = 30_000;
-/** The looks and writes between two attempts, each of which may take a store's whole time. */
+/** The reads and writes between two attempts, each of which may take the store's whole time limit. */
 const STORE_MS = 40_000;
 
 type Said = { readonly state?: unknown; readonly status?: unknown } | undefined;
 
-/** What an app may know of its server; never more than is true of it. */
+/** The dialect for a server: a random part of what is true of it, and never more. */
 export function dialectFor({ marker, mismatch, honours, accepts, anyAccount, failedWord, done }: ServerOptions, random: Random): OnceOptions['dialect'] {
   const knows = honours && random.chance(0.5);
   return {
@@ -33,24 +33,24 @@ export function dialectFor({ marker, mismatch, honours, accepts, anyAccount, fai
   };
 }
 
-/** What this release of an app speaks there. */
+/** The dialect that this release of an app uses at this endpoint. */
 export function speaks({ dialect }: ClientOptions, { url, method }: Endpoint): Dialect | undefined {
   const said = typeof dialect === 'function' ? dialect({ url, method }) : dialect;
   return said === 'none' ? undefined : said;
 }
 
-/** A hook that waits for what it began itself answers when that has ended. */
+/** Answers a hook: at once, or after the client call that the hook itself began has ended. */
 function after(waits: Promise<unknown> | undefined, answer: () => void): void {
   if (waits) void waits.then(answer, answer);
   else answer();
 }
 
-/** The longest pause before the next attempt, and what stores and ports take at most in between. */
+/** The longest pause before the next attempt, plus the most time that stores and ports take in between. */
 const GOES_ON_MS = 15_000 + 20_000;
 
 /**
- * A hook was asked. One that never answers (`hangs`) holds its call up no longer than an attempt may take: by then the call has ended, or a hook was
- * asked again.
+ * Notes that a hook was asked. A hook that never answers (`hangs`) must not hold its call up for longer than an attempt may take: by then
+ * the call has ended, or asked a hook again.
  */
 function asks(world: World, context: Context, op: OpFacts | undefined, hangs: boolean): void {
   if (!op) return;
@@ -69,8 +69,8 @@ function asks(world: World, context: Context, op: OpFacts | undefined, hangs: bo
 }
 
 /**
- * The app asks its own server, which tells the truth to whom it concerns: to another one's session there is no such order.
- * Handed over as a Response, only a 2xx says anything.
+ * The app asks its own server, which tells the truth to the user whose order it is. In the session of another user there is no such order.
+ * The answer is a word or a `Response`; of a `Response` only a 2xx is evidence.
  */
 export const reconcileIn =
   (world: World, context: Context): NonNullable<OnceOptions['reconcile']> =>
@@ -96,7 +96,7 @@ export const reconcileIn =
       else after(waits, () => resolve(said));
     });
 
-/** What the app knows of its server's answers; of most it leaves the reading to the client. */
+/** The app's `verdict` hook: it reads some answers of its server, and leaves most to the client. */
 const verdictIn =
   (world: World, context: Context): NonNullable<OnceOptions['verdict']> =>
   ({ status, headers, json }) => {
@@ -127,18 +127,18 @@ const hookIn =
         context.hook = { askedAt, answeredAt: world.time.now };
         resolve({ authorization: `attempt-${attempt}` });
       };
-      // Now and then longer than an attempt may take.
+      // Sometimes the delay is longer than an attempt may take.
       if (faults.hits(random, 'hookDelays')) context.later(random.int(10, 20_000) * (random.chance(0.1) ? 4 : 1), tell);
       else after(waits, tell);
     });
 
-/** As {@link hookIn}, around the attempt. It may throw, or hang, when it has the answer. */
+/** Like {@link hookIn}, but around the attempt. It asks before and after the attempt, so it may also throw, or hang, when the answer is there. */
 function aroundIn(world: World, context: Context): Around {
   const before = hookIn(world, context);
   return async (attempt, send) => {
     const { askedAt, answeredAt } = context.hook;
     const more = await before(attempt);
-    // Between two hooks that are quick, nobody looks at the record.
+    // The client does not read the record between two hooks that answer quickly.
     if (context.hook.askedAt - answeredAt < LATE_MS_MAX) context.hook = { ...context.hook, askedAt };
     const response = await send(world.faults.occasion(`${context.slot} around`).chance(0.5) ? more : undefined);
     await before(attempt);
@@ -160,7 +160,10 @@ export function clientOptions(world: World, context: Context): OnceOptions {
   };
 }
 
-/** Not random: the caller's own, or a business identifier with the generation, so that a corrected card gets another one. */
+/**
+ * A key that is not random: the caller's own, or one that is derived from the order number and the generation, so that another card after a
+ * refusal gets another key.
+ */
 export function keyFor(world: World, context: Context, op: OpFacts): OperationOptions['key'] {
   const { keys } = context.client;
   if (keys === 'literal') return `order-${op.user}-${op.name[1]}`;

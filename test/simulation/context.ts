@@ -21,14 +21,14 @@ import type { World } from './world.js';
 const REGISTRY = Symbol.for('oncefetch');
 const MEMORY = Symbol.for('oncefetch.memory');
 
-/** `tab`: Web Locks where the device has them, and fetch's rejections say nothing. `process`: neither. */
+/** `tab`: has Web Locks if its device has them, and cannot tell from fetch's rejection whether a request left. `process`: has no Web Locks, and can tell. */
 export type ContextKind = 'tab' | 'process';
 
 type Fate = 'lives' | 'dies-before' | 'dies-after';
 
 export class Context {
   readonly id: string;
-  /** Where it runs; a restart puts another context into the same slot. */
+  /** The slot in which this context runs. A restart puts a new context into the same slot. */
   readonly slot: string;
   readonly device: Device;
   readonly kind: ContextKind;
@@ -38,27 +38,30 @@ export class Context {
   thawedAt = 0;
   /** How often its hooks were asked about each operation. */
   readonly asked = new Map<OpFacts, number>();
-  /** The last hook that it waited for. */
+  /** When the last hook that this context waited for was asked, and when it answered. */
   hook = { askedAt: Number.NEGATIVE_INFINITY, answeredAt: Number.NEGATIVE_INFINITY };
-  /** What its app's hooks do with the client, now and then. */
+  /** What the app's hooks sometimes do with the client before they answer. The app sets it at boot (`calls-back.ts`). */
   callBack = (_random: Random, _op?: OpFacts): Promise<unknown> | undefined => undefined;
-  /** The number of the attempt that leaves now. */
+  /** The number of the current attempt, as the client's last `attempt` event gave it. */
   attempt = 1;
-  /** The await at which it dies: twice its number, plus one for right behind it. */
+  /**
+   * The port call at which this context dies: twice the number of the call to die before it does anything, plus one to die right after it.
+   * -1: chance decides.
+   */
   dieAt = -1;
   ports = 0;
   once!: Once;
-  /** What this release of the app is set up with. */
+  /** The client options of this release of the app. */
   client!: ClientOptions;
-  /** A client with other options over the same store. */
+  /** A second client with other options over the same store. */
   other: Once | undefined;
-  /** What its page shows. */
+  /** What this page shows, if the world has screens. */
   screens: Screens | undefined;
-  /** Where its screens hear that they should look again. */
+  /** Listeners of the screens in this page. Each is called when the screen should read its record again. */
   readonly looks = new Set<() => void>();
-  /** It goes through all that is pending. */
+  /** The run of `resume` through all pending operations that is under way in this context. */
   sweep: Sweep | undefined;
-  /** Called when it dies. */
+  /** Called when this context dies. */
   readonly mourners = new Set<() => void>();
   readonly #world: World;
   readonly #random: Random;
@@ -78,7 +81,7 @@ export class Context {
     device.contexts.add(this);
   }
 
-  /** What the clients of this context share in its memory. */
+  /** The registry that all clients of this context share in memory. */
   get registry(): Registry | undefined {
     return this.#realm.registry as Registry | undefined;
   }
@@ -90,7 +93,7 @@ export class Context {
     return this;
   }
 
-  /** Some releases of the app store no requests or no answers, and find what others have stored. */
+  /** Some releases of the app store no requests or no answers, and meet records in which another release stored them. */
   protected features(options: OnceOptions): OnceOptions {
     const { client } = this;
     const random = new Random(this.#world.seed).of('features', this.id);
@@ -101,7 +104,7 @@ export class Context {
       hooks: !options.headers && !options.verdict && typeof options.dialect !== 'function' && !client.picks && client.keys !== 'derived',
       retrying: true,
     };
-    // Releases come and go with what they have no use for at the time.
+    // A release may also leave out features that its options do not use.
     for (const [name, unused] of Object.entries(idle)) if (random.chance(0.3) && unused) lacks.push(name);
     const { use: own = [] } = options;
     if (client.other) return { ...options, use: [...everything(), ...own] };
@@ -109,7 +112,7 @@ export class Context {
     return { ...options, use: [...everything().filter(({ name }) => !lacks.includes(name)), ...own], keep };
   }
 
-  /** Runs with this context's globals, of which oncefetch has two. Nothing asynchronous is ever looked up in them. */
+  /** Runs `work` with this context's two globals of oncefetch. oncefetch reads them synchronously only, so they are put back when `work` returns. */
   enter<T>(work: () => T): T {
     const globals = globalThis as { [REGISTRY]?: unknown; [MEMORY]?: unknown };
     const outer = [globals[REGISTRY], globals[MEMORY]];
@@ -127,13 +130,16 @@ export class Context {
     return this.enter(() => outcomeOf(answer));
   }
 
-  /** Told before it looks at a record: of use to judges. */
+  /** Called before this context reads a record. The exploration overrides it for its judges. */
   looksAt(_id: string): void {}
 
-  /** A store shows it a record, or keeps it for what it writes later, and does not say so. */
+  /**
+   * Called when a store reads a record for a write that it makes later, or never, so that no answer of a port shows what was read. The
+   * exploration overrides it.
+   */
   shows(_stored: unknown): void {}
 
-  /** An event of this context: it waits while the context is frozen and never comes when it is dead. */
+  /** Schedules an event of this context. The event waits while the context is frozen, and never happens once the context is dead. */
   later(ms: number, run: () => void): () => void {
     const entry: { run: (() => void) | undefined } = { run };
     const callOff = this.#world.time.after(ms, () => {
@@ -150,8 +156,8 @@ export class Context {
   readonly sleep = (ms: number): Promise<void> => new Promise((resolve) => void this.later(ms, resolve));
 
   /**
-   * One call of the outside: an await at which the context may die (before the call has done anything, or after, with
-   * nobody left to hear the answer) or freeze.
+   * One call to the world outside of the context. At each the context may freeze, or die: before the call has done anything, or after it,
+   * so that nobody is left to hear the answer.
    */
   port<T>(place: string, start: (resolve: (value: T) => void, reject: (reason: unknown) => void) => void, at: 'once' | 'soon' = 'soon'): Promise<T> {
     const random = this.#world.faults.occasion(`${this.slot} port`);
@@ -168,7 +174,7 @@ export class Context {
           (value) => settle(() => resolve(value)),
           (reason) => settle(() => reject(reason)),
         );
-      // What leaves this context leaves in the same instant, whatever happens to the context then.
+      // A request leaves at once, whatever happens to the context then.
       if (at === 'once') begin();
       else this.later(random.int(0, 1), begin);
     });
@@ -193,7 +199,7 @@ export class Context {
     this.lookAgain();
   }
 
-  /** None of its promises ever goes on; its locks free themselves, and what was only in its memory is gone. */
+  /** None of the context's promises ever settles. Its locks are released, and records that were only in its memory are lost. */
   kill(): void {
     if (this.dead) return;
     this.dead = true;
@@ -205,12 +211,12 @@ export class Context {
     for (const mourn of this.mourners) mourn();
   }
 
-  /** Online again, or shown again. */
+  /** The device is online again, or the page is shown again. */
   wakeUp(): void {
     for (const wake of [...this.#wakes]) this.later(0, wake);
   }
 
-  /** Shown again, or told to by another tab. */
+  /** The page is shown again, or another tab told it to look. */
   lookAgain(): void {
     for (const look of this.looks) this.later(0, look);
   }
@@ -245,10 +251,10 @@ export class Context {
       tabs: kind === 'tab' && world.options.screens ? device.tabsOf(this) : undefined,
       transport: () => ({
         send: (url, init) => world.network.send(this, url, init),
-        // As on each platform: a page can't tell, and Node only of a request that follows no redirect.
+        // As on the real platforms: a page cannot tell that nothing was sent, and Node can only tell for a request that follows no redirect.
         neverSent: (error, init) =>
           kind === 'process' && init.redirect === 'manual' && (error as { cause?: { code?: string } })?.cause?.code === 'ECONNREFUSED',
-        // A browser sends a request again by itself when the connection that it took turns out to be dead.
+        // A browser repeats a request by itself when the connection that it chose turns out to be dead.
         mayResend: () => kind === 'tab',
       }),
       resolve: (url, base) => {
@@ -260,7 +266,7 @@ export class Context {
     };
   }
 
-  /** This realm's own memory, in which records end up that the store refused. */
+  /** The memory of this realm. It holds the records that the store refused. */
   #memoryMedium(): MemoryMedium {
     const scratch = new Medium(this.#world);
     return {

@@ -13,16 +13,16 @@ interface Scene {
   readonly world: World;
   readonly app: App;
   readonly slot: Slot;
-  /** What lives in the slot now, if anything does. */
+  /** The context that runs in the slot now, if there is one. */
   readonly context: Context | undefined;
 }
 
-/** What people do where they can see a page: on a frozen one nobody presses anything. */
+/** What people do on a page. On a frozen page nobody can press anything, so these wait until it thaws. */
 const BY_HAND = new Set<DoWhat>(['press', 'resume', 'resume-all', 'forget', 'settle', 'list', 'log-out', 'log-in', 'close', 'close-other']);
 
 const opOf = ({ world, slot }: Scene, name: number): OpFacts => world.opFor(slot.device.user, name, 1);
 
-/** Something is so for a while. */
+/** Switches a condition on, and off again after `ms`. */
 const awhile = ({ world }: Scene, fault: FaultName, ms: number, set: (on: boolean) => void): void => {
   world.faults.count(fault);
   set(true);
@@ -46,7 +46,7 @@ const deeds: { readonly [D in DoWhat]: (action: Deed<D>, scene: Scene) => unknow
     if (context.device.user !== GUEST) return;
     world.faults.count('logIn');
     world.log(() => `${context.id} logs in`);
-    // Who has a cart on several machines has one session on all of them, and each brings along what is left.
+    // The user has one session on all machines that share the store, and each of their contexts moves what the guest left unsettled.
     for (const device of world.options.sharedStore ? world.devices : [context.device]) {
       device.user = USERS[0];
       for (const one of device.contexts) if (!one.closed && !one.frozen) void app.bring(one);
@@ -122,7 +122,7 @@ function forget(world: World, context: Context, op: OpFacts, anyway: boolean): P
   return world.doing(context, 'forget', op, () => forgetOperation(context.once, operation.name, { evenIfUnknown: anyway })).catch(() => {});
 }
 
-/** `lie`: the app says what is not so, or that nothing happened while nobody can know. */
+/** Settles with the truth, if it is known. `lie`: the app settles with something untrue, or with "none" when nobody can know yet. */
 function settle({ world }: Scene, context: Context, op: OpFacts, lie: boolean): Promise<unknown> | undefined {
   const truth = world.truth(op);
   const word = lie ? (truth === 'none' ? 'done' : 'none') : truth;
@@ -141,7 +141,7 @@ function logOut({ world, slot: { device } }: Scene, to: string, forgets: boolean
     const how = forgets ? ({ unsettled: 'forget' } as const) : {};
     cleared = world.doing(context, forgets ? 'clear-forget' : 'clear', device.user, () => clear(context.once, how)).catch(() => {});
   }
-  // The cookie is another one a moment later, while the clearing is still under way.
+  // The cookie changes a moment later, while `clear` may still be under way.
   world.time.after(world.random.of('log-out', world.time.now).int(0, 20), () => {
     device.user = to;
   });

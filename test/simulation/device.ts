@@ -1,16 +1,16 @@
-/** A phone, a laptop, a machine: what its contexts share. */
+/** A phone, a laptop or a server machine: what its contexts share. */
 import type { Locks, Tabs } from '../../src/ports.js';
 import type { Context } from './context.js';
 import { Medium } from './medium.js';
 import type { World } from './world.js';
 
-/** True time 0 on a correct wall clock. */
+/** The wall-clock time at which the world begins. */
 export const BEGAN = Date.UTC(2027, 0, 4, 9);
 
 export interface DeviceOptions {
   readonly locks: boolean;
   readonly atomic: boolean;
-  /** Of a wall clock: parts per million. */
+  /** Drift of the wall clock, parts per million. */
   readonly driftPpm: number;
   readonly skewMs: number;
 }
@@ -21,11 +21,11 @@ export class Device {
   readonly options: DeviceOptions;
   readonly locks: LockManager | undefined;
   readonly contexts = new Set<Context>();
-  /** Sessions that have ended. */
+  /** How many sessions have ended. */
   sessions = 0;
   #user: string;
   online = true;
-  /** Everything that its clock was ever set back, ms. */
+  /** By how much the device's clock was set back, in all, ms. */
   setBackMs = 0;
   readonly #world: World;
   #skewMs: number;
@@ -40,7 +40,7 @@ export class Device {
     this.locks = options.locks ? new LockManager() : undefined;
   }
 
-  /** Whose session it is: a cookie that all contexts share. */
+  /** The user whose session it is. The cookie is shared by all contexts of the device. */
   get user(): string {
     return this.#user;
   }
@@ -48,11 +48,11 @@ export class Device {
   set user(to: string) {
     if (to !== this.#user) this.sessions++;
     this.#user = to;
-    // The page on which somebody logs in is told so by its app, the others look when somebody turns to them.
+    // The app tells the page in which the user logs in. The other pages look when they are shown again.
     for (const context of this.contexts) context.lookAgain();
   }
 
-  /** What the device takes for the time. */
+  /** The device's wall clock. */
   wall(): number {
     return Math.floor(BEGAN + this.#world.time.now * (1 + this.options.driftPpm / 1e6) + this.#skewMs);
   }
@@ -67,7 +67,7 @@ export class Device {
     if (online) for (const context of this.contexts) context.wakeUp();
   }
 
-  /** A channel between its tabs. */
+  /** The channel between the tabs of this device. */
   tabsOf(context: Context): Tabs {
     return {
       tell: () => {
@@ -80,7 +80,7 @@ export class Device {
     };
   }
 
-  /** Relaxed commits that were not on the disk yet are gone, and every context with them. */
+  /** All contexts die, and relaxed commits that were not on the disk yet are lost. */
   powerLoss(): void {
     for (const context of [...this.contexts]) context.kill();
     this.medium.powerLoss();
@@ -92,7 +92,7 @@ interface Waiter {
   readonly grant: (release: () => void) => void;
 }
 
-/** Like Web Locks: first come, first served; those of a dead context free themselves, those of a frozen one do not. */
+/** Like Web Locks: first come, first served. The locks of a dead context are released, those of a frozen one are not. */
 export class LockManager {
   readonly #held = new Map<string, { readonly context: Context }>();
   readonly #waiting = new Map<string, Waiter[]>();

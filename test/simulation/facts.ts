@@ -4,27 +4,27 @@ import type { OnceRecord } from '../../src/core/record.js';
 import type { OperationState } from '../../src/engine/observed.js';
 import type { Endpoint } from './requests.js';
 
-/** A press on a button: one call of a client by the app. */
+/** One call of a client by the app: a press on a button, or a `resume`. */
 export interface Call {
   readonly id: number;
   readonly op: OpFacts;
   readonly verb: 'fetch' | 'run' | 'resume';
   readonly context: string;
-  /** Whose session it was begun in; a guest is one of its own. */
+  /** The user in whose session the call began. The guest counts as a user. */
   readonly user: string;
   readonly payload: number;
   readonly begunAt: number;
   /** How long it may take by its own limits, ms. */
   readonly limitMs: number;
-  /** How far its device's clock had ever been set back by then, ms. */
+  /** By how much the device's clock had been set back, in all, when the call began, ms. */
   readonly setBackMs: number;
   readonly repeat: 'never' | 'if-changed' | 'always';
-  /** Its caller agreed that it goes on without the page until then, by the device's clock. */
+  /** The caller agreed that the operation goes on without the page until this time, by the device's clock. */
   readonly untilMs?: number | undefined;
-  /** Nobody pressed anything: it goes on with what was agreed to. */
+  /** The call goes on in the background with what was agreed to; nobody pressed a button. */
   readonly inBackground?: boolean | undefined;
   told: Told | undefined;
-  /** Its context died, so that nobody waits for it any more. */
+  /** The context died, so nobody waits for the call any more. */
   dead: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface Told {
   readonly at: number;
   readonly by: 'answer' | 'error' | 'event';
   readonly outcome: Outcome | undefined;
-  /** Status of the answer that a promise resolved with. */
+  /** The status of the response with which the promise resolved. */
   readonly status: number | undefined;
   readonly code: string | undefined;
   readonly error: unknown;
@@ -42,40 +42,40 @@ export interface Told {
 export interface Send {
   readonly id: number;
   readonly key: KeyFacts;
-  /** Whose cookie it bears. */
+  /** The user whose cookie it bears. */
   readonly account: string;
   readonly call: Call | undefined;
   readonly context: string;
   readonly payload: number;
   readonly at: number;
-  /** By the clock that tells how old its key is: the store's, or the device's where its record is in memory only. */
+  /** The time by the clock that counts for the key window: the store's, or the device's if the record is in memory only. */
   readonly wall: number;
-  /** By the clock of the device that sent it. */
+  /** The time by the clock of the device that sent it. */
   readonly deviceWall: number;
   /** The server may have forgotten the key already, whatever the device's clock says. */
   readonly lateByTrueTime: boolean;
-  /** Counted from 1 in its drive, as the client's event says. */
+  /** The number of the attempt in its call, from 1, as the client's event says. */
   readonly attempt: number;
-  /** Its context has been running without a break since then. */
+  /** When the context last thawed. */
   readonly thawedAt: number;
   /** The last hook that its context waited for. */
   readonly hook: { readonly askedAt: number; readonly answeredAt: number };
-  /** Put on the wire by this one call. */
+  /** How many copies this one call put on the wire. */
   readonly copies: number;
   readonly endpoint: Endpoint;
-  /** What differs in its bytes, and does not count for its client. */
+  /** The part of its bytes that the client's `fingerprint` leaves out. */
   readonly stamp?: number | undefined;
-  /** Which of the effects that its operation has it is about, where that has several. */
+  /** The part of the operation that this request is for, if the operation has several effects. */
   readonly part?: string | undefined;
-  /** Its client knows that keys are of no use there, and sent none: the key is that of its record. */
+  /** The client knows that this server ignores keys, and sent none. The `key` above is the one in its record. */
   readonly keyless?: boolean | undefined;
-  /** A settled answer may be asked for again: its client knows that this server replays it. */
+  /** The client may send a settled key again to get the answer, because it knows that this server replays it. */
   readonly replays?: boolean | undefined;
-  /** The answer that the client got, if it got one while it still listened. */
+  /** The answer that the client got while it was still listening, if any. */
   heard: { readonly layer: Layer; readonly status: number } | undefined;
 }
 
-/** Who refused, of those who may: the key layer remembers its refusals, the others do not. */
+/** The layer that gave the answer. The key layer repeats what it has kept; `front` and `unkept` answers are not kept. */
 export type Layer = 'front' | 'unkept' | 'kept' | 'busy' | 'done';
 
 export interface Effect {
@@ -83,7 +83,7 @@ export interface Effect {
   readonly account: string;
   readonly key: KeyFacts;
   readonly payload: number;
-  /** The call of the transport whose copy had it. */
+  /** The call of the transport whose copy took effect. */
   readonly send: Send;
 }
 
@@ -95,142 +95,145 @@ export interface KeyFacts {
   readonly op: OpFacts;
   readonly epoch: number;
   readonly bornAt: number;
-  /** The context that stored it first. */
+  /** The context that first stored the key. */
   readonly bornIn: string;
-  /** Whose it is: a guest's becomes that of who logs in. */
+  /** The user to whom the key belongs. A guest's key becomes that of the user who logs in. */
   user: string;
   readonly random: boolean;
   /** A record with this key, marked as sent, was committed to the shared store. */
   durable: boolean;
-  /** It was only ever in the memory of one context. */
+  /** The key was only ever in the memory of one context. */
   memoryOnly: boolean;
   wasInMemory: boolean;
   pendingInStore: boolean;
-  /** Somebody learned how it ended; and when, if that was what the store said, too. */
+  /** A call was told how the key ended. `reportedAt`: since when, if the record says so too. */
   told: boolean;
   reportedAt: number | undefined;
-  /** `pending()` showed it when everything had come to rest. */
+  /** `pending()` listed the key when everything had come to rest. */
   listed: boolean;
   end: KeyEnd | undefined;
   endedAt: number;
   /** The context that ended it. */
   endedIn: string;
-  /** How often the app had, by its birth, asked for the same once more. */
+  /** The `wishes` of its operation when the key was first stored. */
   readonly wish: number;
-  /** Its server said that it is done, though not under this key. */
+  /** The server said that the operation is done, although not under this key. */
   elsewhere: boolean;
-  /** What was left of it was removed after its end. */
+  /** The record was removed after its end. */
   swept: boolean;
-  /** … because the only clock that there was said that it was time. */
+  /** The record was removed because the only clock at hand said that it was time, and that clock was wrong. */
   sweptByItsClock: boolean;
-  /** When a log-out came over it while it was pending. */
+  /** When a log-out cleared the record while it was pending. */
   clearedAt: number;
-  /** The context that drives it by the lease it took, which lasts so long by the store's clock. */
+  /** The context whose lease holds the record, and until when, by the store's clock. */
   held: { readonly context: string; readonly until: number } | undefined;
-  /** Somebody was told that nobody knows which of its payloads took effect. */
+  /** A call was told that nobody knows which payload of this key took effect. */
   doubtful: boolean;
-  /** Its record says that it stood for more than one payload, whether they were sent or not. */
+  /** The record listed more than one payload, sent or not. */
   edited: boolean;
-  /** As stored: when the server may forget it, and the last stamp; by the clocks of the devices that wrote them. */
+  /**
+   * As stored in the record, by the clocks of the devices that wrote it: when the server may forget the key, and when the record was last
+   * touched and settled.
+   */
   windowEndsAt: number;
   touchedAt: number;
   settledAt: number;
-  /** When it may be forgotten, as was said when it got its present state; a sweep's own notes do not change that. */
+  /** When the record may be forgotten, as it was written when the record got its present state. Notes by a sweep do not change it. */
   forgetAt: number;
-  /** Half of its record was written, or a bit of it is another one. */
+  /** Half of the record was written, or one bit of it is wrong. */
   damaged: boolean;
-  /** Since when that has been so, where whoever looks for its equals finds it. */
+  /** Since when the record is damaged, if it is pending and its name can still be read, so that calls with equal content find it. */
   flippedAt: number;
-  /** Power was lost and took the end of this key with it. */
+  /** A power loss took away the end of this key. */
   revived: boolean;
-  /** When a later generation took up the same key, which is not random. */
+  /** When the key, which stayed in use or is not random, was begun anew. */
   rebornAt: number;
-  /** When somebody was last told that it had no effect. */
+  /** When a call was last told that the key had no effect. */
   noneAt: number;
-  /** The server executed it and then forgot it, which was not this client's doing. */
+  /** Why the server forgot the key after it had executed it or kept a refusal for it, if that was not the client's fault. */
   forgotten: Apart | undefined;
-  /** The app said what became of it. */
+  /** The app itself said how the key ended. */
   byHand: boolean;
-  /** What the app said was not true. */
+  /** What the app said of the key was not true. */
   lied: boolean;
   readonly sends: Send[];
   readonly effects: Effect[];
-  /** Somebody was told that it had no effect and never will. */
+  /** The first call that was told that the key had no effect and never will. */
   none: { readonly at: number; readonly call: Call | undefined } | undefined;
 }
 
-/** Whether anything left under it since it was last begun: what left before then was refused, and its callers were told so. */
+/** Whether a request left under this key since it last began. What left before was refused, and its callers were told so. */
 export const wasSent = ({ sends, rebornAt }: KeyFacts): boolean => sends.some(({ at }) => !Number.isFinite(rebornAt) || at >= rebornAt);
 
-/** Whether it took effect, with all of its parts. */
+/** Whether the key took effect with all parts of the operation. */
 export const isWhole = ({ effects, op: { parts } }: KeyFacts): boolean =>
   effects.length > 0 && parts.every((part) => effects.some(({ send }) => send.part === part));
 
 /**
- * What the app means by one name in one namespace. An epoch is one intended effect: it ends when somebody who may, asks
- * for another one (`forget`, `clear`, `repeat`).
+ * What the app means by one name in one namespace. An epoch is one intended effect: it ends when the app asks for another one (`forget`,
+ * `clear`, `repeat`).
  */
 export interface OpFacts {
   readonly user: string;
   readonly label: string;
   readonly name: readonly (string | number)[];
   readonly repeat: 'never' | 'if-changed' | 'always';
-  /** Without a name: each call is an operation of its own, but one whose answer was lost is taken up by the next equal call. */
+  /** The calls have no name: each is an operation of its own, but the next equal call takes up one whose answer was lost. */
   readonly unnamed: boolean;
-  /** The effects that it has in all, where there are several. */
+  /** The parts of the operation, if it has several effects. */
   readonly parts: readonly string[];
-  /** Named by what is sent. */
+  /** The operation is named by its content (`once: true`). */
   readonly byContent: boolean;
   epoch: number;
   readonly keys: Map<string, KeyFacts>;
   readonly calls: Call[];
-  /** Calls of the transport so far. */
+  /** How often the transport was called so far. */
   sends: number;
   readonly payloads: number[];
-  /** The app asked to forget an operation that may have had its effect. */
+  /** How many calls of `forget` with `evenIfUnknown` have not been matched to a commit yet. */
   forgetsAnyway: number;
-  /** How often somebody who may, asked for the same once more: `forget`, `clear`. */
+  /** How often the app asked for the same effect once more, by `forget` or `clear`. */
   wishes: number;
-  /** Somebody did it by other means: at the counter, on the phone. */
+  /** The operation was done by other means: at the counter, on the phone. */
   elsewhere: boolean;
-  /** The shared store said that it did not take a record of it. Silence is no such word: then nobody may go on without it. */
+  /** The shared store reported that it did not write a record of this operation. If the store only stays silent, no call may go on without a stored record. */
   refused: boolean;
-  /** What is stored is no record any more. */
+  /** The stored record is damaged. */
   damaged: boolean;
-  /** Cases that are counted apart and that this operation met, with the epoch. */
+  /** The cases counted apart that this operation met, each with its epoch. */
   readonly apart: Set<string>;
-  /** The latest epoch in which somebody learned of the effect or of its absence. */
+  /** The latest epoch in which a caller learned of the effect or of its absence. */
   reportedIn: number;
-  /** What its last call in calm was told, if it did not settle. */
+  /** What the last call in the calm was told, if the operation did not settle. */
   unsettled: string | undefined;
 }
 
-/** What an app has a context do by hand. `clear-forget`: a log-out that drops what is unsettled, too. */
+/** What the app has a context do by hand. `clear-forget`: a log-out that also forgets unsettled operations. */
 export interface ByHand {
   readonly what: 'clear' | 'clear-forget' | 'forget' | 'settle' | 'lie' | 'move';
   readonly since: number;
 }
 
-/** Whether any of these is under way. */
+/** Whether any of these deeds is under way. */
 export const does = (byHand: readonly ByHand[], ...any: readonly ByHand['what'][]): boolean => byHand.some(({ what }) => any.includes(what));
 
 export interface Commit {
   readonly op: OpFacts;
-  /** Whose namespace it lies in. */
+  /** The user in whose namespace the record lies. */
   readonly user: string;
   readonly context: string;
   readonly before: OnceRecord | undefined;
   readonly after: OnceRecord | undefined;
-  /** In the memory of one context, after the store refused the write. */
+  /** The record was written to the memory of one context, after the store refused it. */
   readonly memory: boolean;
   /** The time by the store's clock. */
   readonly storeNow: number;
-  /** Whether the time had come at which what was there is forgotten: truly, or only by the clock that somebody had to go by. */
+  /** Whether the record before was due to be forgotten: by true time, or only by the clock that its context had to use. */
   readonly expired: 'yes' | 'by-its-clock' | 'no';
   /** What the app has this context do by hand at this moment. */
   readonly byHand: readonly ByHand[];
-  /** `moved`: what it was lies in another namespace, under the same key. */
-  /** `flipped`: damaged, and its name can still be read. */
+  /** `moved`: the record now lies in another namespace, under the same key. */
+  /** `flipped`: the record is damaged, but its name can still be read. */
   readonly why: 'written' | 'moved' | 'torn' | 'flipped' | 'evicted' | 'power-loss' | 'died';
 }
 
@@ -239,7 +242,7 @@ export interface Shown {
   readonly op: OpFacts;
   readonly context: string;
   readonly state: OperationState;
-  /** What is stored under its name, for the user whose session it is. */
+  /** The record under the operation's name, for the user whose session it is. */
   readonly stored: OnceRecord | undefined;
 }
 
@@ -251,28 +254,28 @@ export type Fact =
   | { readonly kind: 'effect'; readonly effect: Effect }
   | ({ readonly kind: 'shown' } & Shown);
 
-/** What a world does that no client could know, or that an app asked for: counted apart. */
+/** Cases that no client could know of, or that an app asked for. They are counted apart. */
 export type Apart =
   | 'evicted-with-random-key'
-  /** The list of pending operations went with the storage, whatever the keys. */
+  /** The storage was cleared, and with it the list of pending operations, whatever the keys are. */
   | 'evicted-from-pending'
-  /** The store refused the write, the outcome said `storedIn: 'memory'`, and that memory is gone or of one context only. */
+  /** The store refused the write, the outcome said `storedIn: 'memory'`, and that memory is lost or belongs to one context only. */
   | 'kept-in-memory-only'
   | 'key-forgotten-early'
-  /** The guest's operation had settled before the log-in, and `move` takes along what is open. */
+  /** The guest's operation had settled before the log-in, and `move` brings only unsettled ones. */
   | 'settled-as-guest'
   | 'no-support'
-  /** With `if-changed`: a browser sent the change twice, unseen, after an attempt with the payload before it had been lost. */
+  /** With `if-changed`: after an attempt with the earlier payload was lost, a browser sent the change twice, unseen. */
   | 'changed-and-resent-unseen'
-  /** The app said `settle('none')` or `settle('done')`, and that was not so. */
+  /** The app called `settle` with something untrue. */
   | 'the-app-lied'
-  /** Half of its record was written: nobody goes on with it before the app throws it away. */
+  /** The record was damaged: no call goes on with it before the app throws it away. */
   | 'record-torn'
-  /** Nobody touched it for 30 days, after which it is forgotten, as the documents say. */
+  /** Nothing touched the record for 30 days, after which it is forgotten, as documented. */
   | 'left-for-a-month'
-  /** The network held a copy back until the server had forgotten its key. */
+  /** The network delayed a copy until the server had forgotten its key. */
   | 'copy-outlived-window'
-  /** The device's clock was wrong in a way that the record cannot show. */
+  /** The device's clock was wrong in a way that no record can show. */
   | 'clock-lied';
 
 export interface Violation {
@@ -285,24 +288,24 @@ export interface Violation {
 export interface Checker {
   readonly name: string;
   see?(fact: Fact, ledger: Ledger): void;
-  /** When all faults are over and everything that was under way has ended. */
+  /** Called when all faults are over and everything under way has ended. */
   atRest?(ledger: Ledger): void;
 }
 
 export interface Ledger {
   readonly now: () => number;
   readonly ops: Map<string, OpFacts>;
-  /** Its servers know keys, or its clients know which of them do not. */
+  /** The servers honour keys, or the clients know which of them do not. */
   readonly honours: boolean;
-  /** A settled answer may be asked for again: the server replays it. */
+  /** A client may send a settled key again to get the answer, because the server replays it. */
   readonly replays: boolean;
-  /** The clients were told that memory is not enough. */
+  /** The clients have durability 'required': a record in memory is not enough. */
   readonly required: boolean;
-  /** Stores are atomic, and write when they are told to or not at all. */
+  /** Stores are atomic, and write at the time of the call or not at all. */
   readonly exact: boolean;
-  /** … and at once, so that who looks at one sees what was there at the time. */
+  /** Stores are also quick, so that a read shows what was stored at the time of the call. */
   readonly quick: boolean;
-  /** True time by which a call has to return. */
+  /** The true time by which a call must return. */
   dueAt(call: Call): number;
   violate(checker: string, op: OpFacts | undefined, says: string): void;
   apart(kind: Apart, op: OpFacts): void;

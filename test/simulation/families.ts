@@ -1,40 +1,40 @@
-/** The families of servers, as far as they differ in what a client can see. Plain data. */
+/** Families of servers, by the differences that a client can see. Plain data. */
 
-/** What a copy gets while another one of its key is worked on. */
+/** The answer to a copy while the server works on another copy with the same key. */
 export type Busy = '409-retry-after' | '409' | 'held-open' | 'wordings' | '429' | '202';
 
 export interface ServerOptions {
   readonly family: string;
-  /** `false`: it knows nothing of keys. */
+  /** `false`: the server ignores keys. */
   readonly honours: boolean;
   readonly busy: Busy;
-  /** What a copy gets whose key is done. @default the first answer again */
+  /** The answer to a copy whose key is done. @default the first answer again */
   readonly done?: 'answer' | 'done-elsewhere' | '429' | undefined;
-  /** Replays bear a marker. */
+  /** Replays have a marker. */
   readonly marker: boolean;
-  /** Refusals are kept for the key. */
+  /** The server keeps refusals for the key. */
   readonly keepsRefusals: boolean;
-  /** A 500 is kept for the key, whether the effect is there or not. */
+  /** The server keeps a 500 for the key, whether the effect happened or not. */
   readonly keepsErrors: boolean;
-  /** One key with another payload: a mismatch answer, or the first one's answer. */
+  /** The answer to another payload under the same key: a mismatch, or a replay of the first answer. */
   readonly mismatch: 422 | 400 | 'replays';
-  /** It compares bytes, also where an app says that a payload is the same. */
+  /** The server compares bytes, although the app's `fingerprint` may say that two payloads are the same. */
   readonly comparesBytes?: boolean | undefined;
   readonly windowMs: number;
   readonly workMs: readonly [number, number];
-  /** Share of payloads that are declined, always. */
+  /** The share of payloads that are always declined. */
   readonly declined: number;
-  /** Keys count for all accounts together. */
+  /** Keys count across all accounts. */
   readonly anyAccount?: boolean | undefined;
-  /** Within what a key counts, besides the account: the same key elsewhere is another one. @default the origin */
+  /** The scope in which a key counts, besides the account: in another scope, the same key is a new one. @default the origin */
   readonly scope?: readonly ('origin' | 'endpoint' | 'method')[] | undefined;
-  /** It answers 202 at once, with a link at which the work can be asked after. */
+  /** The server answers 202 at once, with a link to the job. */
   readonly accepts?: boolean | undefined;
-  /** … and what it accepts is as good as done; what it declines, it declines at once. */
+  /** With `accepts`: what the server accepts is certain to be done; what it declines, it declines at once. */
   readonly surely?: boolean | undefined;
-  /** What is found at the link when the work has failed: a word that only its dialect knows, or one in common use. */
+  /** The state at the link when the work has failed: `failed`, for which the app's dialect has a `polled` function, or a word in common use. @default failed */
   readonly failedWord?: string | undefined;
-  /** A success streams its answer, line by line, for so long, ms. */
+  /** A success streams its answer line by line over this time, ms. */
   readonly streamsMs?: number | undefined;
 }
 
@@ -69,7 +69,7 @@ export const FAMILIES: Readonly<Record<string, ServerOptions>> = {
   'no support': { ...FAMILY, family: 'no support', honours: false, marker: false, keepsRefusals: false },
 };
 
-/** Those whose every answer is the draft's, or nearly. */
+/** Families whose answers are those of the IETF draft, or nearly. */
 export const HONEST = ['409-retry-after', '409-retry-after, refusals not kept', 'held-open', '409 bare, no marker', 'errors kept', 'another payload replays'];
-/** Those with words of their own for what a key has met. */
+/** Families with words of their own for a key that is at work or done. */
 export const WORDED = ['its own words', 'its own words, no marker', '429 for a duplicate', '202 for a duplicate', 'done elsewhere'];

@@ -6,11 +6,11 @@ export interface FaultRates {
   // The network, per call of the transport.
   requestLost?: number;
   responseLost?: number;
-  /** A copy is held back longer than an attempt lasts. */
+  /** A copy is held back, possibly for longer than an attempt lasts. */
   delayed?: number;
   /** One call of the transport puts two or three copies on the server, at different times. */
   duplicated?: number;
-  /** A copy arrives after the one of the next attempt. */
+  /** A copy is held back, so that copies of later attempts may overtake it. */
   reordered?: number;
   truncated?: number;
   /** The body begins and never ends. */
@@ -20,7 +20,7 @@ export interface FaultRates {
   // False answers from in front of the key layer, per copy.
   /** 401, 403, 429 and the like; nothing reaches the key layer. */
   frontRefuses?: number;
-  /** Once the effect is there, its address is gone: 404. */
+  /** After the effect, the address answers 404: the cart is empty. */
   frontKnows?: number;
   /** 502, 503 or 504; nothing reaches the key layer. */
   frontBreaks?: number;
@@ -32,33 +32,33 @@ export interface FaultRates {
   redirected?: number;
 
   // The server, per execution.
-  /** Declined, by chance: the same request may be accepted another time. */
+  /** Declined by chance: the same request may be accepted the next time. */
   declines?: number;
   /** 500 before the effect. */
   crashesBefore?: number;
   /** 500 after the effect was committed. */
   crashesAfter?: number;
-  /** Killed at work: no answer, no effect; its lock stays until it times out. */
+  /** The server is killed at work: no answer, no effect. Its lock stays until it times out. */
   dies?: number;
-  /** Forgets a key before its window ends: breaks H2. */
+  /** The server forgets a key before its window ends, which breaks its promise. */
   forgetsEarly?: number;
 
   // The store, per operation.
   lookFails?: number;
   commitFails?: number;
-  /** Committed, and reported as failed. */
+  /** The write is committed and reported as failed. */
   failAfterCommit?: number;
-  /** Answers after its time is over, or never; the commit may still come. */
+  /** The store answers after its time limit, or never. A write may still be committed. */
   storeHangs?: number;
-  /** Half of it was written. */
+  /** Half of the record is written, or one bit of it is wrong. */
   torn?: number;
-  /** It takes seconds, within its time. */
+  /** The store takes seconds, but less than its time limit. */
   storeSlow?: number;
 
   // Contexts, per call of a port.
-  /** Dies at this await. */
+  /** The context dies at this call. */
   killed?: number;
-  /** Freezes at this await. */
+  /** The context freezes at this call. */
   frozen?: number;
   frozenMsMax?: number;
 
@@ -71,15 +71,15 @@ export interface FaultRates {
   reconcileDelays?: number;
   reconcileThrows?: number;
   reconcileHangs?: number;
-  /** It hands over what its fetch came to: a 200, or a 404 where there is nothing to be found. */
+  /** `reconcile` returns the Response of its own fetch: a 200, or a 404 if the app's server knows no such order. */
   reconcileResponds?: number;
-  /** The same, and something in front refused: 401 or 503. */
+  /** `reconcile` returns the Response of something in front of the app's server: 401 or 503. */
   reconcileRefused?: number;
   /** The key strategy takes its time, throws, or never answers. */
   keyDelays?: number;
   keyThrows?: number;
   keyHangs?: number;
-  /** Any of them uses the client before it answers. */
+  /** A hook uses the client before it answers. */
   callsBack?: number;
   /** The `verdict` hook throws. */
   verdictThrows?: number;
@@ -103,7 +103,7 @@ export type FaultName =
 
 export class Faults {
   rates: FaultRates;
-  /** How often each one struck. */
+  /** How often each fault struck. */
   readonly struck: Map<FaultName, number>;
   readonly #random: Random;
   readonly #occasions = new Map<string, number>();
@@ -114,16 +114,16 @@ export class Faults {
     this.#random = new Random(seed);
   }
 
-  /** A source of chance for the n-th occasion of its kind at `place`. */
+  /** The random source for the next occasion of its kind at `place`. */
   occasion(place: string): Random {
     const n = this.#occasions.get(place) ?? 0;
     this.#occasions.set(place, n + 1);
     return this.#random.of(place, n);
   }
 
-  /** Whether the fault strikes now. `_send`: the request that it is about, for who decides the same of each of its copies. */
+  /** Whether the fault strikes now. `_send` is the request that it is about. The exploration uses it to decide alike for all copies of one request. */
   hits(random: Random, name: Exclude<keyof FaultRates, `${string}Ms${string}`>, _send?: Send): boolean {
-    // Drawn in any case, so that switching one fault off leaves the others where they were.
+    // Draws even if the rate is 0, so that switching off one fault does not change the others.
     const hit = random.next() < (this.rates[name] ?? 0);
     if (hit) this.count(name);
     return hit;

@@ -1,13 +1,13 @@
-/** Keeps the books that all checkers share: operations, their epochs, the life of each key. It judges nothing. */
+/** The ledger that all checkers share: operations, their epochs, and the life of each key. It judges nothing. */
 import type { OnceRecord } from '../../src/core/record.js';
 import { type Apart, type Call, type Checker, type Commit, does, type Fact, type KeyFacts, type Ledger, type OpFacts, type Violation } from './facts.js';
 
 export class Books implements Ledger {
   readonly ops = new Map<string, OpFacts>();
-  /** Keys are the same for one operation only. */
+  /** All keys. No key belongs to two operations. */
   readonly keys = new Map<string, KeyFacts>();
   readonly violations: Violation[] = [];
-  /** Operations that met a case which is counted apart. */
+  /** How many operations met each case that is counted apart. */
   readonly aparts = new Map<Apart, number>();
   readonly honours: boolean;
   readonly replays: boolean;
@@ -17,7 +17,7 @@ export class Books implements Ledger {
   readonly now: () => number;
   readonly dueAt: (call: Call) => number;
   readonly #checkers: readonly Checker[];
-  /** Who took each lease. */
+  /** The context that took each lease, by the owner's name in the lease. */
   readonly #leases = new Map<string, string>();
 
   constructor(now: () => number, how: Pick<Ledger, 'honours' | 'replays' | 'required' | 'exact' | 'quick' | 'dueAt'>, checkers: readonly Checker[]) {
@@ -75,7 +75,7 @@ export class Books implements Ledger {
     if (fact.kind === 'commit') this.#commit(fact);
     if (fact.kind === 'sent') fact.send.key.sends.push(fact.send);
     for (const checker of this.#checkers) checker.see?.(fact, this);
-    // What was there before is what a checker wants to see, so these come after.
+    // Checkers compare a new fact with what was known before, so the ledger adds effects and outcomes after they have seen them.
     if (fact.kind === 'effect') fact.effect.key.effects.push(fact.effect);
     if (fact.kind === 'told') this.#told(fact);
   }
@@ -95,7 +95,7 @@ export class Books implements Ledger {
     this.aparts.set(kind, (this.aparts.get(kind) ?? 0) + 1);
   }
 
-  /** The key as it is known; one that no store ever saw is made known here. */
+  /** The facts about a key. A key that no store ever saw is added here. */
   keyOf(op: OpFacts, key: string, random = true, bornIn = ''): KeyFacts {
     const known = op.keys.get(key);
     if (known) return known;
@@ -166,24 +166,24 @@ export class Books implements Ledger {
     if (why === 'moved') return;
     const old = before && this.keyOf(op, before.key, before.random);
     if (why === 'torn' || why === 'flipped') {
-      // Calls without a name have a record each.
+      // Each unnamed call has a record of its own, so only its key is damaged.
       if (old && op.unnamed)
         Object.assign(old, { damaged: true, flippedAt: why === 'flipped' && before?.state === 'pending' ? this.now() : Number.POSITIVE_INFINITY });
       else op.damaged = true;
       return;
     }
     const wasDamaged = op.damaged;
-    // Nobody writes over what is damaged; an app that was asked throws it away.
+    // No call overwrites a damaged record. Only an app that was asked throws it away.
     if (why === 'written') op.damaged = false;
     if (why === 'written' && old) Object.assign(old, { damaged: false, flippedAt: Number.POSITIVE_INFINITY });
-    // What a sweep notes in it, or a log-out leaves of it, ends it no second time.
+    // A note by a sweep, or the rest that a log-out leaves, does not end the record a second time.
     const isNote = before?.state === after?.state && before?.key === after?.key;
     if (old && before && !isNote && (!after || after.key !== before.key || after.state !== 'pending')) {
-      // What ends in the memory of one context goes on where the others see it.
+      // A key that ends in the memory of one context may still be pending in the store, where other contexts see it.
       if (!memory || !old.pendingInStore) this.#end(old, commit);
       if (this.#opensEpoch(op, commit) || (wasDamaged && this.#forgotTorn(op, commit))) {
         op.epoch++;
-        // To send what is new under another key is no such wish.
+        // A press that sends a new payload under a new key does not ask for the same effect again.
         if (after?.state !== 'pending' || commit.expired === 'yes') op.wishes++;
       }
     }
@@ -196,7 +196,7 @@ export class Books implements Ledger {
     if (!after) return;
     const isNew = !op.keys.has(after.key);
     const key = this.keyOf(op, after.key, after.random, context);
-    // What comes late into the guest's copy of it does not make it the guest's again.
+    // A late write into the guest's copy of the record does not give the key back to the guest.
     if (isNew || user === op.user) key.user = user;
     if (memory) {
       key.wasInMemory = true;
@@ -207,44 +207,45 @@ export class Books implements Ledger {
       if (after.state === 'pending' && after.ambiguous) key.durable = true;
     }
     if (after.ending && 'from' in after.ending && after.ending.from === 'reconcile') key.byHand = true;
-    // Stored by who died before anybody was told.
+    // The context may have died before its caller was told.
     if (after.state === 'settled' && after.ending?.type === 'fresh' && !after.ending.certain) key.doubtful = true;
     if (after.payloads.length > 1) key.edited = true;
     if (does(byHand, 'lie') && after.state !== 'pending') key.lied = true;
     if (!memory) this.#hold(key, commit, after);
     key.windowEndsAt = after.windowEndsAt ?? Number.POSITIVE_INFINITY;
-    // What a log-out leaves of the settled answers those who wait for it, and no longer. A sweep at the same time notes its second look.
+    // The rest that a log-out leaves of a settled record answers the calls that wait for it, and is kept no longer. A sweep at the same time notes
+    // its second look (`dueAt`).
     const stub = does(byHand, 'clear') && before?.state === 'settled' && after.dueAt === undefined;
     const anew = stub || (after.state === 'pending' ? key.touchedAt !== after.touchedAt : key.settledAt !== after.settledAt);
     if (anew) key.forgetAt = after.forgetAt;
     key.touchedAt = after.touchedAt;
     key.settledAt = after.settledAt ?? key.settledAt;
     if (after.state !== 'pending') return;
-    // A key that is not random comes round again after the loss of the storage, too.
+    // A key that is not random is also used again after the storage was lost.
     const toldSince = key.noneAt > (Number.isFinite(key.rebornAt) ? key.rebornAt : Number.NEGATIVE_INFINITY);
     const begins = before ? before.state !== 'pending' && before.key === after.key : toldSince && !after.random;
     if (begins && why === 'written') key.rebornAt = this.now();
-    // Another context's copy of it goes on, or a loss of power took its end away.
+    // A power loss took the end of the key away, so its operation goes on.
     if (why === 'power-loss' && key.end) {
       key.revived = true;
       key.none = undefined;
     }
-    // A write into the guest's copy opens nothing that has ended in the user's own.
+    // A write into the guest's copy does not reopen what has ended in the user's own record.
     if (user === key.user) Object.assign(key, { end: undefined, swept: false });
     if (does(byHand, 'clear') && before && isCleared(before, after)) key.clearedAt = this.now();
   }
 
   /**
-   * Who drives a key: a lease ends when its holder gives it back or ends the record, whatever others write. Whoever takes it out
-   * of the record when its time is over ends it, too, so that a clock that is set back later does not make it hold again.
+   * Notes which context drives a key by its lease. A lease ends when its holder gives it back or ends the record, whatever others write. A
+   * context that takes an expired lease out of the record ends it, too: it must not hold again when a clock is set back later.
    */
   #hold(key: KeyFacts, { before, context, why, byHand, storeNow }: Commit, { lease, state }: OnceRecord): void {
     const { held } = key;
     const isGivenBack = held && (!lease || state !== 'pending') && (held.context === context || held.until <= storeNow);
     if (why !== 'written' || isGivenBack) key.held = undefined;
-    // Two moves at once: the other one has moved the record, and this write leaves the lease of the earlier copy as it was.
+    // Or two moves ran at once: the other one has moved the record, and this write leaves the lease of the earlier copy unchanged.
     else if (lease && state === 'pending' && lease.until !== before?.lease?.until) {
-      // What was moved bears a lease that is nobody's: somebody else may still be on the wire.
+      // A moved record has a lease that belongs to no context, because the guest's driver may still have a request on the wire.
       if (!this.#leases.has(lease.owner)) this.#leases.set(lease.owner, does(byHand, 'move') ? '' : context);
       key.held = { context: this.#leases.get(lease.owner) as string, until: lease.until };
     }
@@ -252,18 +253,18 @@ export class Books implements Ledger {
 
   #end(key: KeyFacts, { user, before, after, why, context, byHand }: Commit): void {
     if (!before || (key.end && user !== key.user)) return;
-    // Another key in its place does not end it once more.
+    // Replacing the key of an ended record by another one does not end it again.
     if (before.state === 'pending' || !after || after.key === before.key) Object.assign(key, { endedAt: this.now(), endedIn: context });
     if (does(byHand, 'settle', 'lie')) key.byHand = true;
-    // A log-out that drops what is unsettled removes the record, and the lease in it.
+    // A log-out that forgets unsettled operations removes the record, and the lease in it.
     if (!after && does(byHand, 'clear-forget')) key.held = undefined;
     if (!after) key.end = why === 'evicted' ? 'evicted' : why === 'died' ? 'lost-with-memory' : before.state === 'pending' ? 'removed' : (key.end ?? 'settled');
-    // What was there before comes back when it turns out that nothing was sent.
+    // When it turns out that nothing was sent, the record before it is put back.
     else if (after.key !== before.key) key.end = before.state !== 'pending' ? key.end : after.state === 'pending' ? 'replaced' : 'removed';
     else key.end = after.state === 'settled' ? 'settled' : after.ending?.type === 'rejected' || after.sticky ? 'rejected' : 'forgotten';
   }
 
-  /** What ended it was torn, and the app, which was asked, threw away what was left: the intention ended all the same. */
+  /** Whether the app threw away a damaged record whose last write was the end of the operation: that ends the epoch all the same. */
   #forgotTorn(op: OpFacts, { before, after, byHand }: Commit): boolean {
     if (after || !before || op.forgetsAnyway === 0) return false;
     if (before.state !== 'settled' && !(before.state === 'retired' && before.ending?.type === 'unknown')) return false;
@@ -272,7 +273,7 @@ export class Books implements Ledger {
     return true;
   }
 
-  /** Whether the app has, by this, asked for another effect under the same name. */
+  /** Whether this commit means that the app asked for another effect under the same name. */
   #opensEpoch(op: OpFacts, { before, after, why, byHand, expired }: Commit): boolean {
     if (why !== 'written' || op.unnamed || !before) return false;
     const over = expired === 'yes' && after?.key !== before.key;
@@ -288,10 +289,10 @@ export class Books implements Ledger {
   }
 }
 
-/** What a log-out leaves of a record, and no driver would write: all that a stranger could read is gone, and nothing was done. */
+/** Whether a pending record was written by a log-out: everything that a stranger could read is gone, and nothing else was done. No driver writes that. */
 export const isCleared = (before: OnceRecord, { revision, touchedAt, lease, meta, request, link, spentAt }: OnceRecord): boolean =>
   before.state === 'pending' &&
-  // A lease that is renewed twice in a millisecond changes nothing that one could see, either.
+  // The revision tells a log-out from a lease that is renewed twice in one millisecond, which changes nothing else either.
   revision > before.revision &&
   touchedAt === before.touchedAt &&
   (lease === undefined || lease.until === before.lease?.until) &&

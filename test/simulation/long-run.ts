@@ -1,4 +1,4 @@
-/** Worlds by the thousand: fresh seeds until enough operations have been simulated, or one seed again. */
+/** Runs many worlds: fresh seeds until enough operations have been simulated, or one seed again. */
 import { printFailure, replayCommand, Totals } from './print.js';
 import { type Report, run } from './run.js';
 import type { Scenario } from './scenario.js';
@@ -7,7 +7,7 @@ import { shrink } from './shrink.js';
 
 export interface LongRunOptions {
   readonly operations: number;
-  /** The first world's seed; every further one counts on from there. */
+  /** The seed of the first round of scenarios. Each further round adds one. */
   readonly base: number;
   readonly scenarios?: readonly Scenario[] | undefined;
   /** Called with each world that broke something; the run goes on. */
@@ -28,7 +28,7 @@ export async function longRun({ operations, base, failed, enough, scenarios: of 
   return totals;
 }
 
-/** Throws a RangeError that says what there is. One seed is another world in each scenario, so none stands in for a missing name. */
+/** Throws a RangeError that lists the scenarios. A seed is another world in each scenario, so there is no default. */
 export function scenarioNamed(name: string | undefined): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name);
   if (found) return found;
@@ -36,7 +36,7 @@ export function scenarioNamed(name: string | undefined): Scenario {
   throw new RangeError(`${wrong}; there are ${scenarios.map((one) => one.name).join(', ')}`);
 }
 
-/** One seed again: what it breaks, shrunk, or that it holds. */
+/** Runs one seed again. Returns the shrunk failure, or a line that says that the world holds. */
 export async function replay(scenario: Scenario, seed: number, tracing = false): Promise<{ readonly report: Report; readonly text: string }> {
   const report = await run(scenario, seed, { tracing });
   if (report.violations.length > 0) return { report, text: printFailure(report, await shrink(scenario, report)) };

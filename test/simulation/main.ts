@@ -5,7 +5,7 @@ import { printFailure, replayCommand, Totals } from './print.js';
 import type { Scenario } from './scenario.js';
 import { shrink } from './shrink.js';
 
-/** Failures that are shrunk and printed in full; of the others there is a line each. */
+/** How many failures are shrunk and printed in full. Each further failure gets one line. */
 const SHRUNK_MAX = 3;
 
 const { values } = parseArgs({
@@ -15,16 +15,16 @@ const { values } = parseArgs({
     scenario: { type: 'string' },
     base: { type: 'string' },
     trace: { type: 'boolean', default: false },
-    /** For the process that adds several of these up, and what it adds up. */
+    /** `json` prints the totals for a parent process, which adds them up with `sum` and `seconds`. */
     json: { type: 'boolean', default: false },
     sum: { type: 'string' },
     seconds: { type: 'string' },
-    /** Ends after so much time, with what there is by then. */
+    /** Ends the run after this time, with the totals so far. */
     minutes: { type: 'string', default: 'Infinity' },
   },
 });
 
-/** The scenario that the command line names; without one the command ends here. */
+/** The scenario that the command line names. Without one, the command ends here with an error. */
 function scenario(): Scenario {
   try {
     return scenarioNamed(values.scenario);

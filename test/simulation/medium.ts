@@ -1,4 +1,4 @@
-/** Where records lie, whoever reads them; and a store over it, with the faults that stores have. */
+/** The storage that holds the records, and a store over it with the faults that stores have. */
 import { type OnceRecord, readRecord } from '../../src/core/record.js';
 import type { Change, ScanPage, ScanQuery, Store, Stored } from '../../src/ports.js';
 import { isStored, pageOf } from '../../src/stores/base.js';
@@ -14,14 +14,14 @@ interface Unflushed {
 
 export class Medium {
   readonly records = new Map<string, unknown>();
-  /** Nothing more fits in. */
+  /** The storage is full. */
   full = false;
-  /** Nobody can look into it. */
+  /** The storage cannot be read. */
   deaf = false;
   readonly #world: World;
-  /** Relaxed commits that a loss of power would take away, in order. */
+  /** Relaxed commits that a power loss would undo, in order. */
   #unflushed: Unflushed[] = [];
-  /** What the damaged ones were. */
+  /** What damaged records were before the damage, by id. */
   readonly #torn = new Map<string, unknown>();
 
   constructor(world: World) {
@@ -31,19 +31,19 @@ export class Medium {
   commit(id: string, next: unknown, by: string, strict: boolean): void {
     const before = this.records.get(id);
     this.#put(id, next);
-    // A damaged one is brought along as it is.
+    // A damaged record was moved as it is.
     if (next !== null && !readRecord(next)) {
       this.#torn.set(id, next);
       return;
     }
-    // What is on the disk has everything before it on the disk, too.
+    // Once a strict commit is on the disk, all earlier commits are there, too.
     if (strict) this.#unflushed = [];
     else this.#unflushed.push({ id, before });
     this.#tell(this.#torn.get(id) ?? before, next, by, 'written');
     this.#torn.delete(id);
   }
 
-  /** Half of a record reached the disk; or all of it, and a bit of it is another one, so that its name can still be read. */
+  /** Half of a record reached the disk; or all of it with one bit wrong, so that its name can still be read. */
   tear(id: string, next: Stored, by: string, half: boolean): void {
     const { revision } = next as unknown as OnceRecord;
     this.#put(id, half ? JSON.stringify(next).slice(0, 40) : { ...next, revision: revision ^ 1 });
@@ -51,7 +51,7 @@ export class Medium {
     this.#tell(next, undefined, by, half ? 'torn' : 'flipped');
   }
 
-  /** The user, the browser or the machine's owner removes everything. */
+  /** The user or the browser removes everything. */
   evict(): void {
     for (const [id, before] of [...this.records]) {
       this.records.delete(id);
@@ -86,22 +86,22 @@ export class Medium {
 
 const asRecord = (stored: unknown): OnceRecord | undefined => (typeof stored === 'object' && stored !== null ? (stored as OnceRecord) : undefined);
 
-/** A time longer than any that the engine grants a store. */
+/** Longer than the engine ever waits for a store. */
 const HANG_MS = 15_000;
-/** Much longer than it mostly takes, and within its time. */
+/** Much longer than usual, but less than the time limit of a store. */
 const SLOW_MS_MAX = 4000;
 
-/** What the port of a scan is called where nobody waits for it and nothing comes of it. */
+/** The port name of a scan that finds nothing to remove, so that nobody waits for it and nothing follows from it. */
 export const IDLE_SWEEP = 'idle sweep';
 
-/** The store as one context sees it. */
+/** The store of one context. */
 export function storeOn(world: World, medium: Medium, context: Context, options: { readonly atomic: boolean; readonly scope: string }): Store {
   const { faults } = world;
   const now = (): number => world.storeNow(context.device);
   let closed = false;
   const died = (what: string): Error => new Error(`simulated: ${what}`);
 
-  /** Busy with something else first. */
+  /** Sometimes the store is busy with something else first. */
   const soon = (random: Random, work: () => void): void => {
     if (faults.hits(random, 'storeSlow')) context.later(random.int(50, SLOW_MS_MAX), work);
     else work();
@@ -116,10 +116,10 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
       else soon(random, () => resolve(read()));
     });
 
-  /** A sweep that finds nothing to remove. */
+  /** Whether the scan belongs to a sweep that finds nothing to remove. */
   const isIdle = (query: ScanQuery): boolean => 'before' in query && medium.scan(query).records.length === 0;
 
-  /** Why it failed, if it is to say so; it may be there all the same. */
+  /** Writes, and returns the failure to report, if any. The record may be written all the same. */
   const commit = (id: string, next: Stored | null, strict: boolean, random: Random): string | undefined => {
     if (next !== null && medium.full) return 'quota';
     if (faults.hits(random, 'commitFails')) return 'the commit failed';
@@ -133,7 +133,7 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
     context.port('update', (resolve, reject) => {
       const random = faults.occasion(`${context.slot} update`);
       const write = (current: unknown, report: boolean) => {
-        // It may be called more than once before a commit.
+        // A store may run the change more than once before it commits.
         if (random.chance(0.1)) change(current, now());
         const { next, value } = change(current, now());
         const fails = next === undefined ? undefined : commit(id, next, strict, random);
@@ -143,7 +143,7 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
         reject(died(fails));
       };
       if (faults.hits(random, 'storeHangs')) {
-        // It hangs before or behind the look, and what was to be written comes late or never.
+        // The store hangs before or after it read, and the write comes late or never.
         if (random.chance(0.5)) {
           const current = medium.records.get(id);
           context.shows(current);
@@ -153,7 +153,7 @@ export function storeOn(world: World, medium: Medium, context: Context, options:
       } else if (faults.hits(random, 'lookFails') || medium.deaf || closed) reject(died('the store could not be opened'));
       else if (options.atomic) soon(random, () => write(medium.records.get(id), true));
       else {
-        // Read now, written a moment later: what came in between is overwritten.
+        // The store reads now and writes a moment later: the write overwrites what came in between.
         const current = medium.records.get(id);
         context.shows(current);
         context.later(random.int(0, 3), () => write(current, true));

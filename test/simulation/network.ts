@@ -1,4 +1,4 @@
-/** The wire between contexts and the server: it loses, delays, copies, reorders and cuts. */
+/** The wire between contexts and servers. It loses, delays, copies, reorders and cuts. */
 import { COPY_LIFETIME_MS } from '../../src/core/decide.js';
 import { type Answer, type BodyEnd, SimulatedResponse } from './answers.js';
 import { speaks } from './client.js';
@@ -8,28 +8,28 @@ import type { Random } from './random.js';
 import type { Copy, Server } from './servers.js';
 import type { World } from './world.js';
 
-/** One copy: when it reaches the server, and what happens to it there where that is not left to chance. */
+/** One copy: when it reaches the server, and the scripted events there, if any. */
 export interface ScriptedCopy {
   readonly delayMs: number;
-  /** What somebody in front of the key layer answers. */
+  /** The answer of something in front of the key layer. */
   readonly front?: Answer | undefined;
-  /** The server dies at work on it. */
+  /** The server dies while it works on this copy. */
   readonly dies?: boolean | undefined;
 }
 
 /** What becomes of one call of the transport. */
 export interface Fate {
   readonly refused: boolean;
-  /** When each copy reaches the server, ms. An empty list: none does. */
+  /** The copies that reach the server, each after its delay. An empty list: none does. */
   readonly copies: readonly ScriptedCopy[];
   /** `lost`: the client sees an error. `silent`: it sees nothing. */
   readonly end: BodyEnd | 'lost' | 'silent';
   readonly answerMs: number;
-  /** What a client in Node sees where it sees an error. @default ECONNRESET */
+  /** The error code that a client in Node sees if it sees an error. @default ECONNRESET */
   readonly code?: string | undefined;
 }
 
-/** What a client sees of a connection that broke; the same in every browser for every cause. */
+/** The error that a client sees when a connection breaks: in a browser it is the same for every cause. */
 const failed = (code: string): TypeError => new TypeError('Failed to fetch', { cause: { code } });
 
 export class Network {
@@ -42,7 +42,7 @@ export class Network {
     this.#world = world;
   }
 
-  /** No copy of this operation can have an effect any more. */
+  /** Whether no copy of this operation can take effect any more. */
   quiet(op: OpFacts): boolean {
     return !this.#under.get(op) && !this.#world.servers.some((server) => server.works(op));
   }
@@ -68,7 +68,7 @@ export class Network {
         signal?.addEventListener('abort', abort);
         const offline = !context.device.online;
         if (fate.refused || offline) {
-          // Nothing left this device; whether the client can know that is another question.
+          // Nothing left this device. Whether the client can know that depends on its platform.
           if (offline) this.#world.faults.count('offline');
           return reject(failed(fate.refused && !offline ? 'ECONNREFUSED' : 'ENETUNREACH'));
         }
@@ -102,7 +102,7 @@ export class Network {
     );
   }
 
-  /** Asks after work behind a link; no effect can come of it. */
+  /** Polls the link of a 202. That cannot have an effect. */
   #ask(
     context: Context,
     url: string,
@@ -144,7 +144,7 @@ export class Network {
       if (fate.end !== 'silent') toClient(fate.answerMs, () => to.reject(failed(fate.code ?? 'ECONNRESET')));
       return;
     }
-    // The client hears the answer to the copy that left last; those of the others are lost.
+    // The client hears the answer to the copy that left last. The answers to the other copies are lost.
     const heard = fate.copies.length - 1;
     fate.copies.forEach(({ delayMs, front, dies }, index) => {
       this.#count(op, 1);
@@ -181,7 +181,7 @@ export class Network {
     this.#under.set(op, (this.#under.get(op) ?? 0) + by);
   }
 
-  /** `resends`: a browser sends it again by itself when a connection that was kept alive turns out to be dead. */
+  /** Draws the fate of a request. `resends`: the platform is a browser, which repeats a request by itself when a kept-alive connection turns out to be dead. */
   #fate(random: Random, { options }: Server, resends: boolean): Fate {
     const { faults } = this.#world;
     const answerMs = random.int(1, 150);
@@ -192,11 +192,11 @@ export class Network {
     const late = (): number =>
       faults.hits(random, 'delayed') ? random.int(1000, COPY_LIFETIME_MS) : faults.hits(random, 'reordered') ? random.int(200, 40_000) : 0;
     const more = resends && faults.hits(random, 'duplicated') ? random.int(1, 2) : 0;
-    // No copy of a request lives longer.
+    // No copy of a request lives longer than this.
     const bounded = (delayMs: number) => ({ delayMs: Math.min(delayMs, COPY_LIFETIME_MS) });
     const copies = [bounded(random.int(1, 150) + late())];
-    // The first one was on the wire before its connection broke. A server that keeps no refusal could refuse the second
-    // and execute the first if they overtook each other, and nobody could know.
+    // The first copy was on the wire before its connection broke. If the copies overtook each other, a server that keeps no refusals could refuse the
+    // second and then execute the first, and nobody could know.
     const behind = (): number => (options.keepsRefusals ? 0 : (copies.at(-1)?.delayMs ?? 0));
     for (let i = 0; i < more; i++) copies.push(bounded(behind() + random.int(1, 400) + late()));
     const end = faults.hits(random, 'responseLost')

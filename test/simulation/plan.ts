@@ -1,23 +1,23 @@
-/** What people and their devices do: drawn beforehand, as data, so that a failing plan can be shrunk. */
+/** What people and devices do. The plan is drawn beforehand, as data, so that a failing plan can be shrunk. */
 import type { Random } from './random.js';
 
-/** Expected numbers per operation, unless said otherwise; absent means never. */
+/** Expected numbers per operation, unless noted otherwise; absent means never. */
 export interface Workload {
-  /** Operations: names that somebody presses a button for. */
+  /** The number of operations. Each has a name, and a button that customers press. */
   readonly operations: number;
-  /** How long the world is kept busy, ms. */
+  /** How long people and devices act, ms. */
   readonly spanMs: number;
-  /** Presses of one button, besides those that an answer calls for. */
+  /** Presses of one button, not counting presses in reaction to an answer. */
   readonly presses: number;
-  /** Time between two of them, ms. */
+  /** Time between two presses, ms. */
   readonly gapMs: number;
   /** Two presses in one tick. */
   readonly double?: number;
-  /** A press with another payload than the one before. */
+  /** The chance that a press has a new payload. */
   readonly changed?: number;
-  /** … with the payload that it had before it was edited. */
+  /** The chance that a press goes back to the payload before the edit. */
   readonly changedBack?: number;
-  /** Whether people press again after an answer: the cure of every doubt. */
+  /** The chance that people press again after an answer, which resolves every unknown outcome. */
   readonly insistent?: number;
   readonly abort?: number;
   readonly resume?: number;
@@ -38,19 +38,19 @@ export interface Workload {
   readonly full?: number;
   readonly powerLoss?: number;
   readonly serverRestart?: number;
-  /** Somebody, or a start of the app, goes through all that is pending. */
+  /** The app resumes everything that is pending. */
   readonly resumeAll?: number;
-  /** The guest logs in, for good. */
+  /** The guest logs in, and stays logged in. */
   readonly logIn?: number;
-  /** The app settles an operation with what is not so. */
+  /** The app settles an operation with something untrue. */
   readonly lie?: number;
-  /** A log-out drops what is unsettled, too. */
+  /** A log-out that also forgets unsettled operations. */
   readonly logOutForget?: number;
-  /** Somebody does it by other means. */
+  /** The operation is done by other means, such as at the counter. */
   readonly elsewhere?: number;
-  /** A clock is a month and more off, for a moment. */
+  /** A clock is more than a month ahead for a moment. */
   readonly clockSlip?: number;
-  /** Every other call's client is closed. */
+  /** The second client of a context is closed. */
   readonly closeOther?: number;
 }
 
@@ -60,7 +60,7 @@ interface At {
 }
 
 interface On extends At {
-  /** Of a context; of the device that it is on. */
+  /** The slot of a context, which also names the device that it runs on. */
   readonly slot: number;
 }
 
@@ -72,14 +72,14 @@ interface About extends On {
   readonly name: number;
 }
 
-/** Each kind of action, with what it takes. */
+/** Each kind of action, with its parameters. */
 interface Kinds {
   press: About & {
     readonly payload: number;
     readonly double?: boolean;
     readonly abortMs?: number;
     readonly totalMs?: number;
-    /** The context dies at this await from here on: twice its number, plus one for right behind it. */
+    /** The context dies at this await, counted from this press: twice its number, plus one to die right after it. */
     readonly dieAt?: number;
   };
   resume: About;
@@ -109,7 +109,7 @@ export type Deed<D extends keyof Kinds> = Kinds[D] & { readonly do: D };
 export type Action = { [D in keyof Kinds]: Deed<D> }[keyof Kinds];
 export type DoWhat = keyof Kinds;
 
-/** Most of one operation's presses come from one place; the others are what this is about. */
+/** The chance that an action comes from a random slot instead of the operation's usual one. Actions from several places are the point of these worlds. */
 const ELSEWHERE = 0.35;
 
 function story(random: Random, name: number, slots: number, w: Workload): Action[] {
@@ -137,7 +137,7 @@ function story(random: Random, name: number, slots: number, w: Workload): Action
   return actions;
 }
 
-/** Things that befall devices, so many per operation on average. */
+/** What happens to devices, and to a whole session, at an average rate per operation. */
 function befall(random: Random, slots: number, w: Workload): Action[] {
   const actions: Action[] = [];
   const some = (expected: number | undefined, make: (at: number, slot: number) => Action): void => {
@@ -180,7 +180,7 @@ export function planOf(random: Random, slots: number, workload: Workload): Actio
   return actions.sort((a, b) => a.at - b.at);
 }
 
-/** One line, for whoever reads a shrunk plan. */
+/** One action in one line, as a failure prints it. */
 export const printAction = ({ at, do: what, ...more }: Action): string =>
   `${String(at).padStart(9)}  ${what} ${Object.entries(more)
     .filter(([, value]) => value !== undefined && value !== false)

@@ -1,4 +1,4 @@
-/** What a failure and a run look like on paper. */
+/** Prints a failure, and the totals of a run. */
 import type { FaultRates } from './faults.js';
 import { printAction } from './plan.js';
 import type { Report } from './run.js';
@@ -6,10 +6,10 @@ import type { Shrunk } from './shrink.js';
 
 export const replayCommand = ({ seed, scenario }: Pick<Report, 'seed' | 'scenario'>): string => `npm run simulate -- --scenario ${scenario} --seed ${seed}`;
 
-/** Lines of a shrunk world's log that are still read. */
+/** How many lines of a shrunk world's log are printed, the last ones. */
 const LINES_MAX = 120;
 
-/** What happened to the operation, and to devices and contexts as a whole. */
+/** The log lines about the operation, and about devices and contexts as a whole. */
 function relevant({ lines }: Report, op: string): readonly string[] {
   const about = lines.filter((line) => (op !== '' && line.includes(op)) || !/\["pay",| (update|lock|read|send|scan|hook|reconcile)$/.test(line));
   return about.slice(-LINES_MAX);
@@ -42,7 +42,7 @@ export class Totals {
   readonly struck = new Map<string, number>();
   readonly outcomes = new Map<string, number>();
   readonly aparts = new Map<string, number>();
-  /** Which checkers complained. */
+  /** How often each checker complained. */
   readonly checkers = new Map<string, number>();
   /** Operations in the worlds of each scenario. */
   readonly scenarios = new Map<string, { operations: number; aparts: Map<string, number> }>();
@@ -109,7 +109,7 @@ export class Totals {
     ].join('\n');
   }
 
-  /** The cases that are counted apart, each with its rate where it can happen. */
+  /** The cases that are counted apart: for each scenario in which a case happened, how many operations it concerned. */
   #apart(): string[] {
     const rows: [string, string][] = [];
     for (const [kind, all] of [...this.aparts].sort((a, b) => b[1] - a[1])) {

@@ -1,4 +1,4 @@
-/** Everything that a world leaves to chance is drawn here, from one 32-bit seed. */
+/** The source of all chance in a world, from one 32-bit seed. */
 import { seededRandom } from '../../src/testing/seeded-random.js';
 
 /** FNV-1a with a final avalanche (MurmurHash3's), so that neighbouring labels have nothing in common. */
@@ -26,8 +26,8 @@ export class Random {
   }
 
   /**
-   * A source of its own for what is named by `labels`. What is drawn for one thing never depends on what was drawn for
-   * another, so a schedule can lose an operation while the others keep their fates: without that nothing could be shrunk.
+   * A separate source for what `labels` name. What is drawn for one thing never depends on what was drawn for another, so a schedule can
+   * lose one operation while the others keep their fates. Shrinking needs that.
    */
   of(...labels: readonly (string | number)[]): Random {
     return new Random(mix(this.seed, ...labels));
@@ -51,7 +51,7 @@ export class Random {
     return from[Math.floor(this.#next() * from.length)] as T;
   }
 
-  /** Times between things that happen independently of one another. */
+  /** A time between two independent events, exponentially distributed. */
   exponential(mean: number): number {
     return Math.ceil(-Math.log(1 - this.#next()) * mean);
   }

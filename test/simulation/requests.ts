@@ -1,4 +1,4 @@
-/** What a button sends: where to, by which method, and which bytes. */
+/** What a button sends: to which address, by which method, and which bytes. */
 import { hash } from 'node:crypto';
 import type { OpFacts } from './facts.js';
 import type { ServerOptions } from './families.js';
@@ -8,26 +8,26 @@ import type { ClientOptions } from './scenario.js';
 export interface Endpoint {
   readonly url: string;
   readonly method: 'POST' | 'PUT' | 'DELETE';
-  /** The headers in which this endpoint looks for the key; none: its client sends none there. */
+  /** The headers in which this endpoint looks for the key. If there are none, the client sends no key there. */
   readonly headers: readonly string[];
-  /** A server of its own behind this address. @default the world's */
+  /** The server behind this address. @default the world's */
   readonly server?: ServerOptions | undefined;
 }
 
 export const endpoint = (url: string, more: Partial<Endpoint> = {}): Endpoint => ({ url, method: 'POST', headers: ['idempotency-key'], ...more });
 
-/** Where the button of most worlds leads. */
+/** The endpoint of most worlds. */
 export const PAY = endpoint('https://shop.example/pay');
 
-/** The same where its client knows that keys are of no use. */
+/** The same endpoint for a client that knows that the server ignores keys. */
 export const KEYLESS = endpoint(PAY.url, { headers: [] });
 
-/** What the client was given to send. */
+/** The content that the app gave the client to send. */
 export interface Content {
   readonly op: OpFacts;
   readonly payload: number;
   readonly text: string;
-  /** What differs from call to call, and does not count. */
+  /** A part of the body that differs from call to call, and that the app's `fingerprint` leaves out. */
   readonly stamp?: number | undefined;
 }
 
@@ -37,14 +37,14 @@ const sha256 = (data: string): string => hash('sha256', data, 'hex');
 export class Requests {
   readonly #endpoints: readonly Endpoint[];
   readonly #contents = new Map<string, Content>();
-  /** Operations without a name of their own, by the label of their records. */
+  /** Operations that the client names by their content, by the label of their records. */
   readonly #labels = new Map<string, OpFacts>();
 
   constructor({ endpoints = [PAY] }: Pick<ClientOptions, 'endpoints'>) {
     this.#endpoints = endpoints;
   }
 
-  /** Another payload may lead to another endpoint: another way to pay, a failover origin. */
+  /** Another payload may go to another endpoint: another way to pay, or a failover origin. */
   endpoint(payload: number): Endpoint {
     return this.#endpoints[(payload - 1) % this.#endpoints.length] as Endpoint;
   }
@@ -66,7 +66,7 @@ export class Requests {
     return body;
   }
 
-  /** The name as the client has it: that of an operation by content is made of its payload. */
+  /** The name under which the client has the operation. With `once: true` it is made of the payload. */
   nameOf(op: OpFacts): readonly (string | number)[] {
     if (!op.byContent) return op.name;
     const payload = op.name[2] as number;
@@ -85,7 +85,7 @@ export class Requests {
     return known;
   }
 
-  /** Of a record whose label is made of what is sent. */
+  /** The operation of a record whose label is made of its content. */
   labelled(label: string): OpFacts | undefined {
     return this.#labels.get(label);
   }

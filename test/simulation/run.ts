@@ -11,7 +11,7 @@ import type { Scenario, WorldOptions } from './scenario.js';
 import { simulateSignals } from './signals.js';
 import { World } from './world.js';
 
-/** What of a world may be left out while a failure is shrunk. */
+/** What to play instead of what the seed draws: shrinking plays fewer actions, and leaves out kinds of faults. */
 export interface Less {
   readonly plan?: readonly Action[] | undefined;
   readonly without?: readonly (keyof FaultRates)[] | undefined;
@@ -53,11 +53,11 @@ export async function run(scenario: Scenario, seed: number, { plan, without = []
   const world = new World(random.seed, options, { tracing: tracing ?? false, ...(checkers ? { checkers } : {}) });
   const app = new App(world);
   const actions = plan ?? options.plan ?? planOf(random.of('plan'), world.slots.length, options.workload);
-  // A rejection that nobody handles is a page's error report; here it ends the run, with its seed.
+  // In a page, an unhandled rejection goes to the error report. Here it is a violation, with its seed.
   const unhandled = (error: unknown): void =>
     world.books.violate('outcome-is-true', undefined, `a rejection that nobody handles: ${String((error as Error)?.stack ?? error)}`);
   process.on('unhandledRejection', unhandled);
-  // Stacks of errors that are all expected cost a tenth of a world.
+  // Stack traces of expected errors cost a tenth of a world's time.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = tracing ? stackTraceLimit : 0;
   const nativeSignals = simulateSignals();

@@ -1,4 +1,4 @@
-/** A scenario: a workload and the faults it meets, in the shape of FoundationDB's tests. */
+/** A scenario: a workload and the faults that it meets, in the shape of FoundationDB's tests. */
 import type { OnceOptions } from '../../src/option-types.js';
 import type { ContextKind } from './context.js';
 import type { DeviceOptions } from './device.js';
@@ -10,70 +10,70 @@ import type { Action, Workload } from './plan.js';
 import type { Random } from './random.js';
 import type { Endpoint } from './requests.js';
 
-/** What a client is set up with as it is. */
+/** Client options that are passed on as they are. */
 export const OWN_OPTIONS = ['limits', 'whenChanged', 'whenBusy', 'durability', 'keep', 'retry', 'dialect', 'accepted', 'repeat'] as const;
 
 export interface ClientOptions extends Pick<OnceOptions, (typeof OWN_OPTIONS)[number]> {
-  /** Not random: given by the app. */
+  /** How keys are made: at random by the client, or derived or given by the app. */
   readonly keys?: 'random' | 'derived' | 'literal' | undefined;
   /** The app can ask its server what became of an operation; by key, it asks only the server that knows that key. */
   readonly reconciles?: boolean | 'by-key' | undefined;
-  /** It signs every attempt in a `headers` hook. */
+  /** The app signs every attempt in a `headers` hook. */
   readonly hooks?: boolean | undefined;
-  /** … and in a hook `around` it, which may fail when the answer is there. */
+  /** The app also has a hook `around` each attempt, which may fail when the answer is there. */
   readonly around?: boolean | undefined;
   readonly followsRedirects?: boolean | undefined;
   /**
-   * It uses a provider's SDK in `run`, not `fetch`, and gives what can be stored, the answer itself, or what can be stored nowhere.
-   * `children`: it makes two calls, under keys made of its own.
+   * The app uses a provider's SDK in `run`, not `fetch`. The result is a value that can be stored, the response itself, or a function,
+   * which can be stored nowhere. `children`: the function makes two requests, under child keys.
    */
   readonly runs?: 'value' | 'response' | 'function' | 'children' | undefined;
-  /** … and presses another button in the middle. */
+  /** The function of the `run` makes another named call in the middle. */
   readonly nests?: boolean | undefined;
-  /** Its calls have no names. */
+  /** The calls have no names. */
   readonly unnamed?: boolean | undefined;
-  /** Its calls are named by what they send: `once: true`. */
+  /** The calls are named by their content: `once: true`. */
   readonly byContent?: boolean | undefined;
-  /** Where its button leads: the first payload to the first of these, an edited one to the next. @default one endpoint */
+  /** The endpoints of the button: the first payload goes to the first one, an edited payload to the next. @default one endpoint */
   readonly endpoints?: readonly Endpoint[] | undefined;
-  /** Every other call goes through a client that was extended with these. */
+  /** About every other call goes through a second client, which is extended with these options. */
   readonly other?: Partial<OnceOptions> | undefined;
-  /** It reads the answers of its server in a `verdict` hook. */
+  /** The app reads answers of its server in a `verdict` hook. */
   readonly reads?: boolean | undefined;
-  /** Its bodies bear the time, and its `fingerprint` picks what counts. */
+  /** The bodies differ from press to press, and the app's `fingerprint` picks the part that counts. */
   readonly picks?: boolean | undefined;
-  /** What bodies are. @default text */
+  /** The type of the bodies. @default text */
   readonly bodies?: 'bytes' | 'stream' | undefined;
-  /** Every other press comes with a consent for so long, ms; and whoever goes through all that is pending is a worker without a page. */
+  /** About every other press has a consent for this long, ms; and `resume` of everything is that of a worker without a page. */
   readonly consentMs?: number | undefined;
 }
 
 export interface WorldOptions {
-  /** The scenarios that it is made of, if there are several. */
+  /** The scenarios that were combined, if there are several. */
   readonly madeOf?: readonly string[] | undefined;
-  /** Which contexts there are: each entry a device with its slots. */
+  /** The contexts of the world: each entry is a device with its slots. */
   readonly devices: readonly (DeviceOptions & { readonly slots: readonly ContextKind[] })[];
-  /** All devices reach one store: a database of many machines. */
+  /** All devices share one store: a database of many machines. */
   readonly sharedStore?: boolean | undefined;
   /** Pages show the state of each operation. */
   readonly screens?: boolean | undefined;
-  /** Everybody begins as a guest; whoever logs in takes along what is open. */
+  /** Each user begins as a guest. A log-in moves the guest's unsettled operations. */
   readonly guests?: boolean | undefined;
   readonly server: ServerOptions;
   readonly client: ClientOptions;
-  /** What a later release of the app is set up with: every restart brings it. */
+  /** The client options of the next release of the app, which every restart brings. */
   readonly laterClient?: ClientOptions | undefined;
   readonly faults: FaultRates;
   readonly workload: Workload;
-  /** Instead of a drawn one. */
+  /** The plan to play in place of a drawn one. */
   readonly plan?: readonly Action[] | undefined;
-  /** The fate of an operation's n-th send (from 0), where it is not left to chance. */
+  /** The fate of the n-th request (from 0) of an operation, if it is not left to chance. */
   readonly script?: ((op: OpFacts, n: number) => Fate | undefined) | undefined;
 }
 
 export interface Scenario {
   readonly name: string;
-  /** What it is about, in one sentence. */
+  /** What the scenario is about, in one sentence. */
   readonly says: string;
   readonly options: (random: Random, seed: number) => WorldOptions;
 }

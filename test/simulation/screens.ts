@@ -1,4 +1,4 @@
-/** The screens of a page: one for each button. What they show goes into the books. */
+/** The screens of a page, one for each button. What they show goes into the ledger. */
 import { type Operation, operation } from '../../src/entries/index.js';
 import type { Context } from './context.js';
 import type { World } from './world.js';
@@ -27,7 +27,7 @@ export class Screens {
     });
   }
 
-  /** It shows how an operation ended: a word like any other. */
+  /** Records the end that a screen shows. The checkers treat it like an end that a caller was told. */
   #says(name: number, state: Operation['state']): void {
     const world = this.#world;
     const { id, device } = this.#context;

@@ -1,4 +1,4 @@
-/** A payment provider's SDK, as an app uses it in `run`: it sends by itself, under the key that it is given. */
+/** A payment provider's SDK, as an app uses it in `run`: the SDK sends requests itself, under the key that it is given. */
 import { type Attempt, run } from '../../src/entries/index.js';
 import type { OperationOptions, RunOptions } from '../../src/option-types.js';
 import type { Context } from './context.js';
@@ -7,7 +7,7 @@ import { PAY } from './requests.js';
 import { DECLINED } from './words.js';
 import type { World } from './world.js';
 
-/** What the SDK throws. */
+/** The error that the SDK throws. */
 class ProviderError extends Error {
   readonly status: number;
   readonly code: string | undefined;
@@ -21,7 +21,7 @@ class ProviderError extends Error {
   }
 }
 
-/** What the provider declines with, as its documents say. */
+/** The codes with which the provider declines, as its documentation lists them. */
 const DECLINED_WITH = new Set(DECLINED.map(({ body }) => codeIn(body)));
 
 function codeIn(body: string | null): string | undefined {
@@ -34,14 +34,14 @@ function codeIn(body: string | null): string | undefined {
 
 const isPage = ({ headers, redirected }: Response): boolean => /html/.test(headers.get('content-type') ?? '') || redirected;
 
-/** What the app makes of it: only a refusal that can't be anything else is one. `run` can't know which answer is a login page. */
+/** The app's verdict: only a refusal that cannot be anything else counts as one. `run` itself cannot know which answer is a login page. */
 const verdict: NonNullable<RunOptions<unknown>['verdict']> = (end) => {
   if ((end.keys ?? 0) > 1 && 'error' in end) return 'ambiguous';
   if ('value' in end) return typeof end.value === 'object' && isPage(end.value as Response) ? 'ambiguous' : undefined;
   if (!(end.error instanceof ProviderError)) return undefined;
   const { status, code, replayed } = end.error;
   if (code !== undefined && DECLINED_WITH.has(code)) return replayed ? 'rejected-for-good' : 'rejected';
-  // Whatever stands in front of the provider says nothing of a copy that the browser sent before.
+  // An answer from in front of the provider says nothing about a copy that the browser sent before.
   return status === 409 ? 'in-progress' : 'ambiguous';
 };
 
@@ -51,7 +51,7 @@ export function runSdk(
   { op, payload }: Call,
   { signal, ...init }: RequestInit,
   options: Pick<OperationOptions, 'key' | 'limits' | 'onOutcome'>,
-  /** What its function does after the first of its calls. */
+  /** What the function does after its first request. */
   between?: () => Promise<unknown>,
 ): Promise<unknown> {
   const provider = async (key: string, ended: AbortSignal, part?: string): Promise<unknown> => {

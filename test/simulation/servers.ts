@@ -1,4 +1,4 @@
-/** A model server of each family. It answers copies of requests; its effect log is the truth. */
+/** A model server of any family. It answers copies of requests. Its log of effects is the truth. */
 import { type Answer, answer, html } from './answers.js';
 import type { Apart, Effect, Layer, OpFacts, Send } from './facts.js';
 import type { ServerOptions } from './families.js';
@@ -7,7 +7,7 @@ import type { Endpoint } from './requests.js';
 import { atWork, BROKEN, DECLINED, frontRefusal, GONE, gateway, isDone, MISMATCH, pollRefusal } from './words.js';
 import type { World } from './world.js';
 
-/** Work behind a 202, which its server does not lose. */
+/** Work behind a 202. The server does not lose it. */
 interface Job {
   readonly op: OpFacts;
   readonly account: string;
@@ -20,7 +20,7 @@ export interface Copy {
   readonly payload: number;
   readonly opText: string;
   readonly random: Random;
-  /** What the front answers to this copy, by script. */
+  /** The scripted answer of something in front of the server to this copy. */
   readonly front?: Answer | undefined;
   readonly dies?: boolean | undefined;
   readonly reply: (answer: Answer, layer: Layer) => void;
@@ -34,7 +34,7 @@ interface Entry {
   state: 'working' | 'done' | 'stuck';
   answer: Answer | undefined;
   layer: Layer;
-  /** When a lock that nobody holds any more frees itself. */
+  /** When the lock of a server that died releases itself. */
   freeAt: number;
   readonly held: Copy[];
 }
@@ -46,13 +46,13 @@ export class Server {
   readonly options: ServerOptions;
   readonly effects: Effect[] = [];
   readonly #world: World;
-  /** Where its jobs can be asked after. */
+  /** The path below which the links to its jobs lie. */
   readonly #jobsAt: string;
   readonly #entries = new Map<string, Entry>();
   /** Keys that were ever executed. */
   readonly #executed = new Set<string>();
   readonly #jobs: Job[] = [];
-  /** Answers as their replays, by the first one. */
+  /** The replay of each answer, by the first answer. */
   readonly #replays = new Map<Answer, Answer>();
   #boot = 0;
 
@@ -62,7 +62,7 @@ export class Server {
     this.#jobsAt = `/jobs/${number}/`;
   }
 
-  /** Killed and started again: what was worked on is gone, keys and answers are kept. */
+  /** The server is killed and started again: work in progress is lost, keys and answers are kept. */
   restart(): void {
     this.#boot++;
     for (const [key, entry] of this.#entries) {
@@ -81,7 +81,7 @@ export class Server {
       );
   }
 
-  /** What answers in front of the key layer, if anything does. */
+  /** The answer from in front of the key layer, if something there answers. */
   #front({ random, send }: Copy): Answer | undefined {
     const { faults } = this.#world;
     const { op } = send.key;
@@ -89,19 +89,19 @@ export class Server {
     if (faults.hits(random, 'frontBreaks')) return gateway(random);
     if (faults.hits(random, 'loginPage')) return html(200, random.chance(0.5));
     if (faults.hits(random, 'redirected')) return answer(302, null, { location: '/login' });
-    // Most checks of an application see that it is done already; now and then one does not.
+    // If the operation was done elsewhere, most checks of the application notice it; sometimes one does not.
     if (op.elsewhere && random.chance(0.7)) return isDone('done-elsewhere', send.key.key);
     const executed = [...op.keys.values()].some((key) => key.effects.length);
     return executed && faults.hits(random, 'frontKnows') ? GONE : undefined;
   }
 
-  /** It executed this key, and its window is over. */
+  /** The server has an answer for this key, and the key window is over. */
   forgets(account: string, key: string, at: Endpoint): boolean {
     const entry = this.#entries.get(this.#id(account, key, at));
     return entry?.state === 'done' && this.#world.time.now - entry.at >= this.options.windowMs;
   }
 
-  /** Within what a key counts. */
+  /** The key with the scope in which the server counts it: account, origin, endpoint, method. */
   #id(account: string, key: string, { url, method }: Endpoint): string {
     const { anyAccount, scope = [] } = this.options;
     const { origin } = new URL(url);
@@ -137,7 +137,7 @@ export class Server {
     }
   }
 
-  /** Work that is queued survives restarts; when its server dies at it, another one takes it up. */
+  /** Answers 202 and queues the work. Queued work survives restarts; if its server dies, another one takes it up later. */
   #accept(copy: Copy, entry: Entry, id: string): void {
     const { faults, time } = this.#world;
     const { random } = copy;
@@ -160,19 +160,19 @@ export class Server {
     });
   }
 
-  /** Whether this link is one of its own. */
+  /** Whether this link leads to a job of this server. */
   holds(url: string): boolean {
     return url.includes(this.#jobsAt);
   }
 
-  /** What is found at a link; in front of it stands the same as in front of everything. */
+  /** The answer at the link to a job. What may answer in front of the server may answer here too. */
   ask(url: string, account: string, random: Random): Answer {
     const { faults } = this.#world;
     if (faults.hits(random, 'frontRefuses')) return pollRefusal(random);
     if (faults.hits(random, 'frontBreaks')) return gateway(random);
     if (faults.hits(random, 'loginPage')) return html(200, random.chance(0.5));
     const job = this.#jobs[Number(url.slice(url.lastIndexOf('/') + 1))];
-    // Another one's session sees nothing of it.
+    // The session of another user cannot see the job.
     if (!job || job.account !== account) return answer(404, { code: 'no_such_job' });
     if (!job.end) return answer(202, { state: 'running' }, { 'retry-after': '3' });
     return answer(200, { [random.pick(['state', 'status'])]: job.end === 'failed' ? (this.options.failedWord ?? 'failed') : 'done' });
@@ -198,7 +198,7 @@ export class Server {
     const early = entry.state === 'done' && this.#world.faults.hits(copy.random, 'forgetsEarly');
     if (!over && !early) return entry;
     this.#entries.delete(id);
-    // A refusal that it had promised to keep counts as much as an effect.
+    // Forgetting a refusal that the server had promised to keep is as bad as forgetting an effect.
     if (entry.state === 'done' || this.#executed.has(id)) copy.send.key.forgotten = early ? 'key-forgotten-early' : whyLate(copy.send);
     return undefined;
   }
@@ -214,7 +214,8 @@ export class Server {
 
   #busy(entry: Entry, copy: Copy): void {
     const { busy } = this.options;
-    // A 202 to a first attempt is the answer to it. Whoever says it of another copy, says it to no client that may send copies unseen.
+    // A client takes a 202 to a first attempt for the answer to it. A server that answers duplicates with 202 must not do so if the client may send
+    // copies unseen.
     const said = busy === '202' && copy.send.key.sends.some(({ copies }) => copies > 1) ? '409-retry-after' : busy;
     if (said === 'held-open' && entry.state === 'working') entry.held.push(copy);
     else copy.reply(atWork(said, copy.random), 'busy');
@@ -226,7 +227,7 @@ export class Server {
     const boot = this.#boot;
     const stuck = faults.hits(random, 'dies') || copy.dies === true;
     const crash = faults.hits(random, 'crashesBefore') ? 'before' : faults.hits(random, 'crashesAfter') ? 'after' : undefined;
-    // Whoever was charged is charged the fee.
+    // Only the first part can be declined: once the customer was charged, the fee is not refused.
     const first = copy.send.key.op.parts.indexOf(copy.send.part ?? '') < 1;
     const declined = (faults.hits(random, 'declines', copy.send) || this.declines(copy.opText, copy.payload)) && first;
     time.after(random.int(...this.options.workMs), () => {
@@ -248,19 +249,22 @@ export class Server {
     return streamsMs ? { ...said, streamsMs } : said;
   }
 
-  /** The same for the same request. */
+  /** The same request always gets the same refusal. */
   #refusal({ opText, payload }: Copy): Answer {
     return DECLINED[mix(this.#world.seed, 'refusal', opText, payload) % DECLINED.length] as Answer;
   }
 
-  /** Killed at work: no effect, no answer, and a lock that frees itself some time later. */
+  /** The server is killed at work: no effect, no answer, and a lock that releases itself some time later. */
   #die(copy: Copy, entry: Entry | undefined): void {
     if (entry) Object.assign(entry, { state: 'stuck', freeAt: this.#world.time.now + LOCK_MS });
     for (const held of entry?.held.splice(0) ?? []) held.lost();
     copy.lost();
   }
 
-  /** `kept`: what the key is answered with from now on; absent when the key is free again. */
+  /**
+   * Ends the work on a copy. `kept`: the server keeps the answer for the key, on behalf of this layer; absent if the key is free again.
+   * `instead`: what the caller hears in place of the answer.
+   */
   #end(copy: Copy, entry: Entry | undefined, id: string, said: Answer, kept: Layer | undefined, instead?: Answer): void {
     const held = entry?.held.splice(0) ?? [];
     if (entry && kept) Object.assign(entry, { state: 'done', answer: said, layer: kept });
@@ -269,13 +273,13 @@ export class Server {
     for (const one of held) this.#behindFront(one);
   }
 
-  /** Whether this payload is declined whenever it is tried. */
+  /** Whether this payload is always declined. */
   declines(opText: string, payload: number): boolean {
     return mix(this.#world.seed, opText, payload) / 2 ** 32 < this.options.declined;
   }
 }
 
-/** Why a key met its server past the window; `undefined`: the clock that counts said so, and it was sent all the same. */
+/** Why the server had forgotten a key that arrived. `undefined`: the client sent it past the window by the clock that counts, which is the client's fault. */
 function whyLate({ wall, key, lateByTrueTime }: Send): Apart | undefined {
   if (wall >= key.windowEndsAt) return undefined;
   return lateByTrueTime ? 'clock-lied' : 'copy-outlived-window';

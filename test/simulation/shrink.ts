@@ -1,10 +1,10 @@
-/** Makes a failing world small: the fewest actions and kinds of faults with which the same checker still complains. */
+/** Shrinks a failing world to the fewest actions and kinds of faults with which the same checker still complains. */
 import type { FaultRates } from './faults.js';
 import type { Action } from './plan.js';
 import { type Report, run } from './run.js';
 import type { Scenario } from './scenario.js';
 
-/** Worlds that a shrink may run, and how long: a smaller schedule is not worth more. */
+/** Limits on the worlds that a shrink runs and on its time: a smaller schedule is not worth more. */
 const RUNS_MAX = 400;
 const MS_MAX = 15_000;
 
@@ -39,7 +39,7 @@ export async function shrink(scenario: Scenario, failing: Report): Promise<Shrun
   for (const name of Object.keys(failing.options.faults) as (keyof FaultRates)[]) {
     if (!/MsMax$/.test(name) && (await fails(plan, [...without, name]))) without = [...without, name];
   }
-  // What a fault stood in the way of may now go, too.
+  // Without these faults, further actions may turn out to be unnecessary.
   for (let at = 0; at < plan.length; ) {
     const less = plan.filter((_, index) => index !== at);
     if (await fails(less, without)) plan = less;

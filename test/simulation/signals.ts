@@ -1,4 +1,4 @@
-/** Abort signals that cost little: Node's own are a tenth of a world, and most of that is the machinery of its events. */
+/** Cheap abort signals. Node's own cost a tenth of a world's time, most of it for their event machinery. */
 
 type Listener = () => void;
 
@@ -8,7 +8,7 @@ class SimulatedSignal {
   readonly #listeners = new Set<Listener>();
 
   addEventListener(_: 'abort', listener: Listener): void {
-    // One that has aborted never does so again.
+    // An aborted signal never aborts again.
     if (!this.aborted) this.#listeners.add(listener);
   }
 
@@ -16,7 +16,7 @@ class SimulatedSignal {
     this.#listeners.delete(listener);
   }
 
-  /** In the order in which they came; one that another listener removes is not called. */
+  /** Calls the listeners in the order in which they were added. A listener that an earlier one removes is not called. */
   abort(reason: unknown): void {
     if (this.aborted) return;
     this.aborted = true;
@@ -34,7 +34,7 @@ class SimulatedController {
   }
 }
 
-/** The engine, the app and the network of a world use these until what is returned is called. */
+/** Replaces the global `AbortController`, for the engine, the app and the network of a world, until the returned function is called. */
 export function simulateSignals(): () => void {
   const { AbortController: native } = globalThis;
   globalThis.AbortController = SimulatedController as unknown as typeof AbortController;

@@ -1,7 +1,7 @@
 /**
- * Goal: what docs/simulation.md lists holds under any mix of faults. Method: worlds drawn from a seed (contexts, stores, a network, a
- * server of each family), run on a virtual clock; the server's log of effects is the truth, and one checker per promise
- * compares. A failure prints its seed, a shrunk schedule and the command that replays it.
+ * Goal: what docs/simulation.md lists holds under any mix of faults. Method: each seed draws a world (contexts, stores, a network, a server
+ * of one family), which runs on a virtual clock. The server's log of effects is the truth, and one checker for each promise compares it
+ * with what callers were told. A failure prints its seed, a shrunk schedule and the command that replays it.
  */
 import { describe, expect, test } from 'vitest';
 import { checkers } from './checkers/index.js';
@@ -14,11 +14,14 @@ import seeds from './seeds.json' with { type: 'json' };
 import { shrink } from './shrink.js';
 
 /**
- * Five of six breaks in `test/explore/breaks.json` show within 4,000 operations, whatever the seed, and the others not reliably within
- * 10,000: those are for the exploration and for `npm run simulate`.
+ * Five of six breaks in `test/explore/breaks.json` show within 4,000 operations, whatever the seed. The others do not show reliably within
+ * 10,000: the exploration and `npm run simulate` find those.
  */
 const FRESH_OPERATIONS = 5000;
-/** A storm in which a fault never strikes proves nothing about it: it goes on until each has, for twice as long at most. */
+/**
+ * The faults that must have struck: a run in which a fault never strikes proves nothing about it. The run goes on until each has struck,
+ * for twice as many operations at most.
+ */
 const STRIKE = [
   'requestLost',
   'responseLost',
@@ -72,7 +75,7 @@ test('one seed decides everything', async () => {
   expect(twice[0]?.lines).toEqual(twice[1]?.lines);
 });
 
-test('a seed without a scenario is asked for one, and plays none in its place', () => {
+test('a seed without a known scenario is refused with the list of scenarios', () => {
   expect(() => scenarioNamed(undefined)).toThrow(/^name the scenario of this seed with --scenario; there are .*\bcheckout\b/);
   expect(() => scenarioNamed('chekout')).toThrow(/^there is no scenario "chekout"; there are .*\bcheckout\b/);
 });
@@ -89,7 +92,7 @@ describe('a context that dies at any await', slow, () => {
       if (!report.struck.has('killed')) break;
       awaits++;
     }
-    // Fewer would mean that it died nowhere near its end.
+    // Fewer awaits would mean that the context never died near the end of its call.
     expect(awaits).toBeGreaterThan(10);
   });
 });
@@ -102,7 +105,7 @@ describe('fresh seeds', { timeout: 3 * slow.timeout }, () => {
       operations: 2 * FRESH_OPERATIONS,
       base,
       failed: async (report, scenario) => void failures.push(await failure(report, scenario)),
-      // One failure in full says more than ten.
+      // One complete failure says more than ten.
       enough: ({ sums, struck }) => failures.length > 0 || (sums.operations >= FRESH_OPERATIONS && STRIKE.every((fault) => struck.has(fault))),
     });
     expect(failures.join('\n\n')).toBe('');

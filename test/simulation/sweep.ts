@@ -1,4 +1,4 @@
-/** One run of `resume(once)` through all that is pending, a few at a time; or of `resumeInBackground(once)` through what was agreed to. */
+/** One run of `resume(once)` through all pending operations, a few at a time, or of `resumeInBackground(once)` through those with a consent. */
 import { type Resumed, resume, resumeInBackground, subscribe } from '../../src/entries/index.js';
 import type { Context } from './context.js';
 import type { Call, OpFacts } from './facts.js';
@@ -6,15 +6,15 @@ import type { Call, OpFacts } from './facts.js';
 export interface Sweeping {
   readonly concurrency: number;
   readonly signal: AbortSignal | undefined;
-  /** After so many it wants no more. */
+  /** After this many results the app stops listening. */
   readonly takes: number;
   readonly inBackground?: boolean;
 }
 
 export class Sweep {
-  /** What it drives, or has driven, as far as the outside can see. */
+  /** The calls of this run that its attempts on the wire have shown: under way, or ended. */
   readonly calls = new Map<OpFacts, Call>();
-  /** More at a time than it was allowed. */
+  /** The most operations that it drove at the same time. */
   most = 0;
   readonly #begin: (op: OpFacts) => Call;
 
@@ -22,7 +22,7 @@ export class Sweep {
     this.#begin = begin;
   }
 
-  /** The call that an attempt belongs to which nobody else in this context wants. */
+  /** The call of this run to which an attempt belongs that no other call of the context explains. */
   callFor(op: OpFacts): Call {
     const known = this.calls.get(op);
     if (known && !known.told) return known;
@@ -32,15 +32,15 @@ export class Sweep {
     return call;
   }
 
-  /** Begun, as far as the wire shows, and not heard of again. */
+  /** Calls of this run whose attempts were seen on the wire, and whose ends were not told yet. */
   open(): Call[] {
     return [...this.calls.values()].filter((call) => !call.told);
   }
 
-  /** Whether it came to the end of the list. */
+  /** Resolves with whether it came to the end of the list. */
   async run(context: Context, { concurrency, signal, takes, inBackground }: Sweeping, heard: (one: Resumed) => void): Promise<boolean> {
     if (inBackground) {
-      // Each word is told when it falls; the promise has none.
+      // Takes each outcome from its event, because the promise resolves with none.
       const stop = subscribe(context.once, (event) => {
         const driven = [...this.calls].some(([op, call]) => !call.told && op.keys.has(event.key));
         if ('outcome' in event && driven) heard({ name: event.operation ?? [], outcome: event.outcome, response: undefined });

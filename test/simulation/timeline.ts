@@ -7,7 +7,7 @@ export class Runaway extends Error {}
 export class Timeline {
   fired = 0;
   readonly #limit: number;
-  /** All that is asynchronous in the world ends in a timer or a microtask, and Node runs every microtask before the next immediate. */
+  /** Everything asynchronous in the world waits for a timer or a microtask, and Node runs every microtask before the next immediate. */
   readonly #clock = virtualClock({ start: 0, settle: () => new Promise((rested) => setImmediate(rested)) });
 
   constructor(limit: number) {
@@ -19,7 +19,7 @@ export class Timeline {
     return this.#clock.now();
   }
 
-  /** The result calls it off. */
+  /** Returns a function that cancels the timer. */
   after(ms: number, fire: () => void): () => void {
     return this.#clock.timer(ms, () => {
       if (++this.fired > this.#limit) throw new Runaway(`no rest after ${this.#limit} events`);
@@ -27,7 +27,7 @@ export class Timeline {
     });
   }
 
-  /** Lets everything happen until `until`. */
+  /** Runs all events up to the time `until`. */
   async run(until: number): Promise<void> {
     if (until === Number.POSITIVE_INFINITY) await this.#clock.runAll(this.#limit);
     else await this.#clock.advanceTo(until);

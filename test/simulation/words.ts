@@ -1,11 +1,11 @@
-/** What servers, and what stands in front of them, say: answers in the words of those that there are. */
+/** The answers of servers, and of whatever stands in front of them, in words that real servers use. */
 import { type Answer, aboutKey, answer } from './answers.js';
 import type { ServerOptions } from './families.js';
 import type { Random } from './random.js';
 
 const RETRY_AFTER = { 'retry-after': '1' };
 
-/** An earlier copy of the same key is at work. Each of these stands in some server's code. */
+/** Messages of servers that are still working on an earlier copy with the same key. Each is in the code of some real server. */
 const AT_WORK: readonly string[] = [
   'Another request with this Idempotency-Key is running',
   'Another request with the same idempotency key is currently executing',
@@ -17,7 +17,7 @@ const AT_WORK: readonly string[] = [
 ];
 const IN_USE = { error: 'idempotency_key_in_use', message: 'another request with this idempotency key is being processed' };
 
-/** What a copy is told while another one of its key is worked on. */
+/** What a copy is answered while the server works on another copy with the same key. */
 export function atWork(busy: ServerOptions['busy'], random: Random): Answer {
   if (busy === '429') return answer(429, { message: 'Duplicate request detected' }, random.chance(0.5) ? RETRY_AFTER : {});
   if (busy === '202') return answer(202, { status: 'already processing' });
@@ -26,14 +26,14 @@ export function atWork(busy: ServerOptions['busy'], random: Random): Answer {
   return aboutKey(409, AT_WORK[5] as string, RETRY_AFTER);
 }
 
-/** Its words may be problem details, a message, or plain text. */
+/** The words come as problem details, as a message, or as the detail of an error. */
 function said(status: number, words: string, random: Random): Answer {
   const form = random.int(0, 2);
   if (form === 0) return aboutKey(status, words, RETRY_AFTER);
   return form === 1 ? answer(status, { message: words }, RETRY_AFTER) : answer(status, { error: 'conflict', detail: words }, RETRY_AFTER);
 }
 
-/** What a key is told that is done, by a server that keeps no answers. */
+/** The answer to a key that is done, from a server that keeps no answers. */
 export const isDone = (done: 'done-elsewhere' | '429', key: string): Answer =>
   done === '429'
     ? answer(429, { message: 'Duplicate request detected' })
@@ -46,7 +46,7 @@ export const MISMATCH = {
 
 export const BROKEN = answer(500, { error: 'internal' });
 
-/** Refusals of the application's own, behind its key layer. */
+/** Refusals by the application itself, behind its key layer. */
 export const DECLINED: readonly Answer[] = [
   answer(402, { code: 'card_declined' }),
   answer(402, { code: 'insufficient_funds' }),
@@ -55,7 +55,7 @@ export const DECLINED: readonly Answer[] = [
   answer(409, { code: 'version_conflict' }),
 ];
 
-/** What load balancers, sessions and limits refuse, and no application behind its key layer does. */
+/** Statuses with which load balancers, sessions and rate limits refuse. An application behind its key layer never uses them. */
 const IN_FRONT = [401, 401, 401, 403, 403, 404, 405, 407, 413, 415, 421, 425, 428, 429, 429, 429, 431, 451, 501, 505];
 
 export function frontRefusal(random: Random): Answer {
@@ -63,7 +63,7 @@ export function frontRefusal(random: Random): Answer {
   return answer(status, { code: 'refused_in_front' }, status === 429 && random.chance(0.5) ? RETRY_AFTER : {});
 }
 
-/** Once it is done, its address is gone: the cart, the basket, the thing that was deleted. */
+/** The answer after the effect: the cart, or the thing that was deleted, is no longer there. */
 export const GONE = answer(404, { code: 'cart_empty' });
 
 export const pollRefusal = (random: Random): Answer => answer(random.pick([401, 404, 429]), { code: 'refused_in_front' });

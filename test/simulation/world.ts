@@ -16,11 +16,11 @@ import type { ClientOptions, WorldOptions } from './scenario.js';
 import { Server } from './servers.js';
 import { Timeline } from './timeline.js';
 
-/** Far more than any world of a sensible size needs. */
+/** Many more events than a world of a sensible size needs. */
 const EVENTS_MAX = 3_000_000;
 const LOG_LINES_MAX = 4000;
 export const USERS = ['alice', 'bob'] as const;
-/** Who the first of them is until the log-in. */
+/** The first user is this guest until the log-in. */
 export const GUEST = 'guest';
 const USER_BY_NS = new Map([...USERS, GUEST].map((user) => [hash('sha256', JSON.stringify([user]), 'hex').slice(0, 32), user]));
 
@@ -40,26 +40,26 @@ export class World {
   readonly books: Books;
   readonly network: Network;
   readonly server: Server;
-  /** All that there are, behind one endpoint or another. */
+  /** All servers of this world, each behind one endpoint or more. */
   readonly servers: Server[] = [];
   readonly slots: Slot[] = [];
   readonly devices: Device[] = [];
   readonly calls = new Map<string, Call>();
   readonly struck = new Map<FaultName, number>();
   readonly lines: string[] = [];
-  /** Operations that the calm found pending, and those of them that only an app that asks its server could end. */
+  /** How many operations the calm found pending, and how many of them only an app with `reconcile` could end. */
   readonly stats = { leftPending: 0, onlyReconcile: 0 };
   attempts = 0;
   copies = 0;
   readonly random: Random;
-  /** What a name may stand for, in whichever release asks for the most. */
+  /** The `repeat` of the release that allows the most. */
   readonly #repeat: OpFacts['repeat'];
   readonly #parts: readonly string[];
   readonly contexts = new Map<string, Context>();
   readonly requests: Requests;
-  /** Who wrote the record of a key last. */
+  /** The context that wrote the record of an operation last, by label. */
   readonly #writers = new Map<string, string>();
-  /** What the app has contexts do by hand at this moment. */
+  /** What the app has contexts do by hand at this moment, such as `settle` or `forget`. */
   readonly #deeds = new Set<ByHand & { readonly context: string; readonly about: OpFacts | string }>();
   readonly #tracing: boolean;
 
@@ -95,14 +95,14 @@ export class World {
     }
   }
 
-  /** Lines that nobody prints are never put together. */
+  /** Log lines are built only if somebody prints them. */
   log(line: () => string): void {
     if (!this.#tracing) return;
     this.lines.push(`${String(this.time.now).padStart(9)}  ${line()}`);
     if (this.lines.length > LOG_LINES_MAX) this.lines.splice(0, LOG_LINES_MAX / 2);
   }
 
-  // ---- what happens, told to the books
+  // ---- what happens, as the ledger is told
 
   committed(before: OnceRecord | undefined, after: OnceRecord | undefined, context: string, memory: boolean, why: Commit['why']): void {
     const record = after ?? before;
@@ -128,13 +128,13 @@ export class World {
     });
   }
 
-  /** It lies in the namespace of who logged in, too. */
+  /** The record was also moved into the namespace of the user who logged in. */
   #brought({ ns, key }: OnceRecord): boolean {
     if (USER_BY_NS.get(ns) !== GUEST) return false;
     return this.devices.some(({ medium }) => [...medium.records.values()].some((one) => (one as OnceRecord).key === key && (one as OnceRecord).ns !== ns));
   }
 
-  /** The store said that it did not take this record. */
+  /** The store reported that it did not write this record. */
   refused(record: OnceRecord | undefined): void {
     if (record) this.#opOf(record).refused = true;
   }
@@ -153,7 +153,7 @@ export class World {
     this.books.see({ kind: 'effect', effect });
   }
 
-  /** A listener or hook of the app failed; that is allowed, and changes nothing. */
+  /** A listener or hook of the app failed. That is allowed, and must change nothing. */
   reported(context: Context, error: unknown): void {
     this.log(() => `  ${context.id} reports ${String(error)}`);
   }
@@ -164,7 +164,7 @@ export class World {
     return this.requests.labelled(label) ?? this.books.op(personOf(USER_BY_NS.get(ns) ?? '?'), JSON.parse(label), { repeat: this.#repeat, parts: this.#parts });
   }
 
-  /** What is stored under this button's name in the session of this device, unless it has ended and its time is over. */
+  /** The record under this button's name in the session of this device, unless it has ended and is due to be forgotten. */
   storedFor(device: Device, name: number): OnceRecord | undefined {
     const label = JSON.stringify(['pay', name]);
     const found = [...device.medium.records.values()].map(readRecord);
@@ -172,12 +172,12 @@ export class World {
     return stored?.state === 'pending' || (stored && stored.forgetAt > this.storeNow(device)) ? stored : undefined;
   }
 
-  /** Whoever wrote about this operation last died before it could tell the other pages, or was the browser itself. */
+  /** The last writer of this operation's record died before it could tell the other pages, or was no context but the browser itself. */
   untold({ label }: OpFacts): boolean {
     return this.contexts.get(this.#writers.get(label) ?? '')?.dead !== false;
   }
 
-  /** The operation behind a button. Without names, each payload of it is one of its own. */
+  /** The operation behind a button. Without names, each payload is an operation of its own. */
   opFor(user: string, name: number, payload: number): OpFacts {
     const { unnamed, byContent } = this.options.client;
     return this.books.op(personOf(user), unnamed || byContent ? ['pay', name, payload] : ['pay', name], {
@@ -196,12 +196,12 @@ export class World {
     return made;
   }
 
-  /** The key of the record from which this key is made. */
+  /** The key from which this child key was made. */
   parentOf(op: OpFacts, key: string, part: string): string {
     return [...op.keys.keys()].find((one) => childKey(one, part) === key) ?? '';
   }
 
-  /** Where no key is sent, its client stores a record under one all the same. */
+  /** Where the client sends no key, it still stores a record with a key: that key. */
   unkeyed(op: OpFacts): string {
     return [...op.keys.values()].filter(({ end }) => end === undefined).at(-1)?.key ?? '';
   }
@@ -210,17 +210,17 @@ export class World {
     return this.books.keyOf(op, key);
   }
 
-  /** The call that drives an attempt, as far as its header tells. */
+  /** The call that made an attempt, as its `x-call` header tells, or as well as can be guessed. */
   callOf(context: Context, id: string | null, op: OpFacts, payload: number): Call | undefined {
     const named = id === null ? undefined : this.calls.get(id);
     if (named && !named.told && !named.dead && named.context === context.id) return named;
-    // A stored request bears the number of the call that brought it. Who brings another payload waits for its turn.
+    // A stored request has the header of the call that first sent it. A call with another payload waits for its turn.
     const open = op.calls.filter((call) => call.context === context.id && !call.told && !call.dead);
     const own = open.filter((call) => call.verb === 'resume' || call.payload === payload);
     return own.at(-1) ?? open.at(-1) ?? context.sweep?.callFor(op) ?? named;
   }
 
-  /** A database of many machines has one clock, which is none of theirs. */
+  /** A database that several machines share has a clock of its own. */
   storeNow(device: Device | undefined): number {
     return this.options.sharedStore || !device ? this.trueWall() : device.wall();
   }
@@ -232,7 +232,7 @@ export class World {
     return forgetAt <= this.storeNow(device) ? 'by-its-clock' : 'no';
   }
 
-  /** Does something by hand to one operation, or to all of a user's, and says so in the books for as long as it takes. */
+  /** Does something by hand to one operation, or to all of a user's, and lists it among the deeds while it lasts. */
   doing<T>(context: Context, what: ByHand['what'], about: OpFacts | string, work: () => Promise<T>): Promise<T> {
     const deed = { context: context.id, what, about, since: this.time.now };
     this.#deeds.add(deed);
@@ -246,33 +246,34 @@ export class World {
 
   // ---- contexts
 
-  /** What starts next in this slot: every restart brings the next release. */
+  /** The client options of what starts next in this slot: every restart brings the next release. */
   releaseFor({ restarts }: Slot): ClientOptions {
     return (restarts > 0 && this.options.laterClient) || this.options.client;
   }
 
-  /** The context in this slot; a new one if the last one is gone. */
+  /** The slot with this index, and its context unless that is dead or closed. */
   at(index: number): { readonly slot: Slot; readonly context: Context | undefined } {
     const slot = this.slots[index % this.slots.length] as Slot;
     return { slot, context: slot.context && !slot.context.dead && !slot.context.closed ? slot.context : undefined };
   }
 
-  /** Nobody is busy with this operation, in any context. */
+  /** No call of this operation is under way in any context, except in `but`. */
   idle(op: OpFacts, but?: string): boolean {
     return op.calls.every((call) => call.told !== undefined || call.dead || call.context === but);
   }
 
-  /** What an app could find out from its server, once nothing is on the wire any more. */
+  /** What an app could find out from its server. It can say "none" only when nothing is on the wire any more. */
   truth(
     op: OpFacts,
     { but, key, byKey = op.unnamed }: { readonly but?: string; readonly key?: KeyFacts | undefined; readonly byKey?: boolean } = {},
   ): 'done' | 'none' | 'unknown' {
     if (op.elsewhere) return 'done';
     if (byKey && key) return key.effects.length ? 'done' : this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
-    // A key that is not random comes round again, and what it had then is all that it ever has; who asks by key means this one.
+    // A key that is not random is used again, and an effect that it had in an earlier epoch is the only one that it can have. An app that asks by key
+    // means this key.
     const counts = (one: KeyFacts): boolean => one.epoch === op.epoch || (!one.random && (key === undefined || key === one));
     const done = [...op.keys.values()].filter((one) => one.effects.length && counts(one));
-    // What is done in part is to be gone on with.
+    // An operation that took effect in part must go on.
     if (done.length) return done.some(isWhole) ? 'done' : 'unknown';
     return this.idle(op, but) && this.network.quiet(op) ? 'none' : 'unknown';
   }
@@ -286,17 +287,17 @@ export class World {
   }
 }
 
-/** What the function of a `run` does, one after another, each under a key of its own. */
+/** The parts that the function of a `run` does one after another, each under a child key. */
 export const PARTS = ['charge', 'fee'];
 const REPEATS = ['always', 'if-changed'] as const;
-/** Clocks that are as right as clocks are. */
+/** By how much two working clocks may differ. */
 const CLOCKS_APART_MS = 600_000;
-/** What a store and a wire of this world take at most to do their work. */
+/** The most time that the store and the wire of this world add to a call. */
 const SLACK_MS = 3000;
-/** Each look and each write may take a store's time, before and behind the limit. */
+/** The same for a slow store: each read and each write may use the store's whole time limit, before and after the call's own limit. */
 const STORE_SLACK_MS = 60_000;
 
-/** A guest's cart is the cart of who logs in. */
+/** The user to whom a session's cart belongs: a guest's cart belongs to the user who logs in. */
 export const personOf = (user: string): string => (user === GUEST ? USERS[0] : user);
 
 const print = (record: OnceRecord | undefined): string =>

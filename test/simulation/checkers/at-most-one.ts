@@ -16,11 +16,11 @@ export const atMostOne: Checker = {
   },
 };
 
-/** The same key was executed again: the server's doing, unless the client could know that it sent too late. */
+/** The server executed the same key again. That is the server's doing, unless the client could know that it sent the key too late. */
 const again = ({ key }: Effect, { honours }: Ledger): Apart | undefined =>
   key.forgotten ?? (honours && !key.sends.some(({ keyless, copies }) => keyless && copies > 1) ? undefined : 'no-support');
 
-/** Whatever happens within one intention, it has one effect. */
+/** Within one epoch, which is one intended effect, there is one effect, whatever happens. */
 function perEpoch(effect: Effect, ledger: Ledger): void {
   const { op, epoch } = effect.key;
   const younger = (key: KeyFacts): Apart | undefined => (inMemoryOnly(key, ledger) || inMemoryOnly(effect.key, ledger) ? 'kept-in-memory-only' : undefined);
@@ -33,7 +33,7 @@ function perEpoch(effect: Effect, ledger: Ledger): void {
   }
 }
 
-/** Each call is one intended effect, whichever key it goes under; going on with what is pending intends none. */
+/** Each call intends one effect, under whichever key it goes out. A `resume` goes on with a pending operation and intends none. */
 function perCall(op: OpFacts, part: string | undefined, ledger: Ledger): void {
   const keys = [...op.keys.values()];
   const wanted = op.calls.filter(({ verb }) => verb !== 'resume').length;
@@ -44,7 +44,7 @@ function perCall(op: OpFacts, part: string | undefined, ledger: Ledger): void {
   else ledger.violate(NAME, op, `${had + 1} effects of ${wanted} calls`);
 }
 
-/** With `if-changed` the same payload again is the same effect, as long as nobody asked for another payload in between. */
+/** With `if-changed`, the same payload again is the same effect, unless a call brought another payload in between. */
 function unchanged(effect: Effect, ledger: Ledger): void {
   const { key, payload } = effect;
   const { op } = key;
@@ -54,8 +54,8 @@ function unchanged(effect: Effect, ledger: Ledger): void {
   const since = last.send.call?.begunAt ?? last.at;
   const other = op.calls.some((call) => call.verb !== 'resume' && call.payload !== payload && (call.begunAt >= since || !call.told || call.told.at > since));
   if (other) return;
-  // The replay of its own unseen copy reads like an earlier payload's, so the very press goes on with the change under a new key,
-  // and where that one is refused, or its page dies or its device goes offline before it is sent, the next press does.
+  // The replay of the call's own unseen copy looks like the replay of an earlier payload, so this call sends the change under a new key. If that key
+  // is refused, or the page dies or goes offline before it sends it, the next press sends the change.
   const { call: press } = last.send;
   const unsent = (one: KeyFacts): boolean =>
     (!press?.told || press.told.outcome?.effect === 'unknown') && one.bornIn === last.key.endedIn && one.bornAt >= last.key.endedAt;
@@ -66,7 +66,7 @@ function unchanged(effect: Effect, ledger: Ledger): void {
   else ledger.violate(NAME, op, `payload ${payload} took effect under ${last.key.key}, and unchanged again under ${key.key}`);
 }
 
-/** Names live inside a namespace: there the guest's settled operation is another one. */
+/** Names belong to a namespace: after the log-in, the same name is another operation than the one that settled for the guest. */
 const asGuest = (earlier: KeyFacts, now: KeyFacts): Apart | undefined =>
   earlier.user !== earlier.op.user && earlier.end === 'settled' && now.user === now.op.user ? 'settled-as-guest' : undefined;
 

@@ -1,19 +1,19 @@
-/** Why a second effect, or one after "none", is not the client's doing: what the world did, or what the app asked for. */
+/** Why a second effect, or an effect after "none", is not the client's fault: the world caused it, or the app asked for it. */
 import { COPY_LIFETIME_MS } from '../../../src/core/decide.js';
 import type { Apart, Call, KeyFacts, Ledger, Send } from '../facts.js';
 
-/** The store refused a record, and its context went on with a copy in memory, which the others do not see. */
+/** The store refused the record, and its context went on with a copy in its memory, which other contexts cannot see. */
 export const inMemoryOnly = (key: KeyFacts, ledger: Ledger): boolean => key.wasInMemory && key.op.refused && !ledger.required;
 
-/** What a guest did to its end is another operation than that of the user who logged in and makes this call. */
+/** An operation that settled for the guest is another one than that of the user who logged in and makes this call. */
 export const isGuests = ({ user, op, end }: KeyFacts, call: Call | undefined): boolean =>
   user !== op.user && end === 'settled' && (call === undefined || call.user === op.user);
 
-/** Why the effect of `key` could be overlooked; `undefined`: it could not. */
+/** Why the client could overlook the effect of `key`. `undefined`: there is no excuse. */
 export function excuse(key: KeyFacts, ledger: Ledger): Apart | undefined {
   if (key.lied) return 'the-app-lied';
   if (key.forgotten) return key.forgotten;
-  // Each copy of one attempt is another request to a server without keys, and its refusal speaks of that one only, however often it comes.
+  // To a server without keys, each copy of an attempt is a request of its own. A refusal speaks of one copy only, even if it is repeated.
   const again = ({ copies, heard, at }: Send): boolean => copies > 1 || (heard?.layer === 'unkept' && ledger.now() - at >= COPY_LIFETIME_MS);
   if (key.sends.some((send) => (send.keyless || !ledger.honours) && again(send))) return 'no-support';
   if (key.sweptByItsClock) return 'clock-lied';

@@ -19,7 +19,7 @@ export const nothingLost: Checker = {
     if (ledger.exact && before?.state === 'settled' && !after && !memory && fact.expired === 'no' && !does(byHand, 'clear', 'clear-forget'))
       return ledger.violate(NAME, op, `what was left of the settled ${before.key} was removed ${before.forgetAt - fact.storeNow} ms before its time`);
     const key = before && op.keys.get(before.key);
-    // The record of what may have had its effect goes, without a word from the server or the app.
+    // The record of an operation that may have taken effect was removed or forgotten, and neither the server nor the app had said how it ended.
     if (!key || !wasSent(key) || memory || before?.state !== 'pending' || (key.epoch < op.epoch && fact.expired !== 'yes')) return;
     if (fact.expired === 'yes') return ledger.apart('left-for-a-month', op);
     const dropped = !after || after.key !== key.key || (after.state === 'retired' && after.ending?.type === 'unknown' && !after.sticky);
@@ -34,7 +34,7 @@ export const nothingLost: Checker = {
       }
       for (const key of op.keys.values()) {
         if (key.epoch !== op.epoch || !wasSent(key) || key.listed || (op.unnamed && (key.reportedAt !== undefined || key.told))) continue;
-        // The next call of its name learns how these ended.
+        // For these, the stored record tells the next call of the name how the operation ended.
         if (key.end === 'settled' || key.end === 'rejected' || key.end === 'forgotten') continue;
         if (key.damaged) ledger.apart('record-torn', op);
         else gone(key, ledger);

@@ -4,7 +4,7 @@ import { afterLogOut, afterWaiting, besideDamaged, endedByAnother, NAME, wentOn 
 import { withoutConsent } from './consent.js';
 import { inMemoryOnly } from './excuse.js';
 
-/** A key gives way to another one only when its record was settled, or is known never to have left. */
+/** A key may be replaced only if its record has settled, or if it is known that the key was never sent. */
 function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): void {
   if (!before || !after || before.key === after.key || why !== 'written' || expired !== 'no') return;
   const key = op.keys.get(before.key);
@@ -19,10 +19,10 @@ function rotated({ op, before, after, why, expired }: Commit, ledger: Ledger): v
 
 function sent(send: Send, ledger: Ledger) {
   const { key, part } = send;
-  // Once the function of a `run` has begun, its later calls are its own.
+  // Once the function of a `run` has begun, its later requests are its own affair.
   if (part && part !== key.op.parts[0]) return undefined;
   if (key.key === '') return ledger.violate(NAME, key.op, 'an attempt without a key');
-  // Its own window, by the clock that counts: past it the key is as good as another one, unless no server has seen it yet.
+  // By the clock that counts, the key window is over: the key is now as good as a new one, which is harmless only if no server has seen it before.
   if (send.wall >= key.windowEndsAt && !(key.random && key.sends.every((one) => one === send)))
     ledger.violate(NAME, key.op, `${key.key} was sent past its window, ${send.wall - key.windowEndsAt} ms too late`);
   const ended = key.end !== undefined && key.end !== 'evicted' && !(key.end === 'settled' && (ledger.replays || send.replays));
@@ -47,7 +47,7 @@ export const oneKey: Checker = {
   },
 };
 
-/** It ended in the store, and this context's record is in its memory, still open. */
+/** The key ended in the store, but this context still has an open record of it in its own memory. */
 function overlooked(key: KeyFacts, ledger: Ledger): boolean {
   if (!inMemoryOnly(key, ledger)) return false;
   ledger.apart('kept-in-memory-only', key.op);

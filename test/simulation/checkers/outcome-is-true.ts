@@ -8,7 +8,7 @@ const NAME = 'outcome-is-true';
 function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefined, ledger: Ledger) {
   const key = outcome.key === undefined ? undefined : op.keys.get(outcome.key);
   if (!key) return ledger.violate(NAME, op, 'done, without a key');
-  // What the app said itself: the effect may be under a key that was evicted, or that another context took meanwhile.
+  // The app said so itself: the effect may be under a key that was evicted, or that another context used meanwhile.
   const byHand = key.byHand || (outcome.type === 'replayed' && outcome.from === 'reconcile');
   const effects = byHand ? [...op.keys.values()].flatMap((one) => one.effects) : key.effects;
   if (effects.length === 0) {
@@ -17,7 +17,7 @@ function saidDone(op: OpFacts, told: Told, outcome: Outcome, call: Call | undefi
     return;
   }
   if (!byHand && !isWhole(key)) return judge(key, `done, and ${key.key} has had an effect in part`, ledger);
-  // A call without a name that began after another one was told of this effect wants one of its own; to resume is to want none.
+  // An unnamed call that began after another call was told of this effect intends an effect of its own. A `resume` intends none.
   if (op.unnamed && call && call.verb !== 'resume' && key.reportedAt !== undefined && call.begunAt > key.reportedAt && !op.refused)
     ledger.violate(NAME, op, `call ${call.id} wanted another effect, and got the word of ${key.key}, told at ${key.reportedAt}`);
   if (call && call.verb !== 'resume' && !byHand && !op.elsewhere) whosePayload(op, key, told, outcome, call, ledger);
@@ -31,24 +31,24 @@ function whosePayload(op: OpFacts, key: KeyFacts, { by, code }: Told, outcome: O
   const ownOnly = key.effects.every((effect) => effect.payload === payload);
   if (code === 'ERR_ONCE_ALREADY_SETTLED' && outcome.attempts > 0 && ownOnly && key.random && key.endedIn === context)
     ledger.violate(NAME, op, `told that another payload is done, and ${payload} is the one that took effect`);
-  // Of a key that comes round again, after its record was lost, nobody knows what went out under it.
+  // If a key that is not random is used again after its record was lost, nobody knows what was sent under it before.
   const unsure = key.doubtful || (outcome.type === 'fresh' && !outcome.certain);
   if (outcome.attempts > 0 || unsure || own || !key.random) return;
   if (by === 'answer') ledger.violate(NAME, op, `payload ${payload} was given a remembered answer, ${had}`);
-  // What changed is to be sent, unless it changed while this very call was under way.
+  // A changed payload must be sent, unless the operation settled while this call was under way.
   else if (repeat === 'if-changed' && key.endedAt < begunAt) ledger.violate(NAME, op, `payload ${payload} was never sent and is said to be done, ${had}`);
 }
 
 function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger: Ledger): void {
   const key = outcome.key === undefined ? undefined : op.keys.get(outcome.key);
-  // A key that a clean refusal left in use begins anew.
+  // A key that stays in use after a clean refusal counts from its new beginning.
   const since = key && Number.isFinite(key.rebornAt) ? key.rebornAt : 0;
   if (key && outcome.sent === 'no' && !inMemoryOnly(key, ledger) && key.sends.some(({ at }) => at >= since))
     ledger.violate(NAME, op, `sent 'no', and ${key.key} was sent`);
-  // A key that is not random comes round again, for what is wanted now.
+  // A key that is not random is used again for later epochs of the operation.
   const epoch = key?.random ? key.epoch : op.epoch;
   const same = [...op.keys.values()].filter((one) => one.epoch === epoch);
-  // Without a name and a key it speaks of itself only.
+  // Without a name and a key, the outcome is about this call only.
   const about = key
     ? [key]
     : op.unnamed
@@ -56,33 +56,33 @@ function saidNone(op: OpFacts, outcome: Outcome, call: Call | undefined, ledger:
       : same.filter((one) => !isGuests(one, call));
   for (const one of about) if (one.effects.length && !cameLater(one, call)) judge(one, `none, and ${one.key} has had an effect`, ledger, key);
   if (!call || op.unnamed || key?.user !== key?.op.user) return;
-  // Whatever its own key came to: who asks about what was done before is told so.
+  // Whatever became of its own key, a call must not be told "none" if another key had an effect before the call began.
   for (const one of same)
     if (one !== key && one.user === one.op.user && one.effects.some(({ at }) => at < call.begunAt))
       judge(one, `none, and ${one.key} had an effect before`, ledger, key);
 }
 
-/** A key stays in use after a refusal. The word is about what there was until then, however late its caller hears it. */
+/** A key can stay in use after a refusal. The outcome "none" is about the time before the key began anew, even if the caller hears it later. */
 const cameLater = ({ op, rebornAt, effects, sends }: KeyFacts, call: Call | undefined): boolean =>
   effects.every(({ send }) => send.at >= rebornAt) &&
   (call ? [call] : op.calls.filter(({ told }) => !told)).some(
     (one) => one.begunAt < rebornAt && sends.every((send) => send.call !== one || send.at < rebornAt),
   );
 
-/** `by`: the key that the word was about, which may live in a memory that saw nothing of the others. */
+/** `by`: the key of the outcome. Its record may be in the memory of one context, which saw nothing of the others. */
 function judge(key: KeyFacts, says: string, ledger: Ledger, by = key): void {
   const why = excuse(key, ledger) ?? (inMemoryOnly(by, ledger) ? 'kept-in-memory-only' : undefined);
   if (why) ledger.apart(why, key.op);
   else ledger.violate(NAME, key.op, says);
 }
 
-/** An effect after somebody was told that none can follow. */
+/** An effect after a caller was told that no effect can follow. */
 function followed({ key, send }: Effect, ledger: Ledger): void {
   if (key.elsewhere && send.call && send.call.begunAt > key.endedAt) judge(key, `an effect under ${key.key}, which was said to be done elsewhere`, ledger);
   if (!key.none || send.at >= key.rebornAt) return;
-  // Somebody asked for it anew, after that word, under a key that another copy of its record brought back.
+  // After the "none", a new call used the key again, because another copy of its record brought it back.
   const anew = send.at > key.none.at && send.call !== undefined && send.call.begunAt > key.none.at;
-  // A key that is not random stays the operation's own after a refusal that its server did not keep.
+  // A key that is not random stays the key of the operation after a refusal that the server did not keep.
   const derived = !/^[0-9a-f]{8}-/.test(key.key);
   if (anew && (derived || key.revived || key.wasInMemory)) return;
   judge(key, `an effect under ${key.key}, of which somebody was told "none" at ${key.none.at}`, ledger);
@@ -91,7 +91,7 @@ function followed({ key, send }: Effect, ledger: Ledger): void {
 function told({ op, told, call }: Extract<Fact, { kind: 'told' }>, ledger: Ledger): void {
   const { outcome } = told;
   if (!outcome) {
-    // The value of a resumed `run` has no place for one.
+    // The value of a resumed `run` has no place for an outcome.
     if (told.by === 'answer' && told.status !== undefined) ledger.violate(NAME, op, 'an answer without an outcome');
     return;
   }

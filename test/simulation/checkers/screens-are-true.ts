@@ -3,12 +3,12 @@ import type { Checker, Shown } from '../facts.js';
 
 const NAME = 'screens-are-true';
 
-/** What a screen must not show of this record; `undefined`: it is right. */
+/** Why the screen is wrong about this record; `undefined` if it is right. */
 function wrong({ op, state, stored }: Shown): string | undefined {
   const { phase } = state;
-  // The end came after a log-out, which leaves a record as it was, and the answer was true.
+  // The answer came after a log-out. The record stayed as the log-out left it, and the answer was true.
   if (phase === 'settled' && state.outcome.effect === 'done' && state.outcome.key === stored?.key) return undefined;
-  // Of several effects under one name, the last one came to nothing.
+  // A name may have several effects, and the last operation under it had none.
   if (phase === 'settled' && state.outcome.effect === 'none' && stored?.state === 'settled' && op.repeat !== 'never') return undefined;
   if (stored?.state === 'pending') return phase === 'unsettled' && state.pending.key === stored.key ? undefined : 'it is pending';
   if (stored?.state === 'settled') return 'it is done';

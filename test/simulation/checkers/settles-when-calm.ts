@@ -8,7 +8,7 @@ export const settlesWhenCalm: Checker = {
   see(fact, ledger) {
     if (fact.kind !== 'told' || !fact.call || fact.told.by === 'event') return;
     const { call, told } = fact;
-    // Another user has logged in since: of this one nothing is said, and what is listed after it may take longer.
+    // Another user has logged in since: nothing is said of this operation, and what is listed after it may take longer.
     if (call.verb === 'resume' && !told.outcome && told.error === undefined) return;
     const late = ledger.now() - ledger.dueAt(call);
     if (late > 0) ledger.violate(NAME, fact.op, `call ${call.id} returned ${late} ms past its limits`);

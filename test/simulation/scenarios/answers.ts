@@ -1,4 +1,4 @@
-/** What servers say in words of their own, and the shapes that their answers have. */
+/** Servers that answer in words of their own, and answers of unusual shapes. */
 import { defineDialect } from '../../../src/dialects/define.js';
 import { inHeader } from '../../../src/dialects/key-location.js';
 import { FAMILIES, type ServerOptions, WORDED } from '../families.js';
@@ -51,7 +51,7 @@ export const polledByAnybody: Scenario = {
       declines: 0.3,
       reconcileDelays: 0.3,
       reconcileResponds: 0.5,
-      // Answers come so late that it has to be looked up whose the operation is by then, and that look fails.
+      // Answers come so late that the client must look up whose the operation is by then, and that look fails.
       ...(random.of('store').chance(0.3) && { ...STORE, lookFails: 0.3, delayed: 0.3 }),
     },
     workload: { ...PEOPLE, logOut: 0.5, changed: 0.3 },

@@ -1,4 +1,4 @@
-/** What apps do: hooks that fail, options that differ, log-outs, and words that are not true. */
+/** Scenarios about apps: hooks that fail, options that differ, log-outs, and untrue `settle` calls. */
 import type { OnceOptions } from '../../../src/option-types.js';
 import { HONEST, WORDED } from '../families.js';
 import type { Random } from '../random.js';
@@ -113,7 +113,7 @@ export const outbox: Scenario = {
 
 type Way = 'fetch' | 'run' | 'by-content' | 'unnamed';
 
-/** Options that are drawn one by one, whatever the others are. */
+/** Options that are drawn independently of all others. */
 function anyOptions(random: Random): ClientOptions {
   return {
     keep: { request: random.chance(0.4), response: random.pick(['memory', 'disk', false] as const) },
@@ -130,7 +130,7 @@ export const watched: Scenario = {
   says: 'pages show each operation while other tabs, log-outs, sleep and people change what becomes of it',
   options: (random) => {
     const guests = random.chance(0.2);
-    // Where there is a service worker, there are locks.
+    // A browser with service workers has Web Locks.
     const consentMs = random.pick([undefined, undefined, 5000, 3_600_000]);
     return {
       devices: tabs(random, { locks: consentMs !== undefined || random.chance(0.7) }),
@@ -157,10 +157,10 @@ export const watched: Scenario = {
   },
 };
 
-/** Options of which an app has one for good: its records and its server go by them. */
+/** Options that stay the same over all releases of an app, because its records and its server depend on them. */
 function anyApp(random: Random, way: Way): ClientOptions {
   const named = way === 'fetch' || way === 'run';
-  // The SDK's app takes no answer for a mismatch, and a given key leads back to what it has sent before.
+  // The SDK's app recognises no answer as a mismatch. And a given key leads back to a request that was sent earlier, wherever that went.
   const keys = way === 'fetch' ? random.pick(['random', 'random', 'random', 'derived', 'literal'] as const) : 'random';
   return {
     runs: way === 'run' ? random.pick(['value', 'response', 'function'] as const) : undefined,
@@ -178,7 +178,7 @@ function anyApp(random: Random, way: Way): ClientOptions {
   };
 }
 
-/** Servers whose answers an SDK in `run` reads for its app. */
+/** Families of servers whose answers the SDK in `run` can read. */
 const READ_BY_SDK = ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays'];
 
 export const crossed: Scenario = {
@@ -186,7 +186,7 @@ export const crossed: Scenario = {
   says: 'every option of a client is drawn by itself, and drawn again for the next release of its app',
   options: (random) => {
     const way = random.pick(['fetch', 'fetch', 'run', 'run', 'by-content', 'unnamed'] as const);
-    // What has no name can't be meant by one.
+    // An unnamed operation cannot be settled or forgotten by name.
     const byName = way === 'unnamed' ? {} : { forget: 0.05, settle: 0.05, resumeAll: 0.2 };
     const app = anyApp(random, way);
     return {

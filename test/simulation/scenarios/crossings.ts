@@ -1,4 +1,4 @@
-/** Features that elsewhere have a world each, in one. */
+/** Scenarios that combine features which elsewhere have a scenario each. */
 import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
 import type { ClientOptions, Scenario } from '../scenario.js';
 import { anyDevices, family, HOOKS, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, STORE, tabs } from './parts.js';
@@ -10,7 +10,7 @@ export const fleet: Scenario = {
     const shared = random.chance(0.5);
     const guests = random.chance(0.4);
     const polls = random.chance(0.3);
-    // A guest's derived key is another one after the log-in: whoever gives keys gives those of the cart's owner.
+    // With guests, keys are random: a key that is derived for a guest would differ after the log-in, unless the app derives it from the cart's owner.
     const keys = guests ? 'random' : random.pick(['random', 'derived', 'literal'] as const);
     const server = polls ? (FAMILIES['accepts'] as ServerOptions) : family(random, [...HONEST, ...WORDED]);
     return {

@@ -9,7 +9,7 @@ import * as places from './places.js';
 import * as servers from './servers.js';
 import * as storms from './storms.js';
 
-/** Drawn from the seed. */
+/** The scenarios whose worlds are drawn from the seed. */
 export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, months, paired].flatMap((group): readonly Scenario[] =>
   Object.values(group),
 );

@@ -1,4 +1,4 @@
-/** A context that dies at its n-th await, for every n: the seed is n. Then the button is pressed again, and again. */
+/** A context dies at its n-th await, for every n: the seed is n. Then the customer presses the button again, in the other context and in a new one. */
 import { GENERIC } from '../../../src/dialects/generic.js';
 import { answer } from '../answers.js';
 import type { ContextKind } from '../context.js';
@@ -10,13 +10,13 @@ import type { Scenario } from '../scenario.js';
 const MINUTE = 60_000;
 
 const wire = (end: Fate['end'], copy: Partial<ScriptedCopy> = {}): Fate => ({ refused: false, copies: [{ delayMs: 20, ...copy }], end, answerMs: 20 });
-/** Fates of one send. */
+/** What can become of one call of the transport. */
 const fate = {
-  /** The effect is there; the client sees an error. */
+  /** The effect happens; the client sees an error. */
   answerLost: wire('lost'),
-  /** The effect is there; the client hears nothing. */
+  /** The effect happens; the client hears nothing. */
   silent: wire('silent'),
-  /** Somebody in front of the key layer answers. */
+  /** Something in front of the key layer answers. */
   front: (status: number): Fate => wire('whole', { front: answer(status, { code: 'in_front' }, {}) }),
 } as const;
 

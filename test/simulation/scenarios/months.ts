@@ -1,4 +1,4 @@
-/** Time in which records are swept: months, and clocks that are months off. */
+/** Scenarios in which records are swept: months pass, or clocks are months off. */
 import { type Action, planOf } from '../plan.js';
 import type { Scenario } from '../scenario.js';
 import { family, LIFE, machines, NETWORK, PEOPLE, processes, SERVER, tabs } from './parts.js';
@@ -22,7 +22,7 @@ export const wrongMonth: Scenario = {
   },
 };
 
-/** A busy hour, and a month later another one in which both its operations and new ones are pressed, settled and swept. */
+/** A busy time, and a month later a busy minute, in which old and new operations are pressed, settled and swept. */
 export const monthLater: Scenario = {
   name: 'month-later',
   says: 'what is swept in one place after a month is settled, pressed or resumed in another in the same second',

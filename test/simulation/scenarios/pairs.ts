@@ -1,4 +1,4 @@
-/** Two worlds in one: what each of two other scenarios has an app do, and what befalls it there. */
+/** Combines two other scenarios: one app with the options of both, and the faults of both. */
 import type { FaultRates } from '../faults.js';
 import type { Workload } from '../plan.js';
 import type { ClientOptions, Scenario, WorldOptions } from '../scenario.js';
@@ -8,12 +8,12 @@ import * as crossings from './crossings.js';
 import * as places from './places.js';
 import * as storms from './storms.js';
 
-/** All but one: what is paid at the counter, only the record knows, and each of the other scenarios has its own way of losing that. */
+/** All but `paid-elsewhere`: only the record knows that an operation was paid at the counter, and each other scenario has its own way of losing the record. */
 const ALL: readonly Scenario[] = [storms, places, answers, apps, crossings]
   .flatMap((group): readonly Scenario[] => Object.values(group))
   .filter((scenario) => scenario !== answers.paidElsewhere);
 
-/** Each rate, and each expected number, as in the world that has more of it. */
+/** Takes each rate, and each expected number, from the scenario in which it is higher. */
 const more = <T extends object>(one: T, other: T): T => {
   const sum = { ...one } as Record<string, number>;
   for (const [name, value] of Object.entries(other)) sum[name] = Math.max(sum[name] ?? 0, value as number);
@@ -22,20 +22,20 @@ const more = <T extends object>(one: T, other: T): T => {
 
 const given = <T extends object>(options: T): T => Object.fromEntries(Object.entries(options).filter(([, value]) => value)) as T;
 
-/** Whether a scenario is about its server, or about calls that are made in another way: what goes with that is its own. */
+/** Whether a scenario is about its server, or about calls that are made in another way. Then the pair takes these parts from this scenario. */
 const isSpecial = ({ client, server }: WorldOptions): boolean =>
   !server.honours || !!(client.runs || client.accepted || client.endpoints || client.dialect || client.unnamed || client.byContent || client.bodies);
 
-/** The app of `one`, with whatever of the other one's it can have at the same time. */
+/** The app of `one`, with the options of the other app that are possible at the same time. */
 function bothApps(one: ClientOptions, { runs, nests, accepted, endpoints, dialect, unnamed, byContent, bodies, ...other }: ClientOptions): ClientOptions {
   const all = { ...given(other), ...given(one) };
   const nameless = all.unnamed || all.byContent;
   const bare = nameless || all.runs;
   return {
     ...all,
-    // The judge goes by the limits of one of two clients.
+    // The checkers know the limits of one client only.
     limits: all.other ? undefined : all.unnamed || all.runs ? one.limits : all.limits,
-    // The SDK's app takes no answer for a mismatch, and a given key leads back to what it has sent before, wherever that was.
+    // The SDK's app recognises no answer as a mismatch. And a given key leads back to a request that was sent earlier, wherever that went.
     keys: bare || all.endpoints || all.repeat ? 'random' : all.keys,
     picks: bare ? false : all.picks,
     repeat: nameless || all.nests ? undefined : all.repeat,
@@ -44,7 +44,7 @@ function bothApps(one: ClientOptions, { runs, nests, accepted, endpoints, dialec
   };
 }
 
-/** What does not befall such an app, because the judge could not tell whose doing it is. */
+/** Faults and actions that the pair leaves out, because the checkers could not tell whether the client caused what follows. */
 function spared(
   { client: { unnamed, runs, nests }, devices, guests, server, workload }: WorldOptions,
   own: WorldOptions,
@@ -55,17 +55,18 @@ function spared(
       ...((unnamed || runs || guests || !server.honours || workload.powerLoss) && { callsBack: 0 }),
       ...((unnamed || runs) && { forgetsEarly: 0 }),
       ...(runs && { reconcileHangs: 0 }),
-      // A damaged record whose name can't be read is not found any more after a log-in. An equal call without a name may begin in the moment that it is damaged. The function of a `run` whose other button has one never ends.
+      // Three cases exclude damage: after a log-in, a damaged record whose name cannot be read is not found any more; an equal unnamed call may begin
+      // at the moment of the damage; and the function of a `run` never ends if the operation that it presses has a damaged record.
       ...((unnamed || nests || guests || workload.evict || workload.powerLoss) && { torn: 0 }),
     },
     workload: {
-      // Where tabs may race for a key unseen, a refusal that is kept may be that of the tab beside, or of an earlier operation whose record is lost.
+      // If tabs may race for a key unseen, a kept refusal may be that of the other tab, or of an earlier operation whose record is lost.
       ...(devices.some(({ atomic }) => !atomic) && { evict: 0 }),
       // A power cut may undo a log-out.
       ...(workload.powerLoss && { logOut: 0, logOutForget: 0 }),
       // The first record of a call without a name does not outlive a power cut.
       ...(unnamed && { ...byName, powerLoss: 0 }),
-      // Once a function runs, its later calls are its own: with whose cookie, only it can know.
+      // Once the function of a `run` has begun, its later requests are its own: only the function can know whose cookie they bear.
       ...(runs && { logOut: own.workload.logOut ?? 0, logOutForget: 0, evict: 0 }),
       ...(guests && { ...byName, logOut: 0 }),
     },

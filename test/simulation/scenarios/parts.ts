@@ -1,4 +1,4 @@
-/** Building bricks: devices, servers, and what is bad about a network, a store, a life. */
+/** Parts of scenarios: devices, servers, and sets of faults for networks, servers, stores, hooks and contexts. */
 import type { DeviceOptions } from '../device.js';
 import { FAMILIES, HONEST, type ServerOptions } from '../families.js';
 import type { FaultRates } from '../faults.js';
@@ -15,7 +15,7 @@ export const tabs = (random: Random, how: Partial<DeviceOptions> = {}): Devices 
   { ...SOUND, ...how, slots: Array.from({ length: random.int(1, 3) }, () => 'tab' as const) },
 ];
 
-/** Processes of one machine, which have a file but no lock manager in common. */
+/** Processes of one machine. They share a file, but no lock manager. */
 export const processes = (random: Random, how: Partial<DeviceOptions> = {}): Devices => [
   { ...SOUND, locks: false, ...how, slots: Array.from({ length: random.int(2, 3) }, () => 'process' as const) },
 ];
@@ -38,7 +38,7 @@ export const anyDevices = (random: Random): Pick<WorldOptions, 'devices' | 'shar
 
 export const family = (random: Random, names: readonly string[] = HONEST): ServerOptions => FAMILIES[random.pick(names)] as ServerOptions;
 
-/** A train ride. Browsers send a request again by themselves, unseen, when a connection turns out to be dead. */
+/** The network of a train ride. Browsers repeat a request unseen when a connection turns out to be dead. */
 export const NETWORK: FaultRates = {
   duplicated: 0.08,
   requestLost: 0.06,
@@ -50,7 +50,7 @@ export const NETWORK: FaultRates = {
   connectionRefused: 0.03,
 };
 
-/** What stands in front of a key layer, and what goes wrong behind it. */
+/** Faults in front of a server's key layer, and behind it. */
 export const SERVER: FaultRates = {
   frontRefuses: 0.05,
   frontKnows: 0.1,
@@ -66,7 +66,7 @@ export const SERVER: FaultRates = {
 
 export const STORE: FaultRates = { lookFails: 0.03, commitFails: 0.03, failAfterCommit: 0.03, storeHangs: 0.02, torn: 0.002 };
 
-/** An app's own code fails in every way that code can. */
+/** Hooks of the app fail in every way in which code can fail. */
 export const HOOKS: FaultRates = {
   hookDelays: 0.2,
   hookThrows: 0.02,
@@ -80,7 +80,7 @@ export const HOOKS: FaultRates = {
 
 export const LIFE: FaultRates = { killed: 0.015, frozen: 0.01, frozenMsMax: 120_000 };
 
-/** People who want to pay, and press until they know. */
+/** People who want to pay. Most of them press again until they know the outcome. */
 export const PEOPLE: Workload = {
   operations: 20,
   spanMs: 600_000,

@@ -1,4 +1,4 @@
-/** Where requests go: several origins, endpoints, methods and dialects under one name. */
+/** Requests of one operation go to several origins, endpoints, methods or dialects. */
 import { defineDialect } from '../../../src/dialects/define.js';
 import { GENERIC } from '../../../src/dialects/generic.js';
 import { inHeader } from '../../../src/dialects/key-location.js';

@@ -1,4 +1,4 @@
-/** Several servers under one name, and the next release of an app that speaks to them in other ways. */
+/** Several servers for one operation, and a next release of the app that speaks to them in other ways. */
 import type { Dialect } from '../../../src/core/dialect.js';
 import { dialectFor } from '../client.js';
 import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
@@ -16,7 +16,7 @@ const anyServer = (random: Random, families: readonly string[]): ServerOptions =
   anyAccount: random.chance(0.5),
 });
 
-/** Two servers behind one origin, and a third address: of one of them, or of a server that knows no keys. */
+/** Two servers behind one origin, sometimes another origin of the second server, and sometimes an address of a server that knows no keys. */
 function anyPlaces(random: Random, families: readonly string[]): readonly Endpoint[] {
   const [one, other] = [anyServer(random, families), anyServer(random, families)];
   const knowsNone = { ...(FAMILIES['no support'] as ServerOptions) };
@@ -28,14 +28,14 @@ function anyPlaces(random: Random, families: readonly string[]): readonly Endpoi
   ];
 }
 
-/** What a release of the app knows of each of them: under which name, in which header, whether a key counts at all of its addresses. */
+/** What a release of the app knows of each server: its name, the header for the key, the key window, and whether a key counts for the whole origin. */
 function speaking(random: Random, places: readonly Endpoint[]): ClientOptions['dialect'] {
   const spoken = new Map<string, Dialect | 'none'>();
   const known = new Map<ServerOptions | undefined, Dialect>();
   for (const { url, headers, server } of places) {
     const dialect = known.get(server) ?? {
       ...(dialectFor(server as ServerOptions, random) as Dialect),
-      // Two releases may use two names for one server; but what bears one name is one server.
+      // Two releases may use different names for one server, but one name always means one server.
       name: `bank-${known.size}-${random.int(1, 2)}`,
       carrier: `header:${random.pick(HEADERS)}`,
       windowMs: random.chance(0.7) ? (server as ServerOptions).windowMs : 300_000,
@@ -67,8 +67,9 @@ export const servers: Scenario = {
     const queues = random.chance(0.3);
     const places = anyPlaces(random, queues ? ['accepts, surely'] : [...HONEST, ...WORDED]);
     const derives = !guests && random.chance(0.3);
-    // A key that is given finds no way to what is open under another one, so only the first release gives keys.
-    // What is to take effect again, or is forgotten, has a random key: another one is the same again, and only its first server knows it.
+    // A key that the app gives does not find an unsettled operation under another key, so only the first release gives keys. An operation that is to
+    // take effect again, or is forgotten, needs a random key: a given key would be the same again, and only the first server of the operation knows
+    // it.
     const release = (keys: readonly NonNullable<ClientOptions['keys']>[]): ClientOptions => ({
       ...anyRelease(random, places),
       accepted: queues ? random.pick([undefined, 'settle', 'poll'] as const) : undefined,

@@ -1,4 +1,4 @@
-/** Everything at once, on every kind of device, and each kind of trouble by itself. */
+/** Each kind of trouble by itself, and all of it at once, on every kind of device. */
 import { FAMILIES, HONEST, type ServerOptions, WORDED } from '../families.js';
 import { KEYLESS } from '../requests.js';
 import type { Scenario } from '../scenario.js';
@@ -191,7 +191,7 @@ export const runs: Scenario = {
       server: family(random, ['409-retry-after', '409-retry-after, refusals not kept', '409 bare, no marker', 'another payload replays']),
       client: { runs, nests, repeat: nests ? 'never' : random.pick(['never', 'if-changed', 'always'] as const), reconciles: random.chance(0.3) },
       faults: { ...NETWORK, ...SERVER, ...LIFE, killed: 0.01, hookThrows: 0.05 },
-      // Once a function runs, its later calls are its own: with whose cookie, only it can know.
+      // Once the function of a `run` has begun, its later requests are its own: only the function can know whose cookie they bear.
       workload: { ...PEOPLE, logOut: runs === 'value' ? 0.1 : 0, forget: 0.05, settle: 0.05 },
     };
   },
@@ -213,7 +213,7 @@ export const resuming: Scenario = {
   name: 'resuming',
   says: 'an app goes through all that is pending, a few at a time, stops in between, and dies at it',
   options: (random) => {
-    // On a server no call without a name takes up another one, so calm could not drive them.
+    // On a server, an unnamed call does not take up an earlier one, so the calm could not drive such operations to their end.
     const unnamed = random.chance(0.2);
     return {
       ...(unnamed ? { devices: tabs(random) } : anyDevices(random)),
