@@ -26,8 +26,8 @@ type Facts = Readonly<Record<Fact, boolean>>;
 const NAMES = Object.keys(FACTS) as Fact[];
 
 /**
- * Whether these facts can occur together. A payload can have changed or been ambiguous only if something was ambiguous before. A refusal
- * that was told before was clean, or came from in front of the application.
+ * Whether these facts can occur together. Without ambiguity before, this payload was never ambiguous, there were not only refusals, and
+ * another payload can have gone out only if a refusal was told. After ambiguity, no refusal was told before.
  */
 const possible = ({ ambiguous, changed, sameAmbiguous, reused, refusedOnly }: Facts): boolean =>
   ambiguous ? !reused : !(sameAmbiguous || refusedOnly || (changed && !reused));
