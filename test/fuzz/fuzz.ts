@@ -1,6 +1,6 @@
 /**
- * Seeded cases from outside. Each case has a seed of its own; a failure prints it, and `FUZZ_SEED=<seed>` runs that case
- * alone, once. Every case is held to the same: it ends, what it ends with is typed and true, and no rejection goes unhandled.
+ * Runs seeded cases. Each case has a seed of its own. A failure prints it, and `FUZZ_SEED=<seed>` runs that case alone, once. Every case
+ * must end with a typed and true outcome, and leave no rejection unhandled.
  */
 import { expect } from 'vitest';
 import { isOnceError } from '../../src/errors.js';
@@ -12,7 +12,7 @@ import { type End, World } from '../support/world.js';
 const REPLAYED = process.env['FUZZ_SEED'];
 const FRESH = Math.trunc(Math.random() * 2 ** 31);
 
-/** Runs `cases` cases, each from its own seed, and tells the seed of one that fails. */
+/** Runs `cases` cases, each from its own seed. An error tells the seed of the case. */
 export async function fuzz(cases: number, one: (random: Random) => Promise<void>): Promise<void> {
   const unhandled: unknown[] = [];
   const note = (error: unknown): void => void unhandled.push(error);
@@ -33,7 +33,7 @@ export async function fuzz(cases: number, one: (random: Random) => Promise<void>
   }
 }
 
-/** Whatever a caller may be given: a value of every wrong kind. */
+/** Values of every wrong type. */
 export const NONSENSE: readonly unknown[] = [
   undefined,
   null,
@@ -60,14 +60,14 @@ export const NONSENSE: readonly unknown[] = [
   Promise.resolve(1),
 ];
 
-/** No call may outlast its own limits by more than what a store and a thaw may take, ms. */
+/** By how much a call may exceed its own limits: the most time that the store may add, ms. */
 const GRACE_MS = 60_000;
 
 export interface Stage {
   readonly world: World;
   readonly tab: Tab;
   readonly once: Once;
-  /** Lets time pass until the call ends, and holds its end to what every end must be. */
+  /** Runs the world until the call ends, and checks what must be true of every end. */
   ends(call: () => Promise<Response>): Promise<End>;
 }
 
@@ -80,7 +80,7 @@ export function stage(options: Parameters<Tab['once']>[0], totalMs = 120_000): S
     once,
     async ends(call) {
       const begun = world.clock.now();
-      // A `fetch` never throws, it rejects.
+      // A `fetch` never throws synchronously; it rejects.
       const promise = call();
       promise.catch(() => {});
       const end = await world.end(tab, promise);
@@ -91,7 +91,7 @@ export function stage(options: Parameters<Tab['once']>[0], totalMs = 120_000): S
   };
 }
 
-/** Typed, with an outcome that the server's own book bears out. */
+/** Checks that an end is typed, and that its outcome agrees with the server's log. */
 export function truthful(world: World, { response, error, outcome }: End): void {
   if (error !== undefined) expect(isOnceError(error) || error instanceof TypeError || error instanceof RangeError, `rejected with ${String(error)}`).toBe(true);
   if (!outcome) return;

@@ -1,6 +1,6 @@
 /**
- * Goal: nothing from outside makes a call hang, lie, grow without bound or end with something untyped. Method: answers,
- * transports, stored records, stores, hooks, options and names of every absurd shape, drawn from a seed that a failure prints.
+ * Goal: nothing from outside makes a call hang, lie, grow without bound or end with an untyped error. Method: answers, transports, stored
+ * records, stores, hooks, options and names of absurd shapes, drawn from a seed that a failure prints.
  */
 import { describe, expect, test } from 'vitest';
 import type { OnceOptions, OperationOptions } from '../../src/entries/index.js';
@@ -11,7 +11,6 @@ import { answers, type Entry, lost, shaped } from '../support/server.js';
 import { NAME, pay, URL_ } from '../support/world.js';
 import { fuzz, NONSENSE, stage, truthful } from './fuzz.js';
 
-// Cases by the hundred, on machines that may have other work.
 const MEGABYTE = 1_048_576;
 const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
 
@@ -45,7 +44,10 @@ const HEADERS: Readonly<Record<string, readonly string[]>> = {
   'operation-location': ['https://evil.example/', '/jobs/1'],
 };
 
-/** An answer of any status from 100 to 999. Only an unmarked 2xx says that it took effect, and one then has. */
+/**
+ * An answer of any status from 100 to 999. The server's log stays true to what it says: a 2xx took effect, and an answer that proves that
+ * nothing did is not given for a key that took effect.
+ */
 const absurd =
   (random: Random): Entry =>
   async (arrival, server) => {
@@ -55,11 +57,11 @@ const absurd =
     const headers = new Headers();
     for (const [name, values] of Object.entries(HEADERS)) if (random.chance(0.25)) headers.set(name, random.pick(values));
     const body = random.pick(BODIES)(random);
-    // A refusal had no effect, and no replay marker or word of this server lies about one; for all else it is open.
+    // A refusal had no effect. After any other answer the effect may have happened or not.
     const refused = (status >= 400 && status < 500 && ![408, 460, 499].includes(status)) || status === 501 || status === 505;
     if ((status >= 200 && status < 300) || (!refused && random.chance(0.5))) server.charged.add(arrival.key);
     const marked = headers.has('idempotent-replayed') || headers.has('idempotency-status');
-    // A 5xx that bears the marker is burnt, a 4xx of any kind was refused: one that is told of what took effect would be a lie.
+    // A marked 4xx, or a refusal with a retry hint, would say that the key had no effect. If it had one, the answer loses the marker and the hint.
     if (((status >= 400 && status < 500 && marked) || (refused && headers.has('stripe-should-retry'))) && server.charged.has(arrival.key))
       for (const name of ['idempotent-replayed', 'idempotency-status', 'stripe-should-retry']) headers.delete(name);
     const made = (): Response =>
@@ -68,7 +70,7 @@ const absurd =
   };
 
 describe('answers', () => {
-  test('of any status, header and body: a typed end within the limits, and true', async () => {
+  test('of any status, header and body end the call within its limits, with a typed and true outcome', async () => {
     await fuzz(200, async (random) => {
       const { world, once, ends } = stage({ accepted: random.pick(['settle', 'poll']) });
       world.server.otherwise = random.chance(0.3) ? (...all) => (random.chance(0.5) ? absurd(random)(...all) : lost()(...all)) : absurd(random);
@@ -80,8 +82,8 @@ describe('answers', () => {
   test.each([
     ['ten megabytes of JSON', () => JSON.stringify({ code: 'x', filler: 'y'.repeat(10 * MEGABYTE) })],
     ['a million brackets', () => deep(500_000)],
-    ['ten megabytes without an end in sight', () => new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(MEGABYTE)) })],
-  ])('with %s: read no further than the limit, and told as they are', async (_, body) => {
+    ['an endless stream of megabytes', () => new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(MEGABYTE)) })],
+  ])('with %s end the call with the outcome of their status', async (_, body) => {
     for (const [status, effect] of [
       [200, 'done'],
       [422, 'none'],
@@ -111,7 +113,7 @@ describe('transports', () => {
     () => Response.error(),
   ];
 
-  test('that resolve with something that is no Response: never done, never none, never a hang', async () => {
+  test('that resolve with something that is no Response end in time, and never with an untrue outcome', async () => {
     await fuzz(120, async (random) => {
       const { world, once, ends } = stage({ limits: { attempts: 2 } });
       const given = random.pick(almost);
@@ -123,7 +125,7 @@ describe('transports', () => {
     });
   });
 
-  test('whose answer throws when it is looked at: unknown, because it was sent (P2)', async () => {
+  test('whose answer throws when it is read leave the outcome unknown, because the request was sent (P2)', async () => {
     const { world, once, ends } = stage({ limits: { attempts: 1 } });
     world.server.otherwise = (({ key }, server) => {
       server.charged.add(key);
@@ -132,7 +134,7 @@ describe('transports', () => {
     expect(await ends(() => pay(once))).toMatchObject({ outcome: { effect: 'unknown' } });
   });
 
-  test('that throw at once, or reject with nonsense: unknown, and the record stays', async () => {
+  test('that reject with nonsense leave the outcome unknown, and the record pending', async () => {
     await fuzz(60, async (random) => {
       const { world, once, ends } = stage({ limits: { attempts: 2 } });
       const reason = random.pick(NONSENSE);
@@ -144,7 +146,7 @@ describe('transports', () => {
 });
 
 describe('stored records', () => {
-  /** Any change to what is stored: a field of another kind or gone, or another thing in its place. */
+  /** Damages a record: fields of another type or missing, or another value in its place. */
   const damage = (random: Random, record: Record<string, unknown>): unknown => {
     if (random.chance(0.2)) return random.pick(NONSENSE.filter((value) => value != null));
     const changed: Record<string, unknown> = { ...record };
@@ -156,7 +158,7 @@ describe('stored records', () => {
     return changed;
   };
 
-  /** Stores a record, has it damaged, and pays again after a reload: what was sent under another key, or believed, is a fault. */
+  /** Stores a record, damages it, and pays again after a reload. The call must not send another key, and must not believe the damaged record. */
   const paysBeside = async (damaged: (record: Record<string, unknown>) => unknown): Promise<void> => {
     const { world, tab, once, ends } = stage({ limits: { attempts: 1 } });
     world.server.plays(lost());
@@ -169,15 +171,15 @@ describe('stored records', () => {
     const end = await world.end(next, pay(next.once(), { limits: { attempts: 1 } }));
     truthful(world, end);
     for (const sent of world.server.keys) expect(sent).toBe(key);
-    // Nothing was sent, so nothing was believed, and nothing written.
+    // The second call sent nothing, so it must not have written anything either.
     if (world.server.arrivals.length === 1) expect(world.writes).toHaveLength(written);
   };
 
-  test('of every damaged shape: kept as they are unless they can be trusted; no new key beside them', async () => {
+  test('with any damage are kept as they are unless they can be trusted, and no new key is sent', async () => {
     await fuzz(200, (random) => paysBeside((record) => damage(random, record)));
   });
 
-  test('with any member of any wrong kind: the same', async () => {
+  test('with any field of any wrong type are kept as they are unless they can be trusted, and no new key is sent', async () => {
     let members = 1;
     for (let at = 0; at < members; at++) {
       for (const value of NONSENSE) {
@@ -196,7 +198,7 @@ describe('stored records', () => {
 });
 
 describe('stores', () => {
-  test('that give nonsense, or throw where they should reject: a typed error, nothing sent without a record', async () => {
+  test('that return nonsense, throw, reject or hang: a call rejects only with an Error, and sends nothing without a key', async () => {
     const verbs = ['update', 'read', 'scan', 'ready'] as const;
     await fuzz(120, async (random) => {
       const { world, tab, ends } = stage({});
@@ -220,7 +222,7 @@ describe('stores', () => {
 describe('hooks', () => {
   const HOOKS = ['headers', 'verdict', 'reconcile', 'onOutcome', 'fingerprint', 'key'] as const;
 
-  test('that throw, hang or give nonsense: an end within the limits, and never one that is not true', async () => {
+  test('that throw, hang or return nonsense: the call ends in time, and never with an untrue outcome', async () => {
     await fuzz(200, async (random) => {
       const options: Record<string, unknown> = {};
       for (const name of HOOKS) {
@@ -243,14 +245,14 @@ describe('hooks', () => {
       const begun = world.clock.now();
       const end = await world.end(tab, pay(once, { ...(options as OperationOptions), limits: { attempts: 2, totalMs: 30_000, attemptMs: 5000 } }));
       expect(world.clock.now() - begun).toBeLessThanOrEqual(90_000);
-      // A hook's own error is the caller's own; an outcome is ours. What `reconcile` or `verdict` says is believed, so no lie of theirs is counted.
+      // The caller gets the error of its own hook as it is. The outcome is checked, unless `reconcile` or `verdict` decided it: the client believes them.
       if (!('verdict' in options) && !('reconcile' in options) && end.outcome) truthful(world, { ...end, error: undefined });
     });
   });
 });
 
-describe('hooks that are async where no promise is awaited', () => {
-  test.each(['onOutcome', 'verdict', 'fingerprint'] as const)('%s: its rejection is handled (P3)', async (name) => {
+describe('async functions for onOutcome, verdict and fingerprint', () => {
+  test.each(['onOutcome', 'verdict', 'fingerprint'] as const)('%s: the rejection is handled (P3)', async (name) => {
     await fuzz(1, async () => {
       const { world, tab, once } = stage({});
       world.server.plays(answers(201));
@@ -261,12 +263,12 @@ describe('hooks that are async where no promise is awaited', () => {
     });
   });
 
-  test('fingerprint: two payloads are not taken for one (P4)', async () => {
+  test('fingerprint: another payload is not taken for the same (P4)', async () => {
     const { world, tab, once } = stage({});
     world.server.plays(answers(201));
     const fingerprint = (async ({ body }: { body: unknown }) => body) as never;
     await world.end(tab, pay(once, { fingerprint, body: { amount: 10 } }));
-    // Either the hook is refused, or another payload is told from the first.
+    // The client awaits the fingerprint, so it sees that the payload has changed.
     expect(await world.end(tab, pay(once, { fingerprint, body: { amount: 20 } }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
   });
 });
@@ -297,7 +299,7 @@ describe('options', () => {
   ];
   const CALL = ['operation', 'key', 'meta', 'limits', 'keep', 'repeat', 'whenBusy', 'whenChanged', 'accepted', 'verdict'];
 
-  test('of any wrong kind: a TypeError or RangeError that begins with once:, at createOnce or at the call', async () => {
+  test('of any wrong type: the error, if any, begins with "once: ", and the call stores nothing', async () => {
     await fuzz(400, async (random) => {
       const { tab, once, world } = stage({});
       const wrong = (names: readonly string[]): Record<string, unknown> => {
@@ -321,7 +323,7 @@ describe('options', () => {
     });
   });
 
-  test('names of ten megabytes, of ten million parts or of holes are refused at once', async () => {
+  test('names of ten megabytes, of a million parts or with holes are refused', async () => {
     const { tab, world, once } = stage({});
     for (const operation of [['pay', 'x'.repeat(10 * MEGABYTE)], new Array(1_000_000).fill('x'), new Array(1000), ['pay', ...new Array(3)]] as const) {
       const { error } = await world.end(tab, pay(once, { operation: operation as never }));
@@ -332,7 +334,7 @@ describe('options', () => {
   });
 });
 
-test('memory stays bounded over two thousand calls, whatever became of them', async () => {
+test('memory stays bounded over two thousand calls, whatever their outcomes are', async () => {
   const { world, tab } = stage({});
   const once = tab.once({ limits: { attempts: 1 } });
   const ends = [answers(201, { id: 'x'.repeat(2000) }), answers(402, 'x'.repeat(2000)), lost()];
@@ -341,7 +343,7 @@ test('memory stays bounded over two thousand calls, whatever became of them', as
     for (let at = from; at < to; at += 100) {
       const batch = Array.from({ length: 100 }, (_, index) => once.fetch(URL_, { method: 'POST', body: 'y'.repeat(5000), once: [...NAME, at + index] }));
       await world.run(Promise.allSettled(batch));
-      // What the test's own server and store have noted is not ours.
+      // Drops what the test's own server and store have noted.
       world.server.arrivals.length = world.server.unscripted.length = world.writes.length = 0;
     }
   };

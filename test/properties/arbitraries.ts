@@ -1,4 +1,4 @@
-/** Records as any version of ours may have left them, and callers that find one. */
+/** Arbitrary records, as any version of oncefetch may have left them, and callers that find them. */
 import fc from 'fast-check';
 import type { Claimant } from '../../src/core/begin.js';
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from '../../src/core/ids.js';
@@ -11,7 +11,7 @@ export const NOW = 1_700_000_000_000;
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-/** Few of each, so that equal ones meet. */
+/** Few different values, so that equal ones occur together. */
 const FINGERPRINTS = ['11', '22', '33', '44'].map((two) => two.repeat(32));
 const KEYS = ['key-a', 'key-b', 'key-c'].map((one) => made<IdempotencyKey>(one));
 const SCHEMES = ['sha256', 'sha256', 'sha256', 'json/2'];
@@ -19,7 +19,7 @@ const SCHEMES = ['sha256', 'sha256', 'sha256', 'json/2'];
 export const fingerprint = fc.constantFrom(...FINGERPRINTS);
 const key = fc.constantFrom(...KEYS);
 const scheme = fc.constantFrom(...SCHEMES);
-/** Around now: long before, a moment before, ahead. */
+/** Times around now: up to 40 days or 10 minutes away, past or future. */
 const time = fc.oneof(fc.integer({ min: NOW - 40 * DAY, max: NOW + 40 * DAY }), fc.integer({ min: NOW - 10 * MINUTE, max: NOW + 10 * MINUTE }));
 const maybe = <T>(one: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(one, { nil: undefined });
 
@@ -37,7 +37,7 @@ const ending = fc.constantFrom<NonNullable<OnceRecord['ending']>>(
   { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined },
 );
 
-/** From one to as many as fit. */
+/** From one payload to as many as a record lists, and more. */
 const payloads = fc
   .tuple(fc.shuffledSubarray(FINGERPRINTS, { minLength: 1 }), fc.constantFrom(0, 0, 0, 44, 46))
   .map(([present, earlier]) => [...Array.from({ length: earlier }, (_, index) => `earlier-${index}`), ...present]);
@@ -78,7 +78,7 @@ const withState = (state: OnceRecord['state'], more: fc.Arbitrary<LooseRecord>):
 export const pendingRecord: fc.Arbitrary<OnceRecord> = withState('pending', fc.constant({}));
 const ended = (state: 'settled' | 'retired') => withState(state, fc.record({ ending, settledAt: time, sticky: fc.boolean() }));
 
-/** Any sound record. */
+/** Any valid record. */
 export const anyRecord: fc.Arbitrary<OnceRecord> = fc
   .tuple(fc.oneof(pendingRecord, ended('settled'), ended('retired')), maybe(ended('settled')))
   .map(([record, previous]) => sealed({ ...record, previous }));
@@ -114,7 +114,7 @@ export const claimant: fc.Arbitrary<Claimant> = fc
   })
   .map((one) => (one.keyKind === 'random' ? { ...one, key: `minted-${one.key}` } : one) as Claimant);
 
-/** Anything at all that a damaged medium, another program or a mistake may have put in a record's place. */
+/** Any value that a damaged medium, another program or a mistake may have put in the place of a record. */
 export const notARecord: fc.Arbitrary<unknown> = fc.oneof(
   fc.anything().filter((value) => value !== undefined),
   anyRecord.map(({ sum: _, ...rest }) => rest),

@@ -1,6 +1,6 @@
 /**
- * Goal: whatever is stored under a name, and whoever calls, the one key that may have been sent stays. Method: random
- * records and callers, one at a time and in long sequences, held to what `begin` promises.
+ * Goal: whatever is stored under a name, and whoever calls, the one key that may have been sent is kept. Method: random records and
+ * callers, one at a time and in long sequences, checked against what `begin` promises.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -12,11 +12,11 @@ import { sampled } from './sampled.js';
 
 const looks = sampled(fc.tuple(fc.option(anyRecord, { nil: undefined }), claimant), 1200);
 
-/** Holds for any record, or none, and any caller. */
+/** Checks a property for any record, or none, and any caller. */
 const always = (holds: (began: Begun, stored: OnceRecord | undefined, c: Claimant) => void): void =>
   looks(([stored, c]) => holds(begin(stored, c, NOW, NOW), stored, c));
 
-/** Holds for any operation that may have been sent. */
+/** Checks a property for any operation that may have been sent. */
 const mayHaveBeenSent = (holds: (began: Begun, stored: OnceRecord, c: Claimant) => void): void =>
   always((began, stored, c) => {
     if (stored?.state === 'pending' && stored.ambiguous) holds(began, stored, c);
@@ -25,8 +25,8 @@ const mayHaveBeenSent = (holds: (began: Begun, stored: OnceRecord, c: Claimant) 
 const driven = (began: Begun) => (began.do === 'drive' ? began : undefined);
 
 /**
- * A key that is not random stays after a "none" that no server keeps for it, and after a "done" that should have been forgotten; any
- * other end raises the generation.
+ * The generation of the next key. A key that is not random stays after a "none" that no server keeps for it, and after a "done" that is due
+ * to be forgotten. Any other end raises the generation.
  */
 const generationAfter = (stored: OnceRecord | undefined, { repeat, fingerprint }: Claimant): number => {
   if (!stored) return 0;
@@ -52,7 +52,7 @@ describe('the key', () => {
     });
   });
 
-  test('that is stored wins over one that is brought, unless what is there is another operation', () => {
+  test('in the record wins over the key of the call, unless the call begins a new operation', () => {
     always((began, stored, c) => {
       const drive = driven(began);
       if (!drive) return;
@@ -61,15 +61,15 @@ describe('the key', () => {
     });
   });
 
-  test('that was minted at random is used for one operation only', () => {
+  test('that was made at random is used for one operation only', () => {
     looks(([stored, c]) => {
-      // What is pending goes on under it; a tombstone that should be gone is gone.
+      // A pending record goes on under its key, and a tombstone that is due counts as removed.
       if (!stored || stored.state === 'pending' || stored.forgetAt <= NOW) return;
       expect(driven(begin(stored, { ...c, keyKind: 'random', key: stored.key }, NOW, NOW))).toBeUndefined();
     });
   });
 
-  test('that a strategy makes is asked for once more at most', () => {
+  test('of a key strategy is asked for at most once more', () => {
     always((began, stored, c) => {
       if (began.do !== 'rekey') return;
       expect(c.keyKind).toBe('derived');
@@ -78,15 +78,15 @@ describe('the key', () => {
     });
   });
 
-  test("that is the caller's own is the one that goes out, or nothing does", () => {
+  test('that the caller gave is the one that is sent, or nothing is sent', () => {
     always((began, _, c) => {
       if (c.keyKind === 'literal' && began.do === 'drive') expect(began.record.key).toBe(c.key);
     });
   });
 });
 
-describe('what is written', () => {
-  test('can be read, has its place, and a higher revision than what it replaces', () => {
+describe('the record that begin writes', () => {
+  test('can be read, has the ids of the call, and has a higher revision than the record that it replaces', () => {
     always((began, stored, c) => {
       const next = driven(began)?.record;
       if (!next) return;
@@ -97,14 +97,14 @@ describe('what is written', () => {
     });
   });
 
-  test('lists every payload that may have gone out under its key, up to fifty, the present one last', () => {
+  test('lists every payload that may have been sent under its key, up to fifty, the present one last', () => {
     always((began, stored, c) => {
       const drive = driven(began);
       if (!drive) return;
       const { payloads } = drive.record;
       expect(payloads.length).toBeLessThanOrEqual(50);
       expect(new Set(payloads).size).toBe(payloads.length);
-      // Where there is a link, only the work behind it is polled.
+      // If the record has a link, only the work behind it is polled.
       const waits = !drive.inserted && stored?.link !== undefined;
       if (!c.resumeOnly && !waits) expect(payloads.at(-1)).toBe(c.fingerprint);
       if (waits) expect(payloads).toEqual(stored.payloads);
@@ -114,7 +114,7 @@ describe('what is written', () => {
     });
   });
 
-  test('keeps at most three earlier requests, and one operation before', () => {
+  test('keeps at most three earlier requests and one earlier operation', () => {
     always((began) => {
       const next = driven(began)?.record;
       expect(next?.earlier?.length ?? 0).toBeLessThanOrEqual(3);
@@ -123,12 +123,12 @@ describe('what is written', () => {
     });
   });
 
-  test('moves no first attempt and extends no window', () => {
+  test('never changes the time of the first attempt, and never extends the key window', () => {
     always((began, stored, c) => {
       const drive = driven(began);
       if (!drive) return;
       const { record } = drive;
-      // What was refused before was sent, too, though nothing has left since it was begun anew.
+      // A refused key was sent before, although nothing was sent since it was begun anew.
       expect(record.firstSentAt !== undefined).toBe(record.ambiguous || (!drive.inserted && stored?.firstSentAt !== undefined));
       if (record.firstSentAt !== undefined) expect(record.windowEndsAt).toBeLessThanOrEqual(record.firstSentAt + c.keyWindowMs);
       if (drive.inserted || !(stored?.ambiguous || stored?.firstSentAt !== undefined)) return;
@@ -137,7 +137,7 @@ describe('what is written', () => {
     });
   });
 
-  test('is ambiguous to whoever finds it, unless its caller waits before the first attempt; and never less than it was', () => {
+  test('is ambiguous unless the call waits before its first attempt, and stays ambiguous once it was', () => {
     always((began, stored, c) => {
       const drive = driven(began);
       if (!drive) return;
@@ -146,14 +146,14 @@ describe('what is written', () => {
     });
   });
 
-  test('is kept for thirty days from now, and no less long than what is done', () => {
+  test('is kept for thirty days from now, or as long as settled records if that is longer', () => {
     always((began, _, { keepMs }) => {
       const next = driven(began)?.record;
       if (next) expect(next).toMatchObject({ forgetAt: NOW + Math.max(30 * 86_400_000, keepMs), touchedAt: NOW });
     });
   });
 
-  test('keeps what a newer version added, while the operation goes on', () => {
+  test('keeps the fields that a newer version added while the operation goes on', () => {
     always((began, stored, c) => {
       if (!stored) return;
       const newer = Object.assign({}, stored, { v: 7, invention: { deep: [1] } });
@@ -162,7 +162,7 @@ describe('what is written', () => {
     });
   });
 
-  test('is marked before a first attempt without any other change', () => {
+  test('is marked ambiguous before a first attempt, and only its times change with that', () => {
     always((began) => {
       const next = driven(began)?.record;
       if (!next || next.ambiguous) return;
@@ -174,12 +174,12 @@ describe('what is written', () => {
   });
 });
 
-describe('what is found', () => {
-  test('damaged, or something else, is never overwritten', () => {
+describe('the record that begin finds', () => {
+  test('is never overwritten if it is damaged or no record at all', () => {
     sampled(fc.tuple(notARecord, claimant), 1000)(([stored, c]) => expect(begin(stored, c, NOW, NOW)).toEqual({ do: 'corrupt' }));
   });
 
-  test('is never changed, and means the same every time', () => {
+  test('is never changed, and leads to the same decision every time', () => {
     always((began, stored, c) => {
       const before = JSON.stringify(stored);
       expect(begin(stored, c, NOW, NOW)).toEqual(began);
@@ -187,7 +187,7 @@ describe('what is found', () => {
     });
   });
 
-  test('pending is gone on with by a call that only resumes, and nothing is started by it', () => {
+  test('is continued by a call that only resumes if it is pending, and such a call begins nothing new', () => {
     always((began, stored, c) => {
       if (!c.resumeOnly) return;
       const drive = driven(began);
@@ -201,26 +201,26 @@ describe('what is found', () => {
     });
   });
 
-  test('settled answers what may have taken effect, whatever it is called with, until its time is over', () => {
+  test('answers later calls once it has settled, until it is due to be forgotten', () => {
     always((began, stored, c) => {
       if (stored?.state !== 'settled' || stored.forgetAt <= NOW || c.repeat === 'always' || c.resumeOnly) return;
-      // It holds every payload that may have taken effect.
+      // The record lists every payload that may have taken effect.
       const same = stored.payloads.includes(c.fingerprint);
       if (same) expect(began.do).toBe('remembered');
       else if (c.repeat === 'never') expect(began.do).toBe('already-settled');
     });
   });
 
-  test('settled while a call waited is its answer, if the payload is the same', () => {
+  test('answers a call that waited while the operation ended, if the payload is the same', () => {
     always((began, stored, c) => {
       if (!stored || stored.state === 'pending' || !c.waited || c.waited.ended === lifeOf(stored)) return;
-      // A key that was used up, perhaps by an operation whose record is lost, ends nothing.
+      // A key that was used up, perhaps by an operation whose record is lost, gives no end to tell.
       if (stored.sticky && stored.ending?.effect === 'unknown') return;
       if (stored.payloads.at(-1) === c.fingerprint) expect(began.do).toBe('remembered');
     });
   });
 
-  test("leased to another driver is left to it, until the store's clock says otherwise", () => {
+  test("is left to another driver that has a lease, until the lease expires by the store's clock", () => {
     always((began, stored, c) => {
       const held =
         stored?.state === 'pending' &&
@@ -236,7 +236,7 @@ describe('what is found', () => {
   });
 });
 
-test('over any sequence of callers one key is driven until it is settled, and every payload sent under it is listed', () => {
+test('over any sequence of calls one key is used until the operation settles, and the record lists every payload sent under it', () => {
   const step = fc.tuple(claimant, fc.integer({ min: -400_000, max: 3 * 3_600_000 }), fc.constantFrom('dies', 'dies', 'dies', 'settles'));
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
@@ -254,7 +254,7 @@ test('over any sequence of callers one key is driven until it is settled, and ev
         if (!stored.ambiguous) stored = marked(stored, caller.keyWindowMs, now);
         if (!caller.resumeOnly) sent.push(caller.fingerprint);
         for (const one of sent) expect(stored.payloads).toContain(one);
-        // A store gives back what its medium holds; what is settled and swept is gone.
+        // A store returns a copy. A settled record is swept here, so the store is empty.
         stored = then === 'settles' ? undefined : (JSON.parse(JSON.stringify(stored)) as OnceRecord);
       }
     }),

@@ -1,6 +1,6 @@
 /**
- * Goal: what goes out under the key's header is the key, whole and alone, or nothing goes out. Method: keys made of what
- * ends, folds or splits a header field, given in every way there is.
+ * Goal: the key's header has exactly the key in it, or nothing is sent. Method: keys made of characters that end, fold or split a header
+ * field, given in each possible way.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -37,11 +37,11 @@ const HOSTILE = [
 const hostile = fc.array(fc.constantFrom(...HOSTILE), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(''));
 const anyKey = fc.oneof(hostile, text(0, 300), fc.string({ minLength: 1, maxLength: 255 }));
 
-/** Visible ASCII, counted here by hand. */
+/** 1 to 255 characters of visible ASCII, checked without the code under test. */
 const sound = (key: string): boolean => key.length > 0 && key.length <= 255 && [...key].every((one) => one.charCodeAt(0) > 0x20 && one.charCodeAt(0) < 0x7f);
 
 describe('a key', () => {
-  test('is one for the generic dialect only if nothing in it could end or fold a header field', () => {
+  test('is accepted by the generic dialect only if it is visible ASCII, so that nothing in it can end or fold a header field', () => {
     fc.assert(
       fc.property(anyKey, (key) => {
         expect(GENERIC.keyPattern.test(key)).toBe(sound(key));
@@ -50,11 +50,11 @@ describe('a key', () => {
     );
   });
 
-  test('that has a line break after it is none', () => {
+  test('is refused with a line break, NUL or space after it', () => {
     for (const end of ['\n', '\r', '\r\n', '\0', ' ']) expect(GENERIC.keyPattern.test(`key${end}`)).toBe(false);
   });
 
-  test('goes out as it was given and with nothing beside it, or is a TypeError with nothing sent or stored', async () => {
+  test('is sent exactly as given and adds no other header, or is refused with a TypeError before anything is sent or stored', async () => {
     const ways = fc.constantFrom('option', 'strategy', 'promise', 'header');
     await fc.assert(
       fc.asyncProperty(anyKey, ways, async (key, way) => {
@@ -64,7 +64,7 @@ describe('a key', () => {
         try {
           if (way === 'header') init = { headers: new Headers({ 'content-type': 'application/json', 'idempotency-key': key }) };
         } catch {
-          // The platform refuses it itself; what it trims or takes it gives to us.
+          // The platform's own Headers refuse this key. A key that they accept, perhaps trimmed, reaches oncefetch.
           return;
         }
         const given = way === 'header' ? (init.headers as Headers).get('idempotency-key')! : key;
@@ -86,7 +86,7 @@ describe('a key', () => {
     );
   });
 
-  test('of another pattern than its dialect wants is never sent, whatever made it', async () => {
+  test('that does not match the pattern of its dialect is never sent', async () => {
     await fc.assert(
       fc.asyncProperty(fc.stringMatching(/^[a-z0-9-]{1,40}$/), async (key) => {
         const world = newWorld();

@@ -1,6 +1,6 @@
 /**
- * Goal: no two operations ever share a record, a lock, a slot or a derived key. Method: names built to be mistaken for one
- * another, thousands of them at once in one table, and their nearest neighbours.
+ * Goal: no two operations ever share a record, a lock, an operation key or a derived key. Method: thousands of names that could be mistaken
+ * for one another, with their nearest neighbours, in one table.
  */
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
@@ -16,7 +16,7 @@ import { seed } from './sampled.js';
 
 type Part = OperationName[number];
 
-/** What encodings go wrong over. */
+/** Texts that encodings often get wrong. */
 const TEXTS = [
   'a',
   'b',
@@ -62,7 +62,7 @@ const part: fc.Arbitrary<Part> = fc.oneof(
 );
 const name = fc.array(part, { minLength: 1, maxLength: 4 });
 
-/** Parts by type and value, written without the code under test. */
+/** Identifies a name by the type and value of its parts, without the code under test. */
 const identity = (of: OperationName): string => of.map((one) => `${typeof one}:${String(one === 0 ? 0 : one).length}:${String(one === 0 ? 0 : one)}`).join('|');
 
 /** Names that a careless encoding would take for this one. */
@@ -78,7 +78,7 @@ function* neighbours(of: OperationName): Generator<OperationName> {
     } else {
       yield [...before, String(one), ...after];
       const other = typeof one === 'bigint' ? Number(one) : Number.isInteger(one) ? BigInt(one) : one + 1;
-      // A longer integer is no part of a name.
+      // A number above 2 ** 53 is not allowed in a name.
       if (typeof other === 'bigint' || Math.abs(other) < 2 ** 53) yield [...before, other, ...after];
       yield [...before, JSON.stringify({ n: String(one) }), ...after];
     }
@@ -89,7 +89,7 @@ function* neighbours(of: OperationName): Generator<OperationName> {
   yield [...of, 1];
 }
 
-/** Finds two in a crowd that share `label` without being the same. */
+/** Fails if two different names have the same `label`. Returns how many labels there are. */
 function crowd(count: number, label: (of: OperationName) => string): number {
   const seen = new Map<string, string>();
   for (const one of fc.sample(name, { numRuns: count, seed }))
@@ -103,24 +103,24 @@ function crowd(count: number, label: (of: OperationName) => string): number {
 }
 
 describe('names', () => {
-  test('no two of them share their text, in a crowd of look-alikes', () => {
+  test('never share their text, even among thousands of look-alikes', () => {
     expect(crowd(1500, encodeName)).toBeGreaterThan(5000);
   });
 
-  test('no two of them share a derived key', () => {
+  test('never share a derived key', () => {
     expect(crowd(150, (operation) => derived({ namespace: 'ann', operation, generation: 0 }))).toBeGreaterThan(500);
   });
 
-  test('come back from their text, a lone surrogate and a bigint included', () => {
+  test('are decoded unchanged from their text, lone surrogates and bigints included', () => {
     for (const one of fc.sample(name, { numRuns: 1000, seed })) {
       const text = encodeName(one);
       expect(identity(decodeName(text))).toBe(identity(one));
-      // What a store writes as UTF-8 must not lose anything either.
+      // The text must also survive a store that writes it as UTF-8.
       expect(new TextDecoder().decode(new TextEncoder().encode(text))).toBe(text);
     }
   });
 
-  test('a prefix begins what begins with its parts, and no look-alike of it', () => {
+  test('match a prefix if they begin with its parts, and look-alikes do not', () => {
     const startsWith = (whole: OperationName, begin: OperationName): boolean => identity(whole.slice(0, begin.length)) === identity(begin);
     for (const prefix of fc.sample(name, { numRuns: 200, seed })) {
       const { begins, start } = namePrefix(prefix);
@@ -133,13 +133,13 @@ describe('names', () => {
   });
 });
 
-describe('places', () => {
+describe('addresses', () => {
   const namespace = fc.constantFrom('', 'ann', 'bob', 'ann","', '["ann"]', 'ann:["a"]', ':', 'ann\n', '\ud800');
   const place = fc.record({ namespace, name: fc.oneof(name, fc.constantFrom(['a'], ['["a"]'], [':["a"]'])) });
   const client = { store: { scope: 'memory' }, platform: { digest: (data: string) => data.padEnd(64, '.') } } as unknown as Parameters<typeof addressOf>[0] &
     Parameters<typeof idsOf>[0];
 
-  test('of different namespaces or names share neither slot nor lock', () => {
+  test('of different namespaces or names share neither operation key nor lock', () => {
     const slots = new Map<string, string>();
     const locks = new Map<string, string>();
     for (const { namespace: own, name: operation } of fc.sample(place, { numRuns: 2000, seed })) {
@@ -161,7 +161,7 @@ describe('places', () => {
     }
   });
 
-  test('have ids that depend on namespace and name, and show neither', async () => {
+  test('have record ids that depend on namespace and name and reveal neither', async () => {
     const ids = new Map<string, string>();
     const { tab } = newWorld().open();
     for (const { namespace: own, name: operation } of fc.sample(place, { numRuns: 300, seed })) {
@@ -178,7 +178,7 @@ describe('unnamed calls under one literal key', () => {
   const send = (once: ReturnType<ReturnType<typeof newWorld>['open']>['once'], body = 'x') =>
     watched(once.fetch(URL_, { method: 'POST', body, headers: { 'idempotency-key': 'order-5' } }));
 
-  test('(P1) of two people on one device are two operations: neither takes over, nor settles, the record of the other', async ({ world }) => {
+  test('(P1) of two users on one device are two operations: neither call takes over or settles the record of the other user', async ({ world }) => {
     const { tab, once: ann } = world.open({ namespace: 'ann', limits: { attempts: 1 } });
     const bob = tab.once({ namespace: 'bob', limits: { attempts: 1 } });
     await world.end(tab, send(ann), charged(lost()), charged(lost()));
@@ -189,7 +189,7 @@ describe('unnamed calls under one literal key', () => {
   });
 });
 
-test('child keys differ wherever key or label differ', () => {
+test('child keys differ if their parent keys or labels differ', () => {
   const seen = new Map<string, string>();
   const labels = fc.sample(fc.tuple(fc.constantFrom(...TEXTS), fc.constantFrom(...TEXTS)), { numRuns: 1000, seed });
   for (const [key, label] of labels) {

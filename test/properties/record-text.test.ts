@@ -1,4 +1,4 @@
-/** Goal: a record that a store keeps as text comes back as it was. Method: records of anything that JSON has no word for, at any depth. */
+/** Goal: a record that a store keeps as text is read back unchanged. Method: records with values at any depth, including those that JSON cannot express. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Stored } from '../../src/ports.js';
@@ -20,7 +20,7 @@ const { tree } = fc.letrec((of) => ({
   ),
 }));
 
-test('a record of anything comes back from its text as it was', () => {
+test('a record with any values in it is read back unchanged from its text', () => {
   fc.assert(
     fc.property(tree, fc.double(), (meta, forgetAt) => {
       const record = { id: 'a', ns: 'n', state: 'pending', label: '["pay"]', forgetAt: Object.is(forgetAt, -0) ? 0 : forgetAt, meta } as Stored;

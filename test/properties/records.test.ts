@@ -1,6 +1,6 @@
 /**
- * Goal: what a medium changes is noticed, and what a newer version added survives this one. Method: every single bit of
- * stored records turned round, and records of a version to come, driven to their end.
+ * Goal: a change by the storage medium is noticed, and fields that a newer version added survive this version. Method: every single bit of
+ * stored records is flipped, and records of a newer version are driven to their end.
  */
 import fc from 'fast-check';
 import { describe, expect } from 'vitest';
@@ -12,13 +12,13 @@ import { anyRecord } from './arbitraries.js';
 import { sampled, seed } from './sampled.js';
 
 const records = sampled(anyRecord, 200);
-/** As a store of text gives it back. */
+/** A record as a store that keeps text returns it. */
 const stored = (record: unknown): unknown => JSON.parse(JSON.stringify(record));
 
-/** What is in the record besides what every version must be able to trust. */
+/** Fields that the checksum does not cover. */
 const BESIDES = ['v', 'sum', 'lease', 'meta', 'previous'];
 
-/** Every text that differs from this one's bytes in one bit; some are no UTF-8, which a reader turns into U+FFFD. */
+/** Every text whose bytes differ from this one's in one bit. Some are not valid UTF-8, which a reader turns into U+FFFD. */
 function* flips(text: string): Generator<string> {
   const bytes = new TextEncoder().encode(text);
   const decoder = new TextDecoder();
@@ -39,7 +39,7 @@ function parsed(text: string): unknown {
 }
 
 describe('the codec', () => {
-  test('gives back what was sealed, from a clone and from text', () => {
+  test('reads a sealed record unchanged, also from a clone and from text', () => {
     records((record) => {
       expect(readRecord(record)).toBe(record);
       expect(readRecord(structuredClone(record))).toEqual(record);
@@ -47,7 +47,7 @@ describe('the codec', () => {
     });
   });
 
-  test('seals by content: a second seal changes nothing, and what it does not cover changes no sum', () => {
+  test('seals by content: a second seal changes nothing, and fields that the checksum does not cover do not change it', () => {
     records((record) => {
       expect(seal(record)).toEqual(record);
       const { sum } = sealed({ ...record, meta: 'other', lease: undefined, previous: record });
@@ -55,7 +55,7 @@ describe('the codec', () => {
     });
   });
 
-  test('covers whatever decides what is sent, told or forgotten', () => {
+  test('covers the fields that decide what is sent, told or forgotten', () => {
     const decides: LooseRecord = {
       forgetAt: 7,
       ending: { type: 'replayed', effect: 'done', from: 'store' },
@@ -74,7 +74,7 @@ describe('the codec', () => {
     });
   });
 
-  test('reads a record whose key or memory has no end, and takes no other time for one', () => {
+  test('reads a record whose key window or retention is infinite, but not NaN there, nor an infinite time of the first attempt', () => {
     const ends = ['windowEndsAt', 'forgetAt'];
     for (const name of ends)
       records((record) => {
@@ -86,7 +86,7 @@ describe('the codec', () => {
       });
   });
 
-  test('knows a record of a store that has null for what is absent', () => {
+  test('accepts a record from a store that keeps absent fields as null', () => {
     const absent = Object.fromEntries(['endpoint', 'keyInUse', 'refusal', 'refusedOnly', 'madeAgain', 'dueAt', 'refusedBefore'].map((name) => [name, null]));
     records((record) => {
       const kept = { ...absent, ...(stored(record) as object) };
@@ -94,7 +94,7 @@ describe('the codec', () => {
     });
   });
 
-  test('knows a record whose members a store keeps in another order', () => {
+  test('accepts a record whose fields a store keeps in another order', () => {
     const turned = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(turned);
       if (typeof value !== 'object' || value === null) return value;
@@ -107,7 +107,7 @@ describe('the codec', () => {
     records((record) => expect(readRecord(turned(stored(record)))).toEqual(record));
   });
 
-  test('detects every flipped bit, wherever it falls in the text', () => {
+  test('detects every flipped bit that changes a covered field', () => {
     let detected = 0;
     let harmless = 0;
     for (const record of fc.sample(
@@ -129,7 +129,7 @@ describe('the codec', () => {
     expect(detected).toBeGreaterThan(harmless * 10);
   });
 
-  test('detects two fields that changed places, in any record', () => {
+  test('detects two fields with swapped values, in any record', () => {
     const fields = ['id', 'ns', 'label', 'key', 'carrier', 'dialect', 'origin', 'scheme', 'raw', 'generation', 'revision', 'createdAt', 'touchedAt'] as const;
     records((record) => {
       for (const a of fields)
@@ -138,7 +138,7 @@ describe('the codec', () => {
     });
   });
 
-  test('detects payloads that were lost, doubled or put in another order', () => {
+  test('detects payloads that were removed, doubled or reordered', () => {
     records((record) => {
       const { payloads } = record;
       const others = [payloads.slice(1), payloads.slice(0, -1), [...payloads, payloads[0]!], ...(payloads.length > 1 ? [[...payloads].reverse()] : [])];
@@ -146,7 +146,7 @@ describe('the codec', () => {
     });
   });
 
-  test('keeps of a record at rest its core and how it ended, and nothing that a stranger could read', () => {
+  test('strips a record at rest to its core and its ending, and keeps nothing that a stranger could read', () => {
     records((record) => {
       const rest = bare({ ...record, answer: { json: '1' }, spentAt: 1 } as LooseRecord as OnceRecord) as unknown as Record<string, unknown>;
       for (const field of ['lease', 'meta', 'request', 'earlier', 'retryAt', 'spentAt', 'link', 'answer', 'previous']) expect(rest).not.toHaveProperty(field);
@@ -157,11 +157,11 @@ describe('the codec', () => {
   });
 });
 
-describe('a record of a version to come', () => {
+describe('a record of a newer version', () => {
   const NEWER = RECORD_VERSION + 6;
   const INVENTION = { deep: [1, { a: null }], text: 'x' };
 
-  test('is read with the fields that this version does not know, and sealed with them', () => {
+  test('is read and sealed with the fields that this version does not know', () => {
     records((record) => {
       const newer = Object.assign({}, record, { v: NEWER, invention: INVENTION });
       expect(readRecord(stored(newer))).toEqual(newer);
@@ -171,11 +171,11 @@ describe('a record of a version to come', () => {
   });
 
   test.for<[string, Entry[], OnceRecord['state']]>([
-    ['goes on and stays unknown', [lost()], 'pending'],
-    ['goes on and is done', [answers(201)], 'settled'],
-    ['is told to come back later', [answers(503, '', { 'retry-after': '7200' })], 'pending'],
-    ['is refused for good', [answers(402, '', { 'idempotent-replayed': 'true' })], 'retired'],
-  ])('%s: its own fields survive every rewrite', async ([_, script, state], { world }) => {
+    ['is continued and stays unknown', [lost()], 'pending'],
+    ['is continued and done', [answers(201)], 'settled'],
+    ['is continued and gets a Retry-After', [answers(503, '', { 'retry-after': '7200' })], 'pending'],
+    ['is continued and refused for good', [answers(402, '', { 'idempotent-replayed': 'true' })], 'retired'],
+  ])('%s: the fields of the newer version survive every rewrite', async ([_, script, state], { world }) => {
     const key = await world.interrupted(charged(lost()));
     world.damage((record) => ({ ...record, v: NEWER, invention: INVENTION }));
     const { tab, once } = world.open();

@@ -1,6 +1,6 @@
 /**
- * Properties over one sample: records are dear to draw and cheap to look at, so that each property looks at all of them.
- * A failure names its case and the seed of the sample; `PROPERTY_SEED` draws it again.
+ * Properties over one sample. Records are expensive to draw and cheap to check, so each property checks the whole sample. A failure prints
+ * its case and the seed of the sample; `PROPERTY_SEED` draws the sample again.
  */
 import fc from 'fast-check';
 
@@ -10,7 +10,7 @@ const shown = (value: unknown): string =>
   JSON.stringify(value, (_, one: unknown) => (typeof one === 'bigint' ? `${one}n` : one === undefined ? '(undefined)' : one), 1)?.slice(0, 4000) ??
   String(value);
 
-/** Draws `count` cases, and gives what holds a property to each of them. */
+/** Draws `count` cases. Returns a function that checks a property on each of them. */
 export function sampled<T>(from: fc.Arbitrary<T>, count: number): (holds: (one: T) => void) => void {
   let drawn: T[] | undefined;
   return (holds) => {

@@ -1,6 +1,6 @@
 /**
- * Goal: waits that make sense next to one another, not only one by one. Method: two situations that differ in one thing,
- * and what must follow for the wait; Retry-After in every form it may come in.
+ * Goal: waits make sense in comparison with each other, not only one by one. Method: two situations that differ in one thing, and what
+ * follows for the wait; Retry-After in each of its forms.
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ describe('backoff', () => {
     factor: fc.oneof(fc.constantFrom(1, 2, Number.MAX_VALUE, Number.POSITIVE_INFINITY), fc.double({ min: 1, max: 1e6, noNaN: true })),
   });
 
-  test('is a whole number within its bounds, even where the options are at theirs', () => {
+  test('is a whole number within its bounds, even with extreme options', () => {
     fc.assert(
       fc.property(any, fc.integer({ min: 1, max: 1e9 }), random, (backoff, failed, luck) => {
         const ms = backoffMs(backoff, failed, luck);
@@ -40,7 +40,7 @@ describe('backoff', () => {
     );
   });
 
-  test('never gets shorter with more failures, nor with more luck', () => {
+  test('never gets shorter with more failures, nor with a higher random number', () => {
     fc.assert(
       fc.property(any, fc.integer({ min: 1, max: 200 }), fc.nat(200), random, random, (backoff, failed, more, a, b) => {
         expect(backoffMs(backoff, failed + more, a)).toBeGreaterThanOrEqual(backoffMs(backoff, failed, a));
@@ -49,7 +49,7 @@ describe('backoff', () => {
     );
   });
 
-  test('spreads over its whole range', () => {
+  test('is spread over its whole range', () => {
     const delays = { minDelayMs: 1000, maxDelayMs: 60_000, factor: 2 };
     const drawn = Array.from({ length: 1000 }, (_, index) => backoffMs(delays, 4, index / 1000));
     expect(Math.min(...drawn)).toBe(0);
@@ -58,11 +58,11 @@ describe('backoff', () => {
   });
 });
 
-describe('a server that never gives in', () => {
+describe('a server that never gives a final answer', () => {
   const soon = fc.option(fc.integer({ min: 1, max: 3000 }), { nil: undefined });
   const budget = fc.integer({ min: 0, max: 600_000 });
 
-  test('is asked at most once a second in the long run, whatever it asks for and whatever the options are', () => {
+  test('gets at most one request a second in the long run, whatever its Retry-After and the options are', () => {
     const pace = fc.record({
       minDelayMs: fc.constantFrom(0, 1, 500),
       maxDelayMs: fc.constantFrom(0, 1, 15_000),
@@ -79,7 +79,7 @@ describe('a server that never gives in', () => {
           const [reading, bySeconds] = kind;
           let [now, requests] = [0, 1];
           for (; ; requests++) {
-            // Without its word, what limits a retry is `limits.attempts`.
+            // Without a Retry-After, `limits.attempts` limits the retries of a transient answer.
             const retryAfterMs = asks[requests % asks.length] ?? (bySeconds ? 1 : undefined);
             const situation = {
               ...CALM,
@@ -103,7 +103,7 @@ describe('a server that never gives in', () => {
     );
   });
 
-  test('is never asked sooner than it wants', () => {
+  test('gets no request before the wait that it asked for is over', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1000 }), fc.nat(100_000), (waits, ms) => {
         const waited = atLeast(waits, ms);
@@ -116,7 +116,7 @@ describe('a server that never gives in', () => {
 });
 
 describe('Retry-After', () => {
-  test('means the same in seconds, in milliseconds and as a date of each of the three forms', () => {
+  test('means the same in seconds, in milliseconds and in each of the three date formats', () => {
     const two = (value: number): string => String(value).padStart(2, '0');
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 * 86_400 }), (seconds) => {
@@ -136,7 +136,7 @@ describe('Retry-After', () => {
     );
   });
 
-  test('that asks for more is never a shorter wait', () => {
+  test('with a higher value never gives a shorter wait', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1e12, noNaN: true }), fc.double({ min: 0, max: 1e12, noNaN: true }), (a, b) => {
         const [less, more] = [Math.min(a, b), Math.max(a, b)].map((value) => asked({ 'retry-after': value.toFixed(3) }) ?? 0);
@@ -145,7 +145,7 @@ describe('Retry-After', () => {
     );
   });
 
-  test('as a date comes nearer as the clock goes on, and is nothing once it is past', () => {
+  test('with a date gives a shorter wait as the clock goes on, and none once the date has passed', () => {
     const date = new Date(NOW + 3_600_000).toUTCString();
     for (const [later, ms] of [
       [0, 3_600_000],
@@ -158,7 +158,7 @@ describe('Retry-After', () => {
       expect(asked({ 'retry-after': date }, NOW + later)).toBe(ms);
   });
 
-  test('of any text is nothing, or a whole number of ms up to a year; twice in one answer it is garbage', () => {
+  test('with any text gives no wait, or a whole number of ms up to a year; two values in one answer give none', () => {
     const value = fc.oneof(text(0, 30), fc.stringMatching(/^[\d.,:+\- a-zGMT]{0,30}$/), fc.double().map(String), fc.bigInt().map(String));
     fc.assert(
       fc.property(value, value, (a, b) => {
@@ -184,7 +184,7 @@ describe('replay markers', () => {
     fc.stringMatching(/^[\x21-\x7e]{0,12}$/),
   );
 
-  test('count by their true value only, in any case, with space around', () => {
+  test('count only with a value that means true, in upper or lower case, with or without space around it', () => {
     fc.assert(
       fc.property(fc.constantFrom(...MARKERS), value, fc.constantFrom('', ' ', '\t'), fc.boolean(), (name, said, space, upper) => {
         const status = /status$/i.test(name);
@@ -196,7 +196,7 @@ describe('replay markers', () => {
     );
   });
 
-  test('are never read out of other headers, whatever those say', () => {
+  test('are never found in other headers, whatever these say', () => {
     const other = fc.stringMatching(/^[a-z][a-z-]{0,15}$/).filter((name) => !/idempoten/.test(name));
     fc.assert(
       fc.property(fc.dictionary(other, value, { maxKeys: 8 }), (all) => {

@@ -1,4 +1,4 @@
-/** Node processes that run a piece of our sources, for what only real processes show. */
+/** Node processes that run parts of the sources, for behaviour that only real processes show. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,24 +7,24 @@ import { createInterface } from 'node:readline';
 
 export interface Child {
   readonly process: ChildProcess;
-  /** What it has printed so far, by line. */
+  /** The lines that it has printed so far. */
   readonly lines: readonly string[];
-  /** Resolves at the first line that `is` what is waited for. */
+  /** Resolves with the first line for which `is` returns true. */
   line(is: (line: string) => boolean): Promise<string>;
-  /** Calls back on each line from now on. */
+  /** Calls the listener with each line from now on. */
   heard(listener: (line: string) => void): void;
-  /** Resolves when it has ended, with its exit code, or the signal that killed it. */
+  /** Resolves when the process has ended, with its exit code, or the signal that killed it. */
   readonly ended: Promise<number | string>;
   say(line: string): void;
 }
 
-/** Bundles a test's script, because Node finds no `.ts` where `.js` is written. */
+/** Bundles a script of a test, because the sources import `.js` where the files are `.ts`, which Node cannot resolve. */
 export function script(entry: string): { readonly path: string; start(args: readonly string[], uid?: number): Child; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-script-'));
   const path = join(folder, 'script.mjs');
-  // By its command line: the library's service is shared with the test runner, which may end it.
+  // Runs esbuild by its command line: its library shares one service process with the test runner, which may stop it.
   const esbuild = join(import.meta.dirname, '../../node_modules/.bin/esbuild');
-  // Some libraries are CommonJS.
+  // Some bundled libraries are CommonJS and need `require`.
   const require = "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
   const args = ['--bundle', '--platform=node', '--format=esm', '--target=node22', '--external:pg-native', '--log-level=error', require];
   execFileSync(esbuild, [entry, `--outfile=${path}`, ...args], { stdio: 'inherit' });

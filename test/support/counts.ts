@@ -1,4 +1,4 @@
-/** What is stored while something is done to the server of a store, and what must be there afterwards. */
+/** Checks of a store whose server is restarted, cut off or killed during writes: no acknowledged write is lost, none happens twice. */
 import { expect, vi } from 'vitest';
 import type { Store } from '../../src/ports.js';
 import { countOf, put, raise, record } from './stored.js';
@@ -6,8 +6,8 @@ import { countOf, put, raise, record } from './stored.js';
 const COUNTERS = 24;
 
 /**
- * Raises counters before, while and after `restart`: what resolved was counted once, what was rejected at most once. `mayLose`: the server may
- * lose what it has acknowledged; then nothing is counted twice all the same.
+ * Raises counters before, during and after `restart`: an update that resolved counted once, one that rejected at most once. `mayLose`: the
+ * server may lose acknowledged updates, but still counts none twice.
  */
 export async function counts(store: Store, restart: () => Promise<unknown>, { mayLose = false } = {}): Promise<void> {
   const tally = Array.from({ length: COUNTERS }, () => ({ resolved: 0, rejected: 0, after: 0 }));
@@ -40,8 +40,8 @@ export async function counts(store: Store, restart: () => Promise<unknown>, { ma
 }
 
 /**
- * Raises one counter through all `stores` while `cut` breaks their connections, again and again: what resolved took effect once, what was
- * rejected at most once.
+ * Raises one counter through all `stores` while `cut` breaks their connections again and again: an update that resolved counted once, one
+ * that rejected at most once.
  */
 export async function countsWhileCut(stores: readonly Store[], updates: number, cut: () => Promise<unknown>, pauseMs: (n: number) => number): Promise<void> {
   const [store] = stores as readonly [Store];
@@ -51,7 +51,7 @@ export async function countsWhileCut(stores: readonly Store[], updates: number, 
   const cuts = (async () => {
     for (let n = 0; cutting; n++) {
       await cut();
-      // At least one gets through between two cuts, however busy the machine is.
+      // Waits until at least one update gets through between two cuts, however busy the machine is.
       const before = resolved;
       do await new Promise((done) => setTimeout(done, pauseMs(n)));
       while (cutting && resolved === before);
@@ -74,7 +74,7 @@ export async function countsWhileCut(stores: readonly Store[], updates: number, 
   expect(count).toBeLessThanOrEqual(resolved + rejected);
 }
 
-/** Stores one record after the other until `kill` ends that; the ids of those that were acknowledged, and what it ended with. */
+/** Stores one record after the other until `kill` stops the server. Returns the ids of the acknowledged records, and the error that ended the writes. */
 export async function storesUntilKilled(store: Store, kill: () => unknown): Promise<{ readonly stored: readonly string[]; readonly fault: unknown }> {
   const stored: string[] = [];
   const writing = (async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 
-/** `describe`; where something is missing, one test in place of them all, skipped with the reason. With CI=true it fails. */
+/** `describe`. If something is `missing` on this machine, one test takes its place, which is skipped with that reason, or fails with CI=true. */
 export const describeOn = (missing: string | undefined): ((name: string, tests: () => void) => void) =>
   missing === undefined
     ? describe

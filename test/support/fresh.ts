@@ -1,4 +1,4 @@
-/** For files that share a realm: what an earlier one has under way or in memory is nothing of the next one's, and no screen stays on a page. */
+/** For test files that share a realm: what one file has in flight or in memory must not reach the next, and no file may leave screens on the page. */
 import { afterAll, expect } from 'vitest';
 
 type Realm = { [of: symbol]: { readonly screens?: ReadonlySet<unknown> } | undefined };

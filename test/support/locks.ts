@@ -1,4 +1,4 @@
-/** Web Locks between tabs, in memory: what a dead tab held is free at once, what a frozen one holds stays held. */
+/** Web Locks between tabs, in memory. The locks of a dead tab are released at once; a frozen tab keeps its locks. */
 interface Waiter {
   readonly owner: object;
   readonly grant: () => void;
@@ -8,7 +8,7 @@ export class LockTable {
   readonly #held = new Map<string, object>();
   readonly #queues = new Map<string, Waiter[]>();
 
-  /** Who holds `name` now. */
+  /** The tab that holds the lock `name` now. */
   holder(name: string): object | undefined {
     return this.#held.get(name);
   }
@@ -38,7 +38,7 @@ export class LockTable {
     });
   }
 
-  /** The tab is gone, and with it all that it held or waited for. */
+  /** Releases all locks of a dead tab, and removes it from all queues. */
   die(owner: object): void {
     for (const [name, queue] of this.#queues)
       this.#queues.set(

@@ -1,2 +1,2 @@
-/** A text that a test makes up, where the sources take only one that they have made themselves: an id, a key, a label. */
+/** A text that a test makes up as an id, a key or a label. The sources accept only those that they made themselves. */
 export const made = <T extends string>(text: string): T => text as T;

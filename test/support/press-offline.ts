@@ -1,8 +1,8 @@
-/** A press without a network, whose page dies before anything left. */
+/** A press while offline, in a page that dies before anything is sent. */
 import type { Tab } from './tab.js';
 import { rest } from './world.js';
 
-/** The page that comes after it, with a network again. */
+/** Returns the next page, with a network again. */
 export async function pressOffline(tab: Tab, press: (page: Tab) => unknown): Promise<Tab> {
   tab.online = false;
   const page = tab.reload();

@@ -9,7 +9,7 @@ export interface Connected {
   close(): void;
 }
 
-/** `againMs`: how soon it connects again; else as the client does by itself. */
+/** `againMs`: how soon the client reconnects; else its own default. */
 export const redisClients: Readonly<Record<'node-redis' | 'ioredis', (port: number, againMs?: number) => Promise<Connected>>> = {
   async 'node-redis'(port, againMs) {
     const client = createClient({ socket: { host: '127.0.0.1', port, ...(againMs !== undefined && { reconnectStrategy: againMs }) } });

@@ -1,4 +1,4 @@
-/** A {@link fetch} of a test server behind `node:http`, so that faults happen on the wire. */
+/** Serves the {@link fetch} of a test server over `node:http`, so that faults happen on a real connection. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -7,7 +7,7 @@ export interface Relayed {
   close(): Promise<void>;
 }
 
-/** Asks `serve` for each answer, which `send` writes. `serve` that throws breaks the connection: lost, cut or given up. */
+/** Gets each answer from `serve`; `send` writes it. If `serve` throws, the connection breaks. */
 export async function relay(
   serve: (url: string, init: RequestInit) => Response | Promise<Response>,
   send: (to: ServerResponse, answer: Response, from: IncomingMessage) => Promise<void>,

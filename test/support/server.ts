@@ -1,29 +1,29 @@
 /**
- * A server that plays a script: the first request meets the first entry, the second one the second. It notes every
- * request as it arrived, and which keys took effect: like every server that honours keys, at most once each.
+ * A server that plays a script: the first request gets the first entry, the second one the second. The server notes every request as it
+ * arrived, and which keys took effect.
  */
 import type { Clock } from '../../src/ports.js';
 
 /** One request as it arrived. */
 export interface Arrival {
-  /** The name of the tab that sent it. */
+  /** The name of the tab that sent the request. */
   readonly from: string;
   readonly method: string;
   readonly url: string;
   readonly key: string | null;
   readonly headers: Headers;
   readonly body: BodyInit | null;
-  /** Wall clock of the sender, ms. */
+  /** The sender's wall clock, ms. */
   readonly at: number;
   readonly signal: AbortSignal;
 }
 
-/** What becomes of one request. */
+/** One entry of the script: gives the answer to a request, or rejects if none arrives. */
 export type Entry = (arrival: Arrival, server: ScriptedServer) => Response | Promise<Response>;
 
 /**
- * A server that honours keys: the first request of a key takes effect, every later one gets its answer again. `fates`: what
- * becomes of the first, second … answer on its way back; an {@link idle} one is given without an effect.
+ * A server that honours keys: the first request with a key takes effect, and every later one gets a replay. `fates`: entries for the
+ * answers to the first, second … request; the effect happens all the same, unless the entry is {@link idle}.
  */
 export function honest(fates: readonly (Entry | undefined)[] = []): Entry {
   let arrived = 0;
@@ -36,19 +36,19 @@ export function honest(fates: readonly (Entry | undefined)[] = []): Entry {
   };
 }
 
-/** What a browser rejects with when anything went wrong on the way, before or after the effect. */
+/** The error of a browser's fetch, whatever went wrong, before or after the effect. */
 export const networkError = (): TypeError => new TypeError('Failed to fetch');
 
-/** The body as text, whatever it was sent as. */
+/** The body of a request as text. */
 export const textOf = ({ body }: Arrival): Promise<string> => new Response(body).text();
 
 export class ScriptedServer {
   readonly arrivals: Arrival[] = [];
   /** Requests for which the script had no entry. */
   readonly unscripted: Arrival[] = [];
-  /** Keys under which something took effect. */
+  /** Keys that took effect. */
   readonly charged = new Set<string | null>();
-  /** Plays when the script is over. */
+  /** The entry for requests after the end of the script. */
   otherwise: Entry | undefined;
   readonly #script: Entry[] = [];
   readonly clock: Clock;
@@ -70,7 +70,7 @@ export class ScriptedServer {
     return this.arrivals.map(({ key }) => key);
   }
 
-  /** Time between each request and the one before it, ms. */
+  /** The time between each request and the one before it, ms. */
   get gaps(): number[] {
     return this.arrivals.slice(1).map(({ at }, index) => at - (this.arrivals[index]?.at ?? 0));
   }
@@ -86,7 +86,7 @@ export class ScriptedServer {
   }
 }
 
-/** The answer as a value; an object is sent as JSON. A 2xx without a replay marker is an effect. */
+/** Gives this answer; an object is sent as JSON. A 2xx without a replay marker takes effect. */
 export function answers(status: number, body?: unknown, headers: Record<string, string> = {}): Entry {
   const json = typeof body === 'object' && body !== null;
   const type = body === undefined || 'content-type' in headers ? {} : { 'content-type': json ? 'application/json' : 'text/plain' };
@@ -100,7 +100,7 @@ export function answers(status: number, body?: unknown, headers: Record<string, 
 /** The stored answer of an earlier attempt. */
 export const replays = (status = 201, body: unknown = { id: 'ch_1' }, header = 'Idempotent-Replayed'): Entry => answers(status, body, { [header]: 'true' });
 
-/** `entry`, after the effect took place. */
+/** `entry`, after the request has taken effect. */
 export const charged =
   (entry: Entry): Entry =>
   (arrival, server) => {
@@ -108,7 +108,7 @@ export const charged =
     return entry(arrival, server);
   };
 
-/** `entry`, by a server that did nothing: an answer that looks like a success and is none. */
+/** `entry` without an effect: the answer may look like a success, but the server did nothing. */
 export const idle = (entry: Entry): Entry & { readonly idle: true } =>
   Object.assign(
     async (arrival: Arrival, server: ScriptedServer) => {
@@ -120,23 +120,23 @@ export const idle = (entry: Entry): Entry & { readonly idle: true } =>
     { idle: true } as const,
   );
 
-/** No answer arrives: the connection broke, before or after the request was read. */
+/** No answer arrives: the connection breaks, before or after the server read the request. */
 export const lost = (): Entry => () => Promise.reject(networkError());
 
-/** The connection was never made, and the platform can tell. */
+/** No connection is made, and the platform can tell. */
 export class NeverConnected extends Error {}
 export const unreachable = (): Entry => () => Promise.reject(new NeverConnected('connect ECONNREFUSED'));
 
 const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => signal.addEventListener('abort', () => reject(new DOMException('This operation was aborted', 'AbortError'))));
 
-/** No answer, ever; only an abort ends it. */
+/** No answer ever comes; only an abort ends the attempt. */
 export const hangs =
   (): Entry =>
   ({ signal }) =>
     untilAborted(signal);
 
-/** As {@link hangs}, in a runtime whose transport does not hear of aborts. */
+/** Like {@link hangs}, in a runtime whose transport ignores aborts. */
 export const deaf = (): Entry => () => new Promise(() => {});
 
 function streams(status: number, type: string, pump: (controller: ReadableStreamDefaultController<Uint8Array>, signal: AbortSignal) => void): Entry {
@@ -148,7 +148,7 @@ function streams(status: number, type: string, pump: (controller: ReadableStream
 export const cut = (status: number): Entry =>
   streams(status, 'application/json', (controller) => {
     controller.enqueue(new TextEncoder().encode('{"id":'));
-    // Later, or the first half would be dropped with it.
+    // An error at once would drop the first half, too.
     setImmediate(() => controller.error(networkError()));
   });
 
@@ -167,7 +167,7 @@ export const delayed =
     return entry(arrival, server);
   };
 
-/** Does something when the request arrives, then plays `entry`. */
+/** Runs `act` when the request arrives, then plays `entry`. */
 export const during =
   (act: (arrival: Arrival) => unknown, entry: Entry): Entry =>
   async (arrival, server) => {
@@ -175,7 +175,7 @@ export const during =
     return entry(arrival, server);
   };
 
-/** `entry`'s answer with what only fetch itself can set on one. */
+/** The answer of `entry` with properties that only fetch itself can set. */
 export const shaped =
   (entry: Entry, shape: Partial<Pick<Response, 'status' | 'type' | 'redirected' | 'url'>>): Entry =>
   async (arrival, server) => {

@@ -1,6 +1,6 @@
 import type { Situation } from '../../src/core/decide.js';
 
-/** Time zero of a first attempt that was answered, with all limits ahead: tests say what differs. */
+/** A first attempt that was answered at time zero, with all limits still ahead. Tests override what differs. */
 export const CALM: Situation = {
   now: 0,
   deadline: 120_000,

@@ -1,4 +1,4 @@
-/** A record as small as a store takes one, and what the tests of stores do with it. */
+/** A minimal record, and helpers for tests of stores. */
 import type { Durability, Store, Stored } from '../../src/ports.js';
 
 export const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: `["${id}"]`, forgetAt: 1000, ...more });

@@ -17,13 +17,13 @@ export interface TabOptions {
   readonly name?: string | undefined;
   /** `false`: contexts cannot exclude one another. @default true */
   readonly locks?: boolean | undefined;
-  /** Many people's calls meet in it, and its store has a clock of its own. @default false */
+  /** The context is a server, in which the calls of many users meet. Its store has a clock of its own. @default false */
   readonly server?: boolean | undefined;
-  /** Its store has a clock of its own, which is right. @default server */
+  /** The store has a clock of its own, which is right. @default server */
   readonly ownClock?: boolean | undefined;
-  /** Its platform may send a request again without telling, as browsers do. @default false */
+  /** The platform may repeat a request unseen, as browsers do. @default false */
   readonly resends?: boolean | undefined;
-  /** What its store claims. @default { survives: 'process', shared: 'origin', atomic: true } */
+  /** What the store says of itself. @default { survives: 'process', shared: 'origin', atomic: true } */
   readonly claims?: Partial<Pick<Store, 'survives' | 'shared' | 'atomic' | 'ownClock'>> | undefined;
 }
 
@@ -37,15 +37,15 @@ export class Tab {
   readonly faults = new StoreFaults();
   readonly store: Store;
   readonly platform: Platform;
-  /** What a listener or hook threw. */
+  /** Errors that a listener or hook threw. */
   readonly reported: unknown[] = [];
-  /** What the device says of its connection. */
+  /** Whether the device says that it is online. */
   online: boolean | undefined = undefined;
   /** By how much the device's clock is wrong, ms. */
   skewMs = 0;
   readonly #options: TabOptions;
   readonly #realm = new Map<symbol, unknown>();
-  /** Records that could only be kept in memory. */
+  /** Records that are in memory only, because the store refused them. */
   readonly degraded = new Map<string, unknown>();
   readonly #memory = noting(memoryMedium('memory'), this.degraded);
   readonly #wakers = new Set<() => void>();
@@ -92,13 +92,13 @@ export class Tab {
     }
   }
 
-  /** Closed, crashed or navigated away from: none of its promises goes on, its locks are free. */
+  /** The tab is closed, crashes or navigates away: none of its promises settles any more, and its locks are released. */
   kill(): void {
     this.#state = 'dead';
     this.world.locks.die(this);
   }
 
-  /** A page that the user comes back to after {@link kill}. */
+  /** Kills the tab and opens the page again in a new one. */
   reload(): Tab {
     this.kill();
     const next = new Tab(this.world, { ...this.#options, name: `${this.name}, reloaded` });
@@ -107,7 +107,7 @@ export class Tab {
     return next;
   }
 
-  /** Goes on with nothing, and keeps its locks, until {@link thaw}. */
+  /** Stops everything in the tab until {@link thaw}. The tab keeps its locks. */
   freeze(): void {
     this.#state = 'frozen';
     this.#thaw = new Promise((resolve) => {
@@ -130,12 +130,12 @@ export class Tab {
     for (const wake of [...this.#wakers]) wake();
   }
 
-  /** Does something at the `count`th time that the tab meets the world, on the way there or back; the first is 1. */
+  /** Runs `act` at the `count`th crossing from now: each call to the storage, the locks or the network crosses twice, there and back. The first is 1. */
   at(count: number, act: () => void): void {
     this.#due = { count: this.crossings + count, act };
   }
 
-  /** Times that the tab met the world so far: storage, locks and the network, there and back. */
+  /** How often the tab has crossed to storage, locks and the network and back so far. */
   crossings = 0;
   #due: { readonly count: number; readonly act: () => void } | undefined;
 
@@ -146,13 +146,13 @@ export class Tab {
     act();
   }
 
-  /** Nothing of a dead tab goes on, and nothing of a frozen one until it thaws. */
+  /** Waits while the tab is frozen, and for ever if it is dead. */
   async #pass(): Promise<void> {
     if (this.#state === 'frozen') await this.#thaw;
     if (this.#state === 'dead') await new Promise(() => {});
   }
 
-  /** Where the tab meets the world: it may have died on the way there or back. */
+  /** Every call to the world outside of the tab. The tab may freeze or die before it and after it. */
   readonly #cross = async <T>(work: () => T | Promise<T>): Promise<T> => {
     this.#note();
     await this.#pass();

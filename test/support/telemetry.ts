@@ -1,4 +1,4 @@
-/** OpenTelemetry's own SDK, reporting into memory, and what its conventions ask of a report. For Node and for browsers. */
+/** OpenTelemetry's own SDK with exporters in memory, and checks against its semantic conventions. For Node and for browsers. */
 import { type Attributes, type AttributeValue, context, propagation, SpanKind, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import {
@@ -34,7 +34,7 @@ export class Telemetry {
     return this.#spans.getFinishedSpans();
   }
 
-  /** Spans that have begun and not ended. */
+  /** How many spans have begun and not ended. */
   get open(): number {
     return this.#begun - this.spans.length;
   }
@@ -48,7 +48,7 @@ export class Telemetry {
     return this.spans.filter(({ name }) => name === SPANS.operation);
   }
 
-  /** The spans right below this one, in the order in which they began. */
+  /** The direct children of this span, in the order in which they began. */
   below(parent: ReadableSpan | undefined): readonly ReadableSpan[] {
     const id = parent?.spanContext().spanId;
     return this.spans.filter(({ parentSpanContext }) => id !== undefined && parentSpanContext?.spanId === id).sort((a, b) => millis(a) - millis(b));
@@ -65,7 +65,7 @@ export class Telemetry {
     );
   }
 
-  /** What a metric says last, by the values of its attributes; of a histogram, how often something was measured. Counters at 0 are left out. */
+  /** The last value of a metric for each combination of attribute values; for a histogram, the number of measurements. Counters at 0 are left out. */
   async metric(name: keyof typeof METRICS): Promise<Record<string, number>> {
     const counts = name === 'operations' || name === 'duplicates' || name === 'conflicts';
     return Object.fromEntries(Object.entries(await this.all(name)).filter(([, value]) => !counts || value > 0));
@@ -83,7 +83,7 @@ export class Telemetry {
     await this.tracerProvider.shutdown();
   }
 
-  /** A fetch as instrumentations make it: a span that is a child of what is active, and `traceparent`. */
+  /** A fetch like that of an instrumentation: it makes a child span of the active one, and sends `traceparent`. */
   instrumented(send: typeof fetch = (...call) => fetch(...call)): typeof fetch {
     return (input, init) => {
       const span = this.tracer.startSpan('transport', { kind: SpanKind.CLIENT });
@@ -96,7 +96,7 @@ export class Telemetry {
 
 const propagator = new W3CTraceContextPropagator();
 
-/** Takes away what a test has put into the API of this realm. */
+/** Removes what a test has registered in the OpenTelemetry API of this realm. */
 export function disableGlobals(): void {
   context.disable();
   trace.disable();
@@ -105,7 +105,7 @@ export function disableGlobals(): void {
 
 const millis = ({ startTime: [s, ns] }: ReadableSpan): number => s * 1000 + ns / 1e6;
 
-/** A span in short. */
+/** The parts of a span that tests compare. */
 export const brief = ({ name, kind, attributes, status, events }: ReadableSpan) => ({
   name,
   kind: SpanKind[kind],
@@ -132,7 +132,7 @@ const ALLOWED: Readonly<Record<string, string>> = {
   [conventions.ATTR_HTTP_RESPONSE_STATUS_CODE]: 'number',
 };
 
-/** What in a CLIENT span of ours is not by the conventions. */
+/** How a CLIENT span breaks the conventions. */
 export function breachesOfClient({ name, attributes, status }: ReadableSpan): string[] {
   const method = attributes[conventions.ATTR_HTTP_REQUEST_METHOD];
   const code = attributes[conventions.ATTR_HTTP_RESPONSE_STATUS_CODE] as number | undefined;
@@ -156,20 +156,23 @@ export function breachesOfClient({ name, attributes, status }: ReadableSpan): st
   ];
 }
 
-/** Attributes, by whoever gave them their names, that nobody has named. */
+/** Names of attributes that are neither in the stable conventions nor oncefetch's own. */
 export const strangers = (attributes: Readonly<Record<string, AttributeValue | undefined>>): string[] =>
   Object.keys(attributes).filter((name) => !STABLE.has(name) && !OWN.has(name));
 
 /** https://opentelemetry.io/docs/specs/semconv/general/naming/ */
 const NAME = /^[a-z][a-z0-9]*([._][a-z0-9]+)*$/;
 
-/** What in names is not by the conventions: a name must not be the namespace of another one. */
+/** How names break the conventions: a name must not also be a namespace of another name. */
 export const breachesOfNames = (names: readonly string[]): string[] => [
   ...names.filter((name) => !NAME.test(name)).map((name) => `${name} is no name`),
   ...names.flatMap((name) => names.filter((other) => other.startsWith(`${name}.`)).map((other) => `${name} is the namespace of ${other}`)),
 ];
 
-/** https://opentelemetry.io/docs/specs/semconv/general/metrics/: UCUM, where what is counted stands in braces; and no unit in a name. */
+/**
+ * How a metric breaks https://opentelemetry.io/docs/specs/semconv/general/metrics/: units are UCUM, with counted things in braces, and no
+ * name contains a unit.
+ */
 export const breachesOfMetric = ({ descriptor: { name, unit } }: MetricData): string[] => [
   ...(/^(s|By|1|\{[a-z]+\})$/.test(unit) ? [] : [`${name} has the unit ${JSON.stringify(unit)}`]),
   ...(/(_total|_seconds|_ms|\.total)$/.test(name) ? [`${name} has its unit or total in the name`] : []),

@@ -1,8 +1,8 @@
-/** What messages say, where the two builds say it differently (docs/decisions/0030-texts-and-builds.md). */
+/** The texts of messages, for tests that run with both builds (docs/decisions/0030-texts-and-builds.md). */
 import { wrong } from '../../src/texts/full.js';
 
-/** The tests run with the texts of the lean build, by the project `lean`. */
+/** Whether the tests run with the texts of the lean build, as in the project `lean`. */
 export const LEAN = wrong('x', 'name').includes('docs/errors.md');
 
-/** What a message has to have in it: words of the full text, or the name by which docs/errors.md lists it. */
+/** What a message must contain: words of the full text, or the name under which docs/errors.md lists it. */
 export const says = <T extends string | RegExp>(full: T, lean: T): T => (LEAN ? lean : full);

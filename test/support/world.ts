@@ -1,6 +1,6 @@
 /**
- * Everything outside of oncefetch, scripted: time, storage, locks and a server, shared by any number of tabs. Nothing is
- * random, nothing waits for real time. When a test ends, what must always hold is checked of all that happened.
+ * Everything outside of oncefetch, scripted: time, storage, locks and a server, shared by any number of tabs. Nothing is random, and
+ * nothing waits for real time. When a test ends, the world checks what must always hold.
  */
 import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { encodeName, type OperationName } from '../../src/core/name.js';
@@ -22,7 +22,7 @@ export const DAY = 24 * HOUR;
 export const URL_ = 'https://shop.example/api/payments';
 export const NAME: OperationName = ['pay', 'c1'];
 export const CART = { cart: 'c1', amount: 10 };
-/** One attempt, and the call is over. */
+/** Options of a call that makes one attempt only. */
 export const ONE = { limits: { attempts: 1 } } as const;
 
 /** How a call ended. */
@@ -32,7 +32,7 @@ export interface End {
   readonly status: number | undefined;
   readonly code: OnceErrorCode | undefined;
   readonly outcome: Outcome | undefined;
-  /** How long it took from when it was waited for, ms. */
+  /** The time from the call of `end` to the end of the call, ms. */
   readonly ms: number;
 }
 
@@ -56,7 +56,7 @@ export const pay = (once: Once, { body = CART, signal, init, url = URL_, ...opti
     }),
   );
 
-/** A hook that notes what it is asked, and always says the same. */
+/** A hook that notes every question in `heard` and always gives the same answer. */
 export const saying =
   <T>(heard: unknown[], said: T) =>
   async (question: unknown): Promise<T> => {
@@ -64,14 +64,14 @@ export const saying =
     return said;
   };
 
-/** All that `resume` tells, to its end. */
+/** Runs `resume` to its end, and returns all its results. */
 export async function resumed(...of: Parameters<typeof resume>): Promise<Resumed[]> {
   const told: Resumed[] = [];
   for await (const one of resume(...of)) told.push(one);
   return told;
 }
 
-/** A promise whose rejection may come before the test looks at it. */
+/** Marks a promise as handled, because it may reject before the test awaits it. */
 export function watched<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => {});
   return promise;
@@ -80,7 +80,7 @@ export function watched<T>(promise: Promise<T>): Promise<T> {
 const TURNS = 8;
 const TIMERS_MAX = 5000;
 
-/** Lets all that waits for no timer come to rest. */
+/** Lets everything run that does not wait for a timer. */
 export async function rest(): Promise<void> {
   for (let turn = 0; turn < TURNS; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -91,13 +91,13 @@ export class World {
   readonly locks = new LockTable();
   readonly medium = memoryMedium('shared');
   readonly writes: Write[] = [];
-  /** Uniform in [0, 1); a test may put another one in its place. */
+  /** Uniform in [0, 1). A test may replace it. */
   random = seededRandom(1);
   readonly tabs: Tab[] = [];
   keyHeader = 'Idempotency-Key';
-  /** Where the server finds the key of a request. */
+  /** How the server finds the key of a request. */
   keyOf = ({ headers }: { readonly url: string; readonly headers: Headers; readonly body: unknown }): string | null => headers.get(this.keyHeader);
-  /** What callers were told. */
+  /** The outcomes that callers were told. */
   readonly #told: Outcome[] = [];
   readonly #violations: string[] = [];
 
@@ -128,7 +128,7 @@ export class World {
     throw new Error(`this has not ended after ${TIMERS_MAX} timers`);
   }
 
-  /** Lets time pass until the call in `tab` ended, and tells how; `meets`: what becomes of its requests. */
+  /** Runs the world until the call in `tab` has ended, and returns how. `meets`: script entries for its requests. */
   async end(tab: Tab, call: Promise<Response>, ...meets: readonly Entry[]): Promise<End> {
     this.server.plays(...meets);
     const begun = this.clock.now();
@@ -141,14 +141,14 @@ export class World {
     return { response, error, status: response?.status, code: (error as { code?: OnceErrorCode } | undefined)?.code, outcome, ms };
   }
 
-  /** Lets time pass until every promise settled. */
+  /** Runs the world until every call has ended. */
   async all(tab: Tab, ...calls: readonly Promise<Response>[]): Promise<End[]> {
     const ends: End[] = [];
     for (const call of calls) ends.push(await this.end(tab, call));
     return ends;
   }
 
-  /** A payment whose answer is lost after the charge, in a tab that is gone: what most stories begin with. */
+  /** Makes a payment whose scripted answer leaves it unknown, in a tab that dies. Most stories begin with it. Returns the key. */
   async interrupted(...scripted: readonly Entry[]): Promise<string> {
     const { tab, once } = this.open();
     const { outcome } = await this.end(tab, pay(once, ONE), ...scripted);
@@ -157,7 +157,7 @@ export class World {
     return outcome?.key ?? '';
   }
 
-  /** The record under this name; `ns` where several namespaces have one. */
+  /** The record under this name. `ns` is needed if several namespaces have one. */
   record(name: OperationName = NAME, ns?: string): OnceRecord | undefined {
     const label = encodeName(name);
     const found = (this.records as OnceRecord[]).filter((record) => record.label === label && (ns === undefined || record.ns === ns));
@@ -165,19 +165,19 @@ export class World {
     return found[0];
   }
 
-  /** Replaces the record under this name by anything at all. */
+  /** Replaces the record under this name by any value. */
   damage(change: (record: OnceRecord) => unknown, name: OperationName = NAME): void {
     const record = this.record(name);
     if (!record) throw new Error('there is no record to damage');
     this.medium.set(record.id, change(record));
   }
 
-  /** Every record that any tab ever wrote, as it is now. */
+  /** The present state of every record that a tab ever wrote. */
   get records(): unknown[] {
     return [...new Set(this.writes.map(({ id }) => id))].map((id) => this.medium.get(id)).filter((record) => record !== undefined);
   }
 
-  /** No attempt leaves before its record is stored. */
+  /** Checks that a key is stored as ambiguous, or degraded to memory, before a request with it leaves. */
   arrives(arrival: Arrival, degraded: readonly unknown[]): void {
     if (arrival.key === null) return;
     const stored = [...this.records, ...degraded] as (OnceRecord | null)[];
@@ -185,13 +185,13 @@ export class World {
       this.#violations.push(`key ${arrival.key} left before it was stored as sent`);
   }
 
-  /** Whether a call that was not told "none" sent this key, too: one that stays in use can have an effect for the next call. */
+  /** Whether a call that was not told "none" also sent this key. A key that stays in use after a refusal can have an effect for the next call. */
   #sentByOthers(key: string): boolean {
     const byThose = this.#told.filter((told) => told.key === key && told.effect === 'none' && !told.joined);
     return this.server.keys.filter((one) => one === key).length > byThose.reduce((sum, { attempts }) => sum + attempts, 0);
   }
 
-  /** What must be true of every test. */
+  /** Checks what must be true at the end of every test. */
   check(): void {
     expect(this.#violations).toEqual([]);
     expect(
@@ -200,9 +200,9 @@ export class World {
     ).toEqual([]);
     expect(this.server.left, 'answers that nobody fetched').toBe(0);
     for (const { type, effect, key } of this.#told) {
-      // What was told must be true, to the end.
+      // An outcome must still be true at the end of the test.
       if (effect === 'none' && key !== undefined && this.server.charged.has(key)) expect(this.#sentByOthers(key), `told ${type}`).toBe(true);
-      // A server that knows no keys was sent none.
+      // `null` is in `charged` if the server took a request without a key, so `fresh` cannot be checked there.
       if (type === 'fresh' && !this.server.charged.has(null)) expect([...this.server.charged], `told ${type}`).toContain(key);
     }
   }
@@ -215,11 +215,11 @@ export function newWorld(): World {
   return world;
 }
 
-/** What most tests begin with: a world of its own, one tab in it, and a client in that tab. A test gets those that it names. */
+/** The fixtures of most tests: a world, a tab in it, and a client in that tab. A test gets those that it names. */
 export const test = anyTest
   .extend('world', () => newWorld())
   .extend('tab', ({ world }) => world.tab())
   .extend('once', ({ tab }) => tab.once())
-  // Two tabs, in place of the one.
+  // Two tabs with a client each.
   .extend('one', ({ world }) => world.open())
   .extend('two', ({ world }) => world.open());

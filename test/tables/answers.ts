@@ -1,4 +1,4 @@
-/** Answers, how each dialect reads them, and what is done then. */
+/** Evidence, how each dialect reads it, and what oncefetch does then. */
 import { decide, type Situation } from '../../src/core/decide.js';
 import type { Answer, Dialect, Reading } from '../../src/core/dialect.js';
 import { NO_ANSWER, NOT_SENT, readAnswer, readPoll } from '../../src/core/verdict.js';
@@ -22,7 +22,7 @@ const HTML = { 'content-type': 'text/html' };
 const statuses = (all: readonly number[], more: Omit<Evidence, 'shows' | 'status'>, says = ''): Evidence[] =>
   all.map((status) => ({ shows: `${status}${says}`, status, ...more }));
 
-/** What any server, or anything in front of one, can leave. Row by row as in the table of verdicts. */
+/** What any server, or anything in front of one, can answer. In the order of the rows in the table of verdicts. */
 export const EVIDENCE: readonly Evidence[] = [
   { shows: 'the transport was never called', reading: NOT_SENT },
   { shows: 'network error, timeout, abort, cut body', reading: NO_ANSWER },
@@ -73,7 +73,7 @@ const BY = { application: ' by the application', 'in-front': ', perhaps in front
 const kindSays = ({ kind, sticky, ambiguous, resource, from }: Reading): string =>
   `${kind.replaceAll('-', ' ')}${sticky ? ', sticky' : from ? BY[from] : ''}${/^(transient|refused)$/.test(kind) && ambiguous ? ' (unsure)' : ''}${resource === undefined ? '' : ` (${resource})`}`;
 
-/** Within the limits, with the answer in hand. */
+/** A situation within the limits. */
 const situation = (dialect: Dialect, ambiguous: boolean, answered: boolean): Situation => ({
   ...CALM,
   ambiguous,
@@ -83,7 +83,7 @@ const situation = (dialect: Dialect, ambiguous: boolean, answered: boolean): Sit
   keyed: dialect.carrier !== '',
 });
 
-/** Reading and decision, clean and after ambiguity. */
+/** Reading and decision, once clean and once after ambiguity. */
 export function cells(evidence: Evidence, dialect: Dialect): readonly string[] {
   return [false, true].flatMap((ambiguous) => {
     const reading = readEvidence(evidence, dialect, ambiguous);
@@ -91,7 +91,7 @@ export function cells(evidence: Evidence, dialect: Dialect): readonly string[] {
   });
 }
 
-/** Rows in which only the evidence differs are one. */
+/** Merges rows that differ only in the evidence. */
 export function answerRows(all: readonly Evidence[], dialect: Dialect): readonly (readonly string[])[] {
   const rows = new Map<string, { shows: string[]; told: readonly string[] }>();
   for (const one of all) {
@@ -109,14 +109,14 @@ export const documentedRows = (folder: string, dialect: Dialect): readonly (read
 
 const sourceOf = (source: string): string => (/^https:\/\/\S+$/.test(source) ? `[source](${source})` : source);
 
-/** Where this dialect reads an answer that any server can give otherwise than the generic one. */
+/** The rows of answers that this dialect reads differently from the generic one. */
 export const differingRows = (dialect: Dialect, generic: Dialect): readonly (readonly string[])[] =>
   answerRows(
     EVIDENCE.filter((one) => cells(one, dialect).join('|') !== cells(one, generic).join('|')),
     dialect,
   );
 
-/** What is found behind the link of a 202, and what it says of the work. */
+/** The rows of what the link of a 202 can answer, and what each answer says of the work. */
 export function polledRows(dialect: Dialect): readonly (readonly string[])[] {
   const says = {
     running: 'ask again, until the budget of waiting is spent; then `reconcile`, else unknown: in-progress',

@@ -1,10 +1,10 @@
-/** Every reading in every situation, and what is done: enumerated, then told by what makes a difference. */
+/** The decision for every reading in every situation. All situations are enumerated, and a row names only the facts that make a difference. */
 import { COPY_LIFETIME_MS, type Decision, decide, type Situation } from '../../src/core/decide.js';
 import type { Reading } from '../../src/core/dialect.js';
 import type { Ending } from '../../src/core/outcome.js';
 import { CALM } from '../support/situation.js';
 
-/** What can differ between two situations, in the reader's words. */
+/** The facts in which situations can differ, in words for the reader. */
 const FACTS = {
   ambiguous: ['nothing unsure before', 'after something unsure'],
   changed: ['one payload', 'another payload may have gone out'],
@@ -25,7 +25,10 @@ type Facts = Readonly<Record<Fact, boolean>>;
 
 const NAMES = Object.keys(FACTS) as Fact[];
 
-/** A payload can only have changed, or have been unsure, where something was; what was refused before was so cleanly, or by one who can't know. */
+/**
+ * Whether these facts can occur together. Without ambiguity before, this payload was never ambiguous, there were not only refusals, and
+ * another payload can have gone out only if a refusal was told. After ambiguity, no refusal was told before.
+ */
 const possible = ({ ambiguous, changed, sameAmbiguous, reused, refusedOnly }: Facts): boolean =>
   ambiguous ? !reused : !(sameAmbiguous || refusedOnly || (changed && !reused));
 
@@ -95,7 +98,7 @@ const READINGS: readonly (readonly [string, Reading])[] = [
 
 const flip = (facts: Facts, name: Fact): Facts => ({ ...facts, [name]: !facts[name] });
 
-/** The facts that make a difference to this reading. */
+/** The facts that make a difference for this reading. */
 function relevant(reading: Reading): readonly Fact[] {
   const told = (facts: Facts): string => says(decide(reading, situationOf(facts)));
   return NAMES.filter((name) => ALL.some((facts) => possible(flip(facts, name)) && told(facts) !== told(flip(facts, name))));
@@ -105,7 +108,7 @@ type Row = readonly [reading: string, facts: string, decision: string];
 
 let rows: readonly Row[] | undefined;
 
-/** The rows of the table: one per combination of what makes a difference. */
+/** The rows of the table, one per combination of facts that make a difference. */
 export const decisionRows = (): readonly Row[] => (rows ??= allRows());
 
 function allRows(): readonly Row[] {
@@ -116,7 +119,7 @@ function allRows(): readonly Row[] {
       const when = facts.map((fact) => FACTS[fact][Number(one[fact])]).join(', ') || 'always';
       rows.set(when, (rows.get(when) ?? new Set()).add(says(decide(reading, situationOf(one)))));
     }
-    // Two decisions in one row would mean that a fact that matters was left out.
+    // Two decisions in one row would mean that a relevant fact was left out.
     return [...rows].map(([when, decisions]) => [name, when, [...decisions].join(' / ')] as const);
   });
 }

@@ -1,4 +1,4 @@
-/** docs/verdicts.md, from the code. */
+/** Generates docs/verdicts.md from the code. */
 import { samples } from '../dialects/support/all.js';
 import { fixtures } from '../dialects/support/fixtures.js';
 import { answerRows, differingRows, documentedRows, EVIDENCE, polledRows } from './answers.js';

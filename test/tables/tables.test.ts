@@ -1,4 +1,4 @@
-/** Goal: docs/verdicts.md is what the code does. Method: it is generated again and compared; and what it promises is counted. */
+/** Goal: docs/verdicts.md says what the code does. Method: the page is generated again and compared, and each of its promises is checked against all rows. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,14 +16,14 @@ test('docs/verdicts.md is up to date (npm run tables)', () => {
   expect(readFileSync(file, 'utf8')).toBe(text);
 });
 
-test('every row of the decisions tells one decision', () => {
+test('every row of the table of decisions has one decision', () => {
   expect(decisionRows().filter(([, , decision]) => decision.includes(' / '))).toEqual([]);
 });
 
 const settlesAsNone = (decision: string): boolean => decision.includes('**none');
 const isUnsure = (when: string): boolean => when.includes('after something unsure') && !/(^|, )only refusals so far/.test(when);
 
-test('after something unsure nothing settles as none but a kept refusal, and the same one of the application two minutes later', () => {
+test('after something unsure, only a kept refusal, or the same refusal by the application two minutes later, settles as none', () => {
   const wrong = decisionRows().filter(
     ([reading, when, decision]) =>
       isUnsure(when) &&
@@ -34,7 +34,7 @@ test('after something unsure nothing settles as none but a kept refusal, and the
   expect(wrong).toEqual([]);
 });
 
-test('what may come from in front of the application never gives up a key, and is no none where copies may go unseen', () => {
+test('a refusal perhaps from in front of the application never gives up the key, and leaves the outcome unknown if copies may go unseen', () => {
   const rows = decisionRows().filter(([reading]) => reading === 'refused, perhaps in front');
   expect(rows.length).toBeGreaterThan(0);
   for (const [, when, decision] of rows) {
@@ -44,7 +44,7 @@ test('what may come from in front of the application never gives up a key, and i
   }
 });
 
-test('only a 2xx and a code that a dialect names are done', () => {
+test('only the readings done elsewhere, fresh and replayed settle as done', () => {
   const done = new Set(decisionRows().flatMap(([reading, , decision]) => (decision.includes('**done') ? [reading] : [])));
   expect([...done].sort()).toEqual(['done elsewhere', 'fresh', 'replayed']);
 });
@@ -60,7 +60,7 @@ test.each(['generic', 'stripe', 'paypal', 'gocardless', 'ietf', 'telnyx', 'adyen
     }
 });
 
-test('no prose settles: an answer of any status means the same whatever its words are, or is asked about', () => {
+test('no prose settles: whatever the words of a 4xx are, it is read like one without words, or as a question', () => {
   const PROSE = [
     'is a duplicate request',
     'was already paid',
@@ -83,13 +83,13 @@ test('no prose settles: an answer of any status means the same whatever its word
 const every = (from: number, to: number): readonly number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 const clean = (status: number) => readEvidence({ shows: '', status }, GENERIC, false);
 
-test('no 5xx settles as none but a 501 and a 505, with and without a marker or a word on coming back', () => {
+test('no status from 500 on settles as none except 501 and 505, with or without a replay marker or a retry hint', () => {
   const HEADERS = [{}, { 'idempotent-replayed': 'true' }, { 'should-retry': 'true' }, { 'should-retry': 'false' }, { 'retry-after': '1' }];
   const none = every(500, 999).filter((status) => HEADERS.some((headers) => cells({ shows: '', status, headers }, GENERIC).join().includes('**none')));
   expect(none).toEqual([501, 505]);
 });
 
-test('what may come from in front of the application is what decision 19 says', () => {
+test('the statuses that may come from in front of the application are those that decision 19 lists', () => {
   const said = /\*\*The word\.\*\* ([\d, to]+) and a page in HTML/.exec(readFileSync(join(import.meta.dirname, DECISION), 'utf8'))?.[1] ?? '';
   const listed = said.split(', ').flatMap((part) => {
     const [from, to] = part.split(' to ').map(Number) as [number, number?];
