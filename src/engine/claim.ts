@@ -88,7 +88,8 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   const { parts, platform } = client;
   await returnToStore(job);
   const store = storeForOperation(job);
-  const ready = store.ready && (await orStoreError(job, timed(client, store.ready(), job.deadline)));
+  // In an async function, so that a store that throws at once rejects.
+  const ready = await orStoreError(job, (async () => store.ready && timed(client, store.ready(), job.deadline))());
   if (settings.required && store.survives === 'context') {
     const error = new TypeError(wrong("durability 'required'", 'durability', store.kind));
     // In a page, a lasting store may be available again later, so this is a store error. On a server, the app has given no such store.
