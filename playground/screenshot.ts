@@ -1,5 +1,5 @@
 /**
- * Makes the pictures of `docs/images`, each for a desktop and a phone: the front page and the checkout's screens, used as
+ * Takes the pictures of `docs/images`, each for a desktop and a phone: the front page and the screens of the checkout, used as
  * a visitor would.
  *
  *     node playground/screenshot.ts [--out docs/images]
@@ -18,7 +18,7 @@ const { values: args } = parseArgs({
   options: { out: { type: 'string', default: fileURLToPath(new URL('../docs/images', import.meta.url)) } },
 });
 
-/** How long a server keeps a connection warm. Chromium re-sends a POST by itself when a warm one breaks, which is another story. */
+/** Longer than the server keeps a connection open: on an open connection that breaks, Chromium sends a POST again by itself. */
 const COLD_MS = 6000;
 
 /** A visitor's first minute: two carts under two faults. */
@@ -49,7 +49,7 @@ async function payBoth(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'oncefetch' }).getByText('and the customer knows').waitFor();
 }
 
-/** The checkout, screen after screen; calls back at each. */
+/** Goes through the screens of the checkout, and calls back at each one. */
 async function checkOut(page: Page, shop: Shop, shoot: (screen: string) => Promise<void>): Promise<void> {
   const status = page.getByRole('region', { name: 'Payment' }).getByRole('status');
   const pay = page.getByRole('button', { name: /^Pay €/ });
@@ -73,7 +73,7 @@ async function checkOut(page: Page, shop: Shop, shoot: (screen: string) => Promi
   await shoot('paid');
 }
 
-/** The panel for developers, after a payment whose answer it lost. It goes with the package, so it is a small one. */
+/** The panel for developers, after a payment whose answer the panel lost. The package contains this picture, so it is small. */
 async function shootPanel(page: Page, shop: Shop, path: string): Promise<void> {
   await page.setViewportSize({ width: 760, height: 600 });
   await page.goto(`${shop.url}/?devtools&seed=7`);
@@ -107,11 +107,11 @@ try {
     const page = await browser.newPage({ viewport, deviceScaleFactor: SCALE, reducedMotion: 'reduce' });
     await page.goto(`${shop.url}/?seed=7`);
     await visit(page);
-    // Not the customer's next click.
+    // Moves the pointer away from the buttons.
     await page.mouse.move(0, 0);
     const lanes = await page.locator('#lanes').boundingBox();
     const height = lanes ? Math.ceil(lanes.y + lanes.height + 16) : undefined;
-    // README's picture goes with the package, so it is a small one.
+    // The package contains README's picture, so it is small.
     const path = join(args.out, readme ? 'playground.jpg' : `playground${suffix}.png`);
     await page.screenshot({
       path,

@@ -1,9 +1,9 @@
 /**
- * The playground: builds its page, starts the shop's server under its supervisor, and says where it is.
+ * The playground: builds its page, starts the shop's server under its supervisor, and prints the URL.
  *
  *     node playground/serve.ts [--port 4000] [--db FILE] [--charge-ms 600]
  *
- * Without `--port` it takes 4000, or any free port if that one is taken.
+ * Without `--port` it takes 4000, or any free port if 4000 is taken.
  */
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -19,12 +19,12 @@ const { values: args } = parseArgs({
   options: {
     port: { type: 'string' },
     db: { type: 'string' },
-    /** Slow enough to watch, and to reload in the middle of it. */
+    /** Slow enough to watch a charge, and to reload in the middle of it. */
     'charge-ms': { type: 'string', default: '600' },
   },
 });
 
-/** The port if it is free, else any that is. */
+/** The port if it is free, otherwise any free port. */
 function freePort(wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
@@ -37,7 +37,7 @@ function freePort(wanted: number): Promise<number> {
 }
 
 const port = args.port === undefined ? await freePort(PORT) : Number(args.port);
-// One database per origin: what the browser has stored and what the ledger holds then speak of the same payments.
+// One database per origin, so that the store of the browser and the ledger belong together.
 const db = args.db ?? fileURLToPath(new URL(`../.tmp/playground/${port}-2.db`, import.meta.url));
 mkdirSync(dirname(db), { recursive: true });
 

@@ -1,4 +1,4 @@
-/** Starts the shop's server as a process of its own, for the comparison and for tests. */
+/** Starts the shop's server in its own process, for the comparison and for tests. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,19 +8,19 @@ import { fileURLToPath } from 'node:url';
 
 export interface Shop {
   readonly url: string;
-  /** The SQLite file, which outlives the server. */
+  /** The SQLite file, which survives the server. */
   readonly file: string;
-  /** Reads the database past the server: the truth, whatever the server says. */
+  /** Reads the database directly, to know the truth whatever the server says. */
   query<Row = Record<string, unknown>>(sql: string, ...values: (string | number)[]): Row[];
-  /** SIGKILL to the serving process; the supervisor starts another. Resolves when that one answers. */
+  /** Kills the server process by SIGKILL. Resolves when the next process, started by the supervisor, answers. */
   kill(): Promise<void>;
-  /** Resolves when another process than the one of this boot answers. */
+  /** Resolves when a process other than that of this boot answers. */
   restarted(boot: string): Promise<void>;
   health(): Promise<{ readonly boot: string; readonly pid: number; readonly busy: number }>;
   stop(): Promise<void>;
 }
 
-/** A supervised server on a free port with a new database; `flags` are those of `server/main.ts`. */
+/** Starts a supervised server on a free port with a new database. `flags` are those of `server/main.ts`. */
 export async function startShop(flags: Readonly<Record<string, string | number>> = {}): Promise<Shop> {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-shop-'));
   const file = join(folder, 'shop.db');

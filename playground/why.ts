@@ -1,6 +1,6 @@
 /**
- * Why not fifty lines of your own? Real pages in Chromium, a real server and its ledger: what people write by hand beside
- * oncefetch, under what happens to customers. Prints the table of `docs/why.md`; exit code 1 if oncefetch is not the best of a row.
+ * Compares oncefetch with code that people write by hand, under what happens to customers: real pages in Chromium, a real
+ * server and its ledger. Prints the table of `docs/why.md`. The exit code is 1 if another lane beats oncefetch in a row.
  *
  *     node playground/why.ts [--only oncefetch] [--write]
  */
@@ -22,7 +22,7 @@ const { values: args } = parseArgs({ options: { only: { type: 'string' }, write:
 const lanes = (Object.keys(LANES) as LaneName[]).filter((lane) => args.only === undefined || lane === args.only);
 if (lanes.length === 0) throw new RangeError(`--only must be one of ${Object.keys(LANES).join(', ')}, got ${args.only}`);
 
-/** Each lane goes through its scenarios in turn, beside the other lanes. */
+/** Each lane plays its scenarios one after another, at the same time as the other lanes. */
 async function play(browser: Browser, shop: Shop): Promise<ReadonlyMap<Scenario, ReadonlyMap<LaneName, Cell>>> {
   const rows = new Map(SCENARIOS.map((scenario) => [scenario, new Map<LaneName, Cell>()]));
   const through = async (lane: LaneName): Promise<void> => {

@@ -1,15 +1,15 @@
-/** A customer: presses Pay, and again after an error, until told that it worked or out of patience. */
+/** A customer who presses Pay, and again after an error, until the client says "done" or the customer's patience ends. */
 import type { Shop } from '../start-shop.ts';
 import type { Belief, Lane } from './lanes.ts';
 
 export interface Checkout {
   readonly shop: Shop;
-  /** As the ledger names it. */
+  /** The name of the lane in the ledger. */
   readonly lane: string;
   readonly cart: string;
   readonly amount: number;
   readonly fault: string | undefined;
-  /** How often the customer's finger comes down for one press. */
+  /** The number of clicks in one press. */
   readonly clicks: number;
 }
 
@@ -17,9 +17,9 @@ export const PRESSES_AGAIN_MAX = 3;
 
 export interface Served {
   readonly checkout: Checkout;
-  /** The client's last word. */
+  /** What the client said last. */
   readonly believes: Belief;
-  /** From the first press to the last word. */
+  /** The time from the first press to the last answer of the client. */
   readonly ms: number;
 }
 
@@ -27,7 +27,7 @@ export async function serve(checkout: Checkout, lane: Lane): Promise<Served> {
   const startedAt = performance.now();
   let believes: Belief = 'none';
   for (let press = 0; press <= PRESSES_AGAIN_MAX && believes !== 'done'; press++) {
-    // Reading the message and reaching for the button again takes a while; a server that was killed is back by then.
+    // The customer reads the message and reaches for the button. A server that was killed is back by then.
     if (press > 0) await new Promise((resolve) => setTimeout(resolve, 300));
     const words = await Promise.all(Array.from({ length: checkout.clicks }, () => lane.pay(checkout)));
     believes = words.find((word) => word === 'done') ?? words.find((word) => word === 'unknown') ?? 'none';

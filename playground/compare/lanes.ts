@@ -1,4 +1,4 @@
-/** The ways to send a payment that are compared with oncefetch, as applications write them. */
+/** The other ways to send a payment, as applications write them, for the comparison with oncefetch. */
 import type { Checkout } from './customer.ts';
 
 /** What a client tells its customer: paid, not paid, or that it does not know. */
@@ -21,14 +21,14 @@ export const paymentInit = ({ lane, cart, amount, fault }: Checkout) => ({
   body: JSON.stringify({ cart, amount, card: '4242424242424242' }),
 });
 
-/** One request, its answer read. Throws where fetch does. */
+/** Sends one request and reads the whole answer. Throws if fetch throws. */
 async function send(checkout: Checkout): Promise<Response> {
   const response = await fetch(paymentUrl(checkout), { ...paymentInit(checkout), signal: AbortSignal.timeout(PATIENCE_MS) });
   await response.text();
   return response;
 }
 
-/** Plain fetch: any error is "that did not work". */
+/** Plain fetch: any error counts as "not paid". */
 export const fetchLane: Lane = {
   name: 'plain fetch',
   pay: (checkout) =>
@@ -38,11 +38,11 @@ export const fetchLane: Lane = {
     ),
 };
 
-/** Naive retry and oncefetch make as many attempts with the same waits, so that what differs is the key and the reading of answers. Enough of both to outlast a restart of the server. */
+/** Limits of naive retry and of oncefetch. Both have the same, so that only key and reading differ, and outlast a restart of the server. */
 export const ATTEMPTS_MAX = 30;
 export const WAIT_MS = { first: 10, longest: 200 };
 
-/** The retry that most code bases have: again on any error and any 5xx, without a key. */
+/** The retry of most code bases: it sends again after any error and any 5xx, without a key. */
 export const naiveRetryLane: Lane = {
   name: 'naive retry',
   pay: async (checkout) => {

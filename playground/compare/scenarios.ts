@@ -1,19 +1,19 @@
-/** The faults of the comparison: which customers meet which one. */
+/** The faults of the comparison, and which customers meet them. */
 
 export interface Scenario {
   readonly name: string;
   /** The `x-fault` header of the nth customer's requests. */
   readonly faultOf?: ((index: number) => string | undefined) | undefined;
-  /** Faults drawn for every request, with these rates. */
+  /** For each fault, the share of requests that meet it. */
   readonly rates?: Readonly<Record<string, number>> | undefined;
-  /** Presses at once. */
+  /** The number of clicks at the same moment. */
   readonly clicks?: number | undefined;
 }
 
-/** Each customer's first request meets it. */
+/** A scenario in which each customer's first request meets the fault. */
 const once = (name: string, numbers = ''): Scenario => ({ name, faultOf: () => `${name}; times=1${numbers}` });
 
-/** Every sixth customer's first request kills the server; the others feel it. */
+/** A scenario in which every sixth customer's first request kills the server, which disturbs the other customers, too. */
 const killing = (name: string): Scenario => ({ name, faultOf: (index) => (index % 6 === 0 ? `${name}; times=1` : undefined) });
 
 export const scenarios: readonly Scenario[] = [

@@ -1,4 +1,4 @@
-/** The comparison as text. */
+/** The result of the comparison as text. */
 
 export interface Line {
   readonly lane: string;
@@ -22,7 +22,7 @@ export function median(numbers: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? 0) + upper) / 2;
 }
 
-/** What became of people: charges alone do not show it, because a doubled one hides a lost one. */
+/** Counts customers who came to harm. Charges alone do not show harm: a doubled charge makes up for a lost one. */
 export function headline(lines: readonly Line[], lanes: readonly string[]): string {
   const width = Math.max(...lanes.map((lane) => lane.length));
   return lanes
@@ -37,7 +37,7 @@ export function headline(lines: readonly Line[], lanes: readonly string[]): stri
 
 const HEAD = ['lane', 'fault', 'wanted', 'made', 'duplicates', 'lost', 'untrue', 'median ms'];
 
-/** Grouped by lane, a total under each group. The median of a total is that of its lines' medians. */
+/** The lines grouped by lane, with a total under each group. The median of a total is the median of its lines' medians. */
 export function render(lines: readonly Line[], lanes: readonly string[]): string {
   const rows: (readonly string[] | '-')[] = [HEAD];
   for (const lane of lanes) {

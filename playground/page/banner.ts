@@ -1,4 +1,4 @@
-/** After a reload, on any page: payments whose end nobody knows yet. */
+/** The banner of unsettled payments, for example after a reload. */
 
 import { pending as listPending, type PendingOperation } from 'oncefetch';
 import { euros } from './cart.ts';
@@ -10,16 +10,16 @@ const cartOf = ({ name }: PendingOperation): string => String(name[1]);
 const amountOf = ({ meta }: PendingOperation): string => euros((meta as { amount?: number } | null)?.amount ?? 0);
 
 export interface Banner {
-  /** Looks again at what is stored. */
+  /** Reads the pending operations again. */
   refresh(): Promise<void>;
 }
 
-/** `mine`: this page says it already, or is at it. `checkMine`: it belongs to the cart on the screen. `status`: where a keyboard goes on. */
+/** `mine`: the screen shows this payment already. `checkMine`: checks it there, if it belongs to the cart on the screen. `status`: gets the focus. */
 export function banner(root: HTMLElement, status: HTMLElement, mine: (cart: string) => boolean, checkMine: (cart: string) => boolean): Banner {
   const says = part(root, 'banner-says');
   const button = part<HTMLButtonElement>(root, 'banner-check');
   let shown: PendingOperation | undefined;
-  /** What became of the last one that was checked. */
+  /** The end of the payment that was checked last. */
   let told = '';
 
   const refresh = async (): Promise<void> => {

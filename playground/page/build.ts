@@ -1,4 +1,4 @@
-/** Builds the page with Vite, against the built package: what the page runs is what a user would install. */
+/** Builds the page with Vite, against the built package, so that the page runs what a user installs. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build as bundle } from 'esbuild';
@@ -6,18 +6,18 @@ import { build } from 'vite';
 
 const ROOT = fileURLToPath(new URL('.', import.meta.url));
 
-/** The front page, and those that a team can copy. */
+/** The front page, and the pages that a team can copy. */
 const PAGES = ['index.html', 'checkout/index.html', 'form/index.html', 'once-form/index.html', 'outbox/index.html'];
 
-/** Into `outDir`; the folder with the page. */
+/** Builds into a folder, and returns it. */
 export async function buildPage(outDir = fileURLToPath(new URL('../dist', import.meta.url))): Promise<string> {
   await build({
     root: ROOT,
     configFile: false,
     logLevel: 'warn',
-    // Relative: the page may be served from a folder of a bigger site.
+    // Relative URLs, because a bigger site may serve the page from a folder.
     base: './',
-    // A build for production has no panel; this one is to show it.
+    // Production builds have no panel, and this build shows it.
     resolve: { alias: { 'oncefetch/devtools': fileURLToPath(new URL('../../dist/devtools.js', import.meta.url)) } },
     build: {
       outDir,
@@ -25,12 +25,12 @@ export async function buildPage(outDir = fileURLToPath(new URL('../dist', import
       target: 'es2022',
       rolldownOptions: {
         input: PAGES.map((page) => `${ROOT}${page}`),
-        // "use client" is for bundlers of servers.
+        // "use client" concerns only bundlers of servers.
         onwarn: (warning, warn) => warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warn(warning),
       },
     },
   });
-  // A service worker is one file beside its page: its scope is its folder.
+  // A service worker is one file beside its page, because its scope is its folder.
   await bundle({
     entryPoints: [`${ROOT}outbox/worker.ts`],
     bundle: true,

@@ -1,11 +1,11 @@
-/** The customer and the cart. Shared by all tabs of this browser, as a shop's session is. */
+/** The customer and the cart. All tabs of this browser share them, as they share the session of a shop. */
 
 const PRICE_CENTS = 2100;
 
 export interface Cart {
   readonly id: string;
   readonly quantity: number;
-  /** Some lane has begun to pay it. */
+  /** Whether a lane has begun to pay the cart. */
   readonly started: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Order {
   readonly card: string;
 }
 
-/** A provider's numbers for trying things out. */
+/** Test numbers of a payment provider. */
 export const CARDS = { works: '4242424242424242', declined: '4000000000000002' } as const;
 
 const CUSTOMER = 'playground.customer';
@@ -25,7 +25,7 @@ const CART = 'playground.cart';
 
 const shortId = (): string => crypto.randomUUID().slice(0, 6);
 
-/** Whose operations these are. */
+/** The customer's id, which is the namespace of the operations. */
 export function customer(): string {
   const known = localStorage.getItem(CUSTOMER) ?? `customer-${shortId()}`;
   localStorage.setItem(CUSTOMER, known);
@@ -36,7 +36,7 @@ export const amountOf = ({ quantity }: Pick<Cart, 'quantity'>): number => quanti
 
 export const euros = (cents: number): string => `€${(cents / 100).toFixed(2)}`;
 
-/** Whether this browser has been here before. */
+/** Whether this browser opens the page for the first time. */
 export const isNewcomer = (): boolean => localStorage.getItem(CART) === null;
 
 export function loadCart(): Cart {

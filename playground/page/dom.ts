@@ -1,4 +1,4 @@
-/** The little of DOM that the page needs. */
+/** The few DOM functions that the page needs. */
 
 /** An element with attributes and children. */
 export function element(name: string, attributes: Readonly<Record<string, string>>, children: readonly (Node | string)[]): HTMLElement {
@@ -8,25 +8,25 @@ export function element(name: string, attributes: Readonly<Record<string, string
   return made;
 }
 
-/** The part of this name within `root`; a page without it is broken, and should say so at once. */
+/** The part with this name in `root`. A page without it is broken, so this throws at once. */
 export function part<T extends HTMLElement = HTMLElement>(root: ParentNode, name: string): T {
   const found = root.querySelector<T>(`[data-part="${name}"]`);
   if (!found) throw new Error(`the page has no part ${name}`);
   return found;
 }
 
-/** Sets the text only when it differs, so that live regions speak once. */
+/** Sets the text only if it differs, so that a live region is announced once. */
 export function say(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }
 
-/** `run`, once per frame however often it is asked for. */
+/** Calls `run` once per frame, however often it is asked to. */
 export function oncePerFrame(run: () => void): () => void {
   let asked = false;
   return () => {
     if (asked) return;
     asked = true;
-    // Not requestAnimationFrame: a tab in the background has no frames, but its screen must be true when it is seen again.
+    // Not requestAnimationFrame: a tab in the background has no frames, but its screen must be up to date when it is shown again.
     setTimeout(() => {
       asked = false;
       run();
@@ -34,7 +34,7 @@ export function oncePerFrame(run: () => void): () => void {
   };
 }
 
-/** Makes a change in `root`; a keyboard whose button is gone or disabled by it goes on from `next`. */
+/** Makes a change in `root`. If that hides or disables the focused button, the focus moves to `next`. */
 export function keepingFocus(root: HTMLElement, next: HTMLElement, change: () => void): void {
   const { activeElement } = document;
   change();

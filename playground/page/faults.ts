@@ -6,13 +6,13 @@ interface Fault {
   readonly title: string;
   /** What it does, in one line. */
   readonly does: string;
-  /** Of the request that meets it. */
+  /** What happens to the request that meets it. */
   readonly met: string;
 }
 
 const NONE = 'none';
 
-/** By the server's name for it. */
+/** The faults by their names on the server. */
 const FAULTS: Readonly<Record<string, Fault>> = {
   [NONE]: { title: 'Nothing', does: 'The network works.', met: '' },
   'lose-response': { title: 'Lose the response', does: 'The shop charges; its answer never arrives.', met: 'loses its response' },
@@ -50,7 +50,7 @@ interface Chosen {
 }
 
 const STORED = 'playground.fault';
-/** What a first visitor sees: the fault that plain fetch handles worst. */
+/** What a new visitor gets: the fault that plain fetch handles worst. */
 const FIRST: Chosen = { fault: 'lose-response', times: '1' };
 
 const load = (): Chosen => {
@@ -61,9 +61,9 @@ const load = (): Chosen => {
 export const titleOf = (fault: string): string => FAULTS[fault]?.title ?? fault;
 
 export interface FaultPanel {
-  /** Chooses for the visitor: the next cart's first request meets it. Resolves when it is armed. */
+  /** Chooses a fault for the visitor: the first request of the next cart meets it. Resolves when the server has it. */
   choose(fault: string): Promise<void>;
-  /** Arms what is chosen: for a new cart, or a new choice. */
+  /** Sends the chosen fault to the server, after a new choice or for a new cart. */
   rearm(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export function faultPanel(root: HTMLElement, armed: () => void): FaultPanel {
   };
   const rearm = (): Promise<void> => {
     const { fault, times } = chosen;
-    // One after the other: the last choice must be the one that stays.
+    // One after the other, so that the last choice wins.
     arming = arming
       .then(() => arm(fault === NONE ? undefined : fault, times === EVERY ? undefined : Number(times), DELAY_MS))
       .catch(() => undefined)
@@ -99,7 +99,7 @@ export function faultPanel(root: HTMLElement, armed: () => void): FaultPanel {
   root.addEventListener('change', () => {
     void take({ fault: options.querySelector<HTMLInputElement>('input:checked')?.value ?? NONE, times: times.value });
   });
-  // Another tab chose: it has armed it, too.
+  // Another tab chose a fault, and has sent it to the server.
   addEventListener('storage', ({ key }) => {
     if (key !== STORED) return;
     chosen = load();
@@ -117,7 +117,7 @@ function option(name: string, { title, does }: Fault): HTMLElement {
   ]);
 }
 
-/** What the next request of a lane meets. */
+/** Says what the next request of a lane meets. */
 export function nextOf(lane: LaneName, armed: readonly ArmedFault[]): string {
   const next = armed.find((one) => one.lane === lane);
   if (!next) return 'The network works.';

@@ -1,4 +1,4 @@
-/** The page's headline: what became of the customers of this run. Charges alone do not show it: a doubled one hides a lost one. */
+/** The headline of the page: the customers of this run who came to harm. Charges do not show harm: a doubled one makes up for a lost one. */
 import { type CartFacts, LANES, type LaneName } from './shop.ts';
 
 const RUN = 'playground.run';
@@ -11,16 +11,16 @@ interface Run {
 const saved = (): Run => JSON.parse(sessionStorage.getItem(RUN) ?? '{"title":"","carts":[]}') as Run;
 const save = (run: Run): void => sessionStorage.setItem(RUN, JSON.stringify(run));
 
-/** From here on customers belong to this run; it goes on after a reload of the tab. */
+/** Starts a run. Later customers belong to it, also after a reload of the tab. */
 export const beginRun = (title: string): void => save({ title, carts: [] });
 
-/** A customer of the present run. */
+/** Adds a customer to the present run. */
 export function joinRun(cart: string): void {
   const run = saved();
   if (!run.carts.includes(cart)) save({ ...run, carts: [...run.carts, cart] });
 }
 
-/** What became of a lane's customers. One customer may have come to harm in two ways. */
+/** The customers of a lane who came to harm. One customer may count in two ways. */
 export interface Harm {
   readonly lane: LaneName;
   readonly customers: number;
@@ -47,7 +47,7 @@ export interface Headline {
   readonly lanes: readonly Harm[];
 }
 
-/** `undefined` before the first customer. */
+/** The headline, or `undefined` before the first customer. */
 export function headlineOf({ title, carts }: Run, facts: readonly CartFacts[]): Headline | undefined {
   const own = facts.filter(({ cart }) => carts.includes(cart));
   return own.length === 0 ? undefined : { title: title || 'Your carts', lanes: LANES.map((lane) => harmOf(lane, own)) };

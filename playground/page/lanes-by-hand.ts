@@ -1,11 +1,11 @@
-/** The short form of docs/why.md: how far the lanes that people write by hand go, counted from the table of its run. */
+/** The short form of docs/why.md: how well lanes written by hand do, counted from the table of that page. */
 import why from '../../docs/why.md?raw';
 import { element, part } from './dom.ts';
 
-/** What became of a lane's customers, one for each situation. */
+/** What happened to the customers of a lane, one for each situation. */
 export interface LaneCount {
   readonly lane: string;
-  /** Charged once, and told so, or told that nobody can know. */
+  /** Charged once, and told so or told "not sure". */
   readonly right: number;
   readonly twice: number;
   readonly notCharged: number;
@@ -18,7 +18,7 @@ const cellsOf = (line: string): string[] =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 
-/** Of the table in this guide, a count for each lane. */
+/** Counts the cells of each lane in the table of this guide. */
 export function laneCounts(guide: string): { readonly situations: number; readonly lanes: readonly LaneCount[] } {
   const [head = '', , ...lines] = guide.split('\n').slice(guide.split('\n').findIndex((line) => line.startsWith('| what happens |')));
   const rows = lines

@@ -1,4 +1,4 @@
-/** The live ledger, as the shop's database has it. */
+/** The live ledger, from the database of the shop. */
 import { euros } from './cart.ts';
 import { element, part, say } from './dom.ts';
 import { type ArmedFault, type Charge, LANES, type Ledger, readFaults, readLedger } from './shop.ts';
@@ -12,7 +12,7 @@ export interface News {
   readonly up: boolean;
 }
 
-/** Asks the server again and again, more often while `busy`; the function asks at once. */
+/** Polls the ledger, more often while `busy`. Returns a function that polls at once. */
 export function watchLedger(busy: () => boolean, heard: (news: News) => void): () => void {
   let news: News = { ledger: { lanes: [], carts: [], rows: [] }, armed: [], up: true };
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -23,7 +23,7 @@ export function watchLedger(busy: () => boolean, heard: (news: News) => void): (
     asking = true;
     try {
       const [{ lanes, carts, rows }, armed] = await Promise.all([readLedger(), readFaults()]);
-      // The shop's other pages charge, too.
+      // Other pages of the shop charge in other lanes.
       news = { ledger: { lanes, carts, rows: rows.filter(({ lane }) => LANES.some((own) => own === lane)) }, armed, up: true };
     } catch {
       news = { ...news, up: false };
@@ -60,7 +60,7 @@ function count(name: (typeof COUNTS)[number], value: number): HTMLElement {
   return element('td', { 'data-count': name }, [trouble ? troubled(value) : `${value}`]);
 }
 
-/** Trouble is bold, framed and bears a sign: it does not stand out by its colour alone. */
+/** Bold, framed and with a sign, because colour alone must not carry a meaning. */
 export const troubled = (value: number): HTMLElement => element('strong', { class: 'trouble' }, [`${value}`]);
 
 const TIME = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false });

@@ -47,14 +47,14 @@ function addLane(): HTMLElement {
   return root;
 }
 
-/** A press of Pay: from here on somebody wants this cart paid. */
+/** A press of Pay: the cart counts as wanted from here on. */
 function startingOrder(): Order {
   if (!cart.started) cart = saveCart({ ...cart, started: true });
   joinRun(cart.id);
   return orderNow();
 }
 
-// On the screen of the lane that has something to remember.
+// The banner is on the screen of the oncefetch lane, because only that lane remembers payments.
 onceView.told.before(part(page, 'banner'));
 const isCurrent = (id: string): boolean => id === cart.id;
 const unsettled = banner(
@@ -77,11 +77,11 @@ const askLedger = watchLedger(busy, (heard) => {
 });
 const faults = faultPanel(part(page, 'faults'), askLedger);
 
-/** How often a bar grows that has no end yet. */
+/** How often to redraw a bar that still grows. */
 const OPEN_BAR_MS = 200;
 
 const redraw = oncePerFrame(() => {
-  // Not under the fingers of somebody who types.
+  // Not while the visitor types into the field.
   if (document.activeElement !== quantity) quantity.value = String(cart.quantity);
   say(part(page, 'total'), euros(amountOf(cart)));
   const rows = news?.ledger.rows ?? [];
@@ -104,7 +104,7 @@ function changed(): void {
 
 recorder.subscribe((entry) => {
   redraw();
-  // Another tab got an answer: this one must not go on saying something older.
+  // Another tab got an answer, so this tab must not go on showing an older state.
   if (entry?.kind !== 'end' || entry.tab === recorder.tab) return;
   if (entry.tone === 'unsure') void unsettled.refresh();
   else void right.heardElsewhere(entry.cart, entry.tone === 'good').then(() => unsettled.refresh());
@@ -141,7 +141,7 @@ const payBoth = (): void => {
   for (const { press } of views) press();
 };
 
-/** Both lanes have a request under way, and the server has had a moment to begin with it. */
+/** How long the server gets to begin with the requests, once both lanes have sent one. */
 const BEGUN_MS = 100;
 const BEGIN_MS_MAX = 2000;
 
@@ -167,7 +167,7 @@ onClick('start-over', () => {
       recorder.clear();
       beginRun('');
       newCart();
-      // What is under way ends with the page.
+      // A reload ends the calls of the page.
       location.reload();
     })
     .catch(askLedger);
@@ -192,7 +192,7 @@ startShow(
   [part(page, 'checkout'), part(page, 'lanes')],
 );
 
-// With ?devtools in the address: the panel that developers see.
+// `?devtools` in the URL opens the panel for developers.
 if (new URLSearchParams(location.search).has('devtools')) void import('oncefetch/devtools').then(({ devtools }) => devtools(once, { label: 'checkout' }));
 
 recorder.noteReload(cart.id);

@@ -1,10 +1,10 @@
-/** How the shop's network is broken for one lane, by whatever page or tab of the playground has chosen it. */
+/** Breaks the shop's network for one lane, from any page or tab of the playground. */
 interface Armed {
   readonly lane: string;
   readonly fault: string;
 }
 
-/** Resolves when the shop knows. A fault that kills the server meets one request only, or it would never come up again. */
+/** Resolves when the shop has the fault. A fault that kills the server meets one request only, because otherwise the server would never come up again. */
 export async function breakNetwork(lane: string, fault: string, ms?: number): Promise<void> {
   await fetch(`/api/faults?lane=${lane}`, { method: 'DELETE' });
   if (fault === 'none') return;
@@ -12,7 +12,7 @@ export async function breakNetwork(lane: string, fault: string, ms?: number): Pr
   await fetch('/api/faults', { method: 'POST', body: JSON.stringify({ lane, fault, times, ms }) });
 }
 
-/** The fault that is still chosen, also after a reload; `none`, else. */
+/** The fault of a lane that is set now, also after a reload; `none` if there is none. */
 export async function faultOf(lane: string): Promise<string> {
   const { armed } = (await (await fetch('/api/faults')).json()) as { armed: readonly Armed[] };
   return armed.find((one) => one.lane === lane)?.fault ?? 'none';

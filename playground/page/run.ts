@@ -1,4 +1,4 @@
-/** A run: carts and what goes wrong with each, drawn by a seed. Pure: the same seed is the same run, for everybody. */
+/** A run: carts, each with its fault, drawn from a seed. Pure: the same seed gives everybody the same run. */
 import { seededRandom } from '../../src/testing/seeded-random.ts';
 import type { FaultName } from '../server/faults.ts';
 
@@ -7,7 +7,7 @@ export interface Step {
   readonly bags: number;
 }
 
-/** Those that end soon enough to be watched. */
+/** The faults that end soon enough to be watched. */
 const DRAWN: readonly FaultName[] = [
   'lose-response',
   'unavailable-after-commit',
@@ -25,12 +25,12 @@ const SEEDS = 10_000;
 export function drawRun(seed: number): readonly Step[] {
   const random = seededRandom(seed);
   const below = (count: number): number => Math.floor(random() * count);
-  // No fault comes twice in a run.
+  // Each fault comes at most once in a run.
   const left = [...DRAWN];
   return Array.from({ length: STEPS }, () => ({ fault: left.splice(below(left.length), 1)[0] as FaultName, bags: 1 + below(BAGS_MAX) }));
 }
 
-/** The seed that a link names; `undefined` where there is none, or none that is a number. */
+/** The seed in a link; `undefined` if there is none or it is no number. */
 export function seedOf(search: string): number | undefined {
   const said = new URLSearchParams(search).get('seed');
   return said !== null && /^\d{1,9}$/.test(said) ? Number(said) : undefined;

@@ -1,9 +1,9 @@
-/** The shop's server, but for payments: no fault ever touches these requests. */
+/** Requests to the shop's server, except payments. No fault touches them. */
 
 export type LaneName = 'plain fetch' | 'oncefetch';
 export const LANES: readonly LaneName[] = ['plain fetch', 'oncefetch'];
 
-/** Counts of one lane; the server's `ledger.ts` says what each means. */
+/** The counts of one lane. `server/ledger.ts` says what each one means. */
 export interface LaneCounts {
   readonly lane: string;
   readonly wanted: number;
@@ -19,11 +19,11 @@ export interface Charge {
   readonly amount: number;
   readonly key: string | null;
   readonly at: number;
-  /** 2 for the first duplicate of its cart. */
+  /** 1 for the first charge of its cart, 2 for the first duplicate. */
   readonly nth: number;
 }
 
-/** One customer's intention: what they were told in the end, and how often they were charged. */
+/** One cart: what its customer was told in the end, and how often it was charged. */
 export interface CartFacts {
   readonly lane: string;
   readonly cart: string;
@@ -40,22 +40,22 @@ export interface Ledger {
 export interface ArmedFault {
   readonly lane: string;
   readonly fault: string;
-  /** How many requests will meet it; `null`: every one. */
+  /** How many requests will still meet it; `null`: all. */
   readonly times: number | null;
 }
 
-/** What the shop calls a payment that was made. */
+/** The shop's receipt of a payment. */
 export interface Receipt {
   readonly id: number;
   readonly amount: number;
 }
 
-/** What the customer was told in the end; `failed`: that it failed, and then they left; `gave-up`: nothing; `null`: still trying. */
+/** What the customer was told in the end; `failed`: left after a failure; `gave-up`: left without an answer; `null`: still trying. */
 export type Ended = 'done' | 'gave-up' | 'failed' | 'refused' | null;
 
 async function call<T>(path: string, init?: RequestInit): Promise<T> {
-  // Browsers keep requests with and without credentials on different connections: what the page asks for its own sake
-  // must not keep a connection warm that a payment would then find.
+  // A browser keeps requests with and without credentials on different connections. So these requests keep no connection warm
+  // on which a payment would then be sent.
   const response = await fetch(path, { ...init, credentials: 'omit' });
   if (!response.ok) throw new Error(`${path}: HTTP ${response.status}`);
   return (await response.json()) as T;
@@ -67,7 +67,7 @@ export const readLedger = (): Promise<Ledger> => call('/api/ledger');
 
 const CALM_LOOKS_MAX = 20;
 
-/** Empties the shop, as soon as it works on nothing: a charge must not be made behind its back. */
+/** Empties the shop as soon as it is idle, so that no charge follows. */
 export async function reset(): Promise<void> {
   for (let looks = 0; looks < CALM_LOOKS_MAX; looks++) {
     if ((await call<{ busy: number }>('/api/health')).busy === 0) break;
@@ -78,13 +78,13 @@ export async function reset(): Promise<void> {
 
 export const readFaults = async (): Promise<readonly ArmedFault[]> => (await call<{ armed: readonly ArmedFault[] }>('/api/faults')).armed;
 
-/** The next `times` requests of each lane meet the fault (every one, if absent). `undefined`: the network works. */
+/** Sets a fault for the next `times` requests of each lane, or for all of them. `undefined` as fault: the network works. */
 export async function arm(fault: string | undefined, times: number | undefined, ms: number): Promise<void> {
   await call('/api/faults', { method: 'DELETE' });
   if (fault !== undefined) await Promise.all(LANES.map((lane) => post('/api/faults', { lane, fault, times, ms })));
 }
 
-/** The order page's word on a cart, for an answer that got lost; `undefined` while there is no charge, or no server. */
+/** Asks the order page for the receipt of a cart, when an answer was lost; `undefined` if there is no charge or no server. */
 export async function receiptOf(lane: LaneName, cart: string): Promise<Receipt | undefined> {
   const path = `/api/orders/by-cart/${encodeURIComponent(cart)}?lane=${encodeURIComponent(lane)}`;
   return call<{ charges: readonly Receipt[] }>(path).then(
@@ -97,7 +97,7 @@ const RETRY_MS = 300;
 const RETRIES_MAX = 20;
 let telling: Promise<void> = Promise.resolve();
 
-/** Tells the ledger what the customer wants, later what the customer was told. In order, and again while the server is down. */
+/** Tells the ledger that a customer wants a cart, and later what the customer was told. In order, with retries while the server is down. */
 export function intend(lane: LaneName, cart: string, ended: Ended): Promise<void> {
   telling = telling.then(async () => {
     for (let retries = 0; retries < RETRIES_MAX; retries++) {

@@ -1,26 +1,26 @@
-/** The show: the two lanes start by themselves, cart after cart, until somebody takes over. */
+/** The show: the two lanes run by themselves, cart after cart, until the visitor takes over. */
 import { element, part, say } from './dom.ts';
 import { titleOf } from './faults.ts';
 import { drawRun, freshSeed, type Step, seedOf } from './run.ts';
 
-/** How long a result stands before the next cart comes. */
+/** How long a result stays on the screen before the next cart. */
 const LOOK_MS = 3500;
 const BEGIN_MS = 1200;
 const POLL_MS = 100;
 
 export interface Stage {
-  /** Turns to a new cart behind this fault, and presses Pay in both lanes. */
+  /** Turns to a new cart, sets this fault, and presses Pay in both lanes. */
   play(step: Step): Promise<void>;
   busy(): boolean;
-  /** The first cart of a run comes next. */
+  /** Starts a run, before its first cart. */
   begin(seed: number): void;
-  /** The last customer leaves. */
+  /** Ends a run: its last customer leaves. */
   end(): void;
 }
 
 const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** `newcomer`: has never been here, or comes by a link to a run. `hands`: where a click or a key means that somebody takes over. */
+/** `newcomer`: starts by itself, as it does for a link to a run. `hands`: a click or a key in these elements pauses the show. */
 export function startShow(root: HTMLElement, stage: Stage, newcomer: boolean, hands: readonly HTMLElement[]): void {
   const linked = seedOf(location.search);
   const seed = linked ?? freshSeed();
@@ -32,7 +32,7 @@ export function startShow(root: HTMLElement, stage: Stage, newcomer: boolean, ha
   list.replaceChildren(...steps.map(({ fault }) => element('li', {}, [titleOf(fault)])));
 
   let at = 0;
-  /** Another one for each press of Play: a show that was paused must not go on beside the next one. */
+  /** A new object for each press of Play, so that a paused show does not go on beside the next one. */
   let turn: object | undefined;
   const draw = (): void => {
     say(button, turn ? 'Pause' : at === 0 ? 'Play' : at < steps.length ? 'Go on' : 'Play again');
@@ -67,7 +67,7 @@ export function startShow(root: HTMLElement, stage: Stage, newcomer: boolean, ha
     for (const type of ['pointerdown', 'keydown'] as const) place.addEventListener(type, () => turn && pause());
   }
   draw();
-  // Nothing moves by itself for those who asked for that.
+  // Does not start by itself for visitors who want less motion.
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return;
   if (newcomer || linked !== undefined) setTimeout(() => !turn && at === 0 && void play(), BEGIN_MS);
 }

@@ -1,4 +1,4 @@
-/** The shop's database: one SQLite file, which outlives every kill of the server. */
+/** The shop's database: one SQLite file, which survives every kill of the server. */
 import { DatabaseSync } from 'node:sqlite';
 
 const SCHEMA = `
@@ -37,13 +37,13 @@ const SCHEMA = `
 
 export function openDatabase(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
-  // FULL: a charge that was answered survives a power cut, not only a kill.
+  // FULL: a charge that was answered survives even a power cut.
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;');
   db.exec(SCHEMA);
   return db;
 }
 
-/** All of `work` or nothing. IMMEDIATE: it holds the write lock from its first look on, so nothing changes under it. */
+/** Does all of `work` or nothing. IMMEDIATE takes the write lock at the start, so that nothing changes during the transaction. */
 export function transaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {

@@ -1,23 +1,23 @@
-/** The fault layer in front of `POST /api/payments`: what a network, a proxy or a dying machine does to a request. */
+/** The fault layer in front of `POST /api/payments`: it plays what a network, a proxy or a dying machine does to a request. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, BadRequest, json, number, problem, send, text } from './http.ts';
 import type { Moments } from './payments.ts';
 
-/** A payment under a fault. */
+/** A payment that meets a fault. */
 export interface Call {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Executes the request, as often as it is called. */
+  /** Executes the request, each time it is called. */
   readonly pay: (moments?: Moments) => Promise<Answer>;
   readonly ms: number;
 }
 
-/** No clean-up, no last word: the process is gone, as under a power cut. */
+/** Ends the process without any clean-up, as a power cut does. */
 const die = (): never => {
   process.kill(process.pid, 'SIGKILL');
-  for (;;); // the signal may take a moment, in which a commit would slip through
+  for (;;); // the signal may take a moment, and no commit may happen meanwhile
 };
 const unavailable = problem(503, { title: 'Service unavailable' });
 
@@ -29,7 +29,7 @@ const FAULTS = {
     await pay();
     request.socket.destroy();
   },
-  /** The effect is committed; half of the answer's body arrives, its full length announced. */
+  /** The effect is committed. The answer announces its full length, and half of its body arrives. */
   truncate: async ({ response, pay }: Call) => {
     const { status, headers, body } = await pay();
     const bytes = Buffer.from(body);
@@ -38,7 +38,7 @@ const FAULTS = {
   },
   /** No effect, and no answer until the client gives up. */
   hang: async () => {},
-  /** The effect is committed, and no answer until the client gives up. */
+  /** The effect is committed, and there is no answer until the client gives up. */
   'hang-after-commit': async ({ pay }: Call) => void (await pay()),
   /** The effect is committed; the answer comes late. */
   delay: async ({ response, pay, ms }: Call) => {
@@ -50,21 +50,21 @@ const FAULTS = {
   slow: async ({ response, pay, ms }: Call) => send(response, await pay({ beforeCharge: () => sleep(ms) })),
   /** `503`, no effect. */
   unavailable: async ({ response }: Call) => send(response, unavailable),
-  /** The effect is committed, and a gateway makes `503` of the answer. */
+  /** The effect is committed, and a gateway turns the answer into `503`. */
   'unavailable-after-commit': async ({ response, pay }: Call) => {
     await pay();
     send(response, unavailable);
   },
-  /** `401` from in front of the key layer, no effect. */
+  /** `401` in front of the key layer, no effect. */
   unauthorized: async ({ response }: Call) => send(response, problem(401, { title: 'Sign in again' })),
-  /** Two copies are worked on at once, the answer to the first is lost: what Chromium makes of a POST on a broken kept-alive connection. */
+  /** Two copies arrive at once, and the answer to the first is lost, as when Chromium sends a POST again on a broken kept-alive connection. */
   duplicate: async ({ response, pay }: Call) => {
     const [, last] = await Promise.all([pay(), pay()]);
     send(response, last);
   },
-  /** The server dies in mid-charge: the charge is written, not committed. */
+  /** The server dies during the charge: the charge is written, but not committed. */
   kill: async ({ pay }: Call) => void (await pay({ beforeCommit: die })),
-  /** The server dies in mid-charge, after the commit. */
+  /** The server dies after the commit of the charge. */
   'kill-after-commit': async ({ pay }: Call) => void (await pay({ afterCommit: die })),
 } satisfies Record<string, (call: Call) => Promise<void>>;
 
@@ -74,9 +74,9 @@ export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[];
 const DELAY_MS = 1500;
 
 /**
- * Which request meets which fault. A request names its own by the header `x-fault: lose-response; times=1; ms=300`
- * (`times`: only the first so many requests of this lane and cart; absent: every one). Else what is armed for its
- * lane by `POST /api/faults` counts.
+ * Chooses the fault of each request. A request names its own by the header `x-fault: lose-response; times=1; ms=300`
+ * (`times`: only the first `times` requests of this lane and cart; absent: all). Otherwise the fault counts that
+ * `POST /api/faults` has set for its lane.
  */
 export class FaultLayer {
   readonly #db: DatabaseSync;
@@ -85,14 +85,14 @@ export class FaultLayer {
     this.#db = db;
   }
 
-  /** Answers the call, through its fault if it meets one. */
+  /** Answers the request, through its fault if it has one. */
   async handle(call: Omit<Call, 'ms'>, lane: string, cart: string): Promise<void> {
     const fault = this.#asked(call.request.headers['x-fault'], lane, cart) ?? this.#armed(lane);
     if (fault) return FAULTS[fault.name]({ ...call, ms: fault.ms });
     send(call.response, await call.pay());
   }
 
-  /** `POST /api/faults` with `{ lane, fault, times?, rate?, ms? }`: the next `times` requests of the lane (all, if absent), each with probability `rate`. */
+  /** `POST /api/faults` with `{ lane, fault, times?, rate?, ms? }`: the next `times` requests of the lane (absent: all) meet it, with probability `rate`. */
   arm(body: Record<string, unknown>): Answer {
     const { lane, fault, times, rate = 1, ms } = body;
     this.#db
@@ -124,7 +124,7 @@ export class FaultLayer {
     const ms = Number(numbers.get('ms') ?? DELAY_MS);
     const times = numbers.get('times');
     if (times !== undefined) {
-      // Counted before the fault acts, because after some of them nobody is left to count.
+      // Counts first, because some faults end the process.
       const met = this.#db
         .prepare('INSERT INTO met_faults VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET times = times + 1 RETURNING times')
         .get(lane, cart, fault) as unknown as { times: number };

@@ -1,9 +1,9 @@
 /**
  * The plain form: a page that works without script, and a key that the server rendered into it.
  *
- * Each customer (a cookie) has one open cart, and each cart one key, the same however often the page is asked for: a
- * reload, a second tab and a form from the back-forward cache all send the same one. A refusal uses it up; the form that
- * is rendered next has another.
+ * Each customer (a cookie) has one open cart, and each cart has one key, however often the page is requested: a reload,
+ * a second tab and a form from the back-forward cache all send the same key. A refusal uses the key up. The form that
+ * is rendered next has another key.
  */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -23,10 +23,10 @@ const ANOTHER = 'Another card was declined before. Nothing was charged. Please p
 const LOOK_MS = 50;
 const WORKING_MS_MAX = 10_000;
 
-/** Which of the two pages it is. */
+/** Which of the two form pages this is. */
 export interface FormPage {
   readonly path: '/form/' | '/once-form/';
-  /** The hidden field with the key, and the member of a refusal with the next one. */
+  /** The name of the hidden field with the key, and of the member with the next key in a refusal. */
   readonly field: string;
 }
 
@@ -56,7 +56,7 @@ export class PlainForm {
   async show(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const customer = customerOf(request) ?? randomUUID();
     const form = this.#formOf(customer) ?? this.#newForm(customer);
-    // The customer has pressed Pay, and waits for this page: what is still being worked on is nearly done.
+    // The customer has pressed Pay and waits for this page. Work in progress is nearly done, so the page waits for it.
     for (let waited = 0; orderOf(this.#db, form.cart).state === 'processing' && waited < WORKING_MS_MAX; waited += LOOK_MS) await sleep(LOOK_MS);
     const { state, charges } = orderOf(this.#db, form.cart);
     const [paid] = charges;
@@ -76,7 +76,7 @@ export class PlainForm {
     const page = readFileSync(join(this.#folder, `${this.#page.path}index.html`), 'utf8').replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) =>
       plain(values[name] ?? ''),
     );
-    // Not `no-store`: the page may go into the back-forward cache, and is true when it comes back.
+    // Not `no-store`: the page may enter the back-forward cache, and is still true when it comes back.
     const headers = {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-cache',
@@ -85,7 +85,7 @@ export class PlainForm {
     send(response, { status: 200, headers, body: page });
   }
 
-  /** `POST` to the page: from the browser itself, which is led back to the page, or from the page's script, which wants JSON. */
+  /** `POST` to the page: the browser is redirected to the page, and the script of the page gets JSON. */
   async pay(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readBody(request);
     const fields = new URLSearchParams(body);
@@ -102,8 +102,8 @@ export class PlainForm {
   }
 
   /**
-   * What is told for a key that a refusal has used up, perhaps on another device: that the cart is paid, if it is by now; else the next
-   * key, also where the fields are others now, which would be refused as a mismatch for as long as the key is known.
+   * The answer for a key that a refusal has used up, perhaps on another device. If the cart is paid by now, it says so. Otherwise it
+   * brings the next key, also for other fields: these would be refused as a mismatch as long as the server remembers the key.
    */
   #ofCart(answer: Answer, cart: string, key: string): Answer {
     if (answer.status === 402) this.#refuse(cart, key);
@@ -115,14 +115,14 @@ export class PlainForm {
     return { ...answer, status: 402, body: JSON.stringify({ ...(JSON.parse(answer.body) as object), status: 402, ...why, [this.#page.field]: next }) };
   }
 
-  /** `POST` to `new` below the page: another purchase. */
+  /** `POST` to `new` below the page: starts another purchase. */
   startAnother(request: IncomingMessage, response: ServerResponse): void {
     const customer = customerOf(request);
     if (customer !== undefined) this.#newForm(customer);
     send(response, this.#back);
   }
 
-  /** After a POST a page of its own: a reload of it sends nothing. */
+  /** After a POST the browser goes to a page of its own, so that a reload sends nothing. */
   get #back(): Answer {
     return { ...json(303, {}), headers: { location: this.#page.path } };
   }
@@ -137,7 +137,7 @@ export class PlainForm {
     return form;
   }
 
-  /** Uses the key up; once, however often its refusal is repeated. */
+  /** Uses the key up, once, however often its refusal is repeated. */
   #refuse(cart: string, key: string): void {
     this.#db.prepare('UPDATE forms SET key = ?, problem = ? WHERE cart = ? AND key = ?').run(randomUUID(), DECLINED, cart, key);
   }
@@ -150,5 +150,5 @@ export class PlainForm {
 
 const customerOf = ({ headers }: IncomingMessage): string | undefined => /(?:^|; )customer=([\w-]+)/.exec(headers.cookie ?? '')?.[1];
 const euros = (cents: number): string => `€${(cents / 100).toFixed(2)}`;
-/** No markup in it. */
+/** Escapes markup. */
 const plain = (text: string): string => text.replaceAll(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);

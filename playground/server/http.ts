@@ -1,4 +1,4 @@
-/** The little of HTTP that the shop needs. */
+/** The few HTTP functions that the shop needs. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export interface Answer {
@@ -18,13 +18,13 @@ export const problem = (status: number, members: Readonly<Record<string, unknown
 
 export function send(response: ServerResponse, answer: Answer): void {
   const body = Buffer.from(answer.body);
-  // A ledger that a cache answers is no ledger.
+  // A cached ledger would be wrong.
   response.writeHead(answer.status, { 'cache-control': 'no-store', ...answer.headers, 'content-length': body.length }).end(body);
 }
 
 const BODY_BYTES_MAX = 64 * 1024;
 
-/** The whole body as text. Throws a {@link BadRequest} when it is too long. */
+/** The whole body as text. Throws a {@link BadRequest} if it is too long. */
 export async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;

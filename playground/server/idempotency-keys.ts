@@ -2,14 +2,14 @@
  * Idempotency keys, as draft-ietf-httpapi-idempotency-key-header describes them, in a table of the database that also
  * holds the charges.
  *
- * A key passes through two commits. The first takes it: a row without an answer, under a unique constraint, before
- * anything else happens; of any number of copies, one gets the row. The second, in one transaction with the charge,
- * stores the answer. Were the charge instantaneous, one commit would do; it is not, hence a server can die in between.
+ * A key passes through two commits. The first one takes it: before anything else happens, it inserts a row without an answer, under
+ * a unique constraint, so that of all copies only one gets the row. The second one, in one transaction with the charge, stores the
+ * answer. If the charge took no time, one commit would do. But it takes time, and the server can die in between.
  *
- * A kill therefore leaves one of two things: no charge and a row without an answer, or a charge with its stored
- * answer. The first is taken over by the next attempt: each row bears the boot id of the server that took it, a row
- * without an answer of another boot has nobody working on it, and it proves that there is no charge, because charge
- * and answer are one commit. Several servers over one database would need a lease with a heartbeat here instead.
+ * So a kill leaves one of two things: no charge and a row without an answer, or a charge with its stored answer. In the first case,
+ * the next attempt takes the row over: each row has the boot id of the server that took it. Nobody works on a row without an answer
+ * of another boot, and such a row proves that there is no charge, because charge and answer are one commit. Several servers over
+ * one database would need a lease with a heartbeat instead.
  */
 import { hash } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -47,7 +47,7 @@ export class IdempotencyKeys {
     this.#retryAfter = options.retryAfter ?? 1;
   }
 
-  /** Takes the key; `undefined` when this request is to be executed, else its answer. */
+  /** Takes the key. Returns `undefined` if this request is to be executed, otherwise its answer. */
   take(request: KeyedRequest): Answer | undefined {
     const { key, method, path, body, lane, cart } = request;
     const fingerprint = hash('sha256', `${method} ${path}\n${body}`);
@@ -71,7 +71,7 @@ export class IdempotencyKeys {
     });
   }
 
-  /** Stores the answer, inside the transaction of its charge. Throws where the key is not ours any more, which undoes the charge. */
+  /** Stores the answer, inside the transaction of its charge. Throws if another server has taken the key over, which rolls the charge back. */
   settle(key: string, answer: Answer): void {
     const { changes } = this.#db
       .prepare('UPDATE idempotency_keys SET answer = ? WHERE key = ? AND boot = ? AND answer IS NULL')
@@ -79,12 +79,12 @@ export class IdempotencyKeys {
     if (changes !== 1) throw new Error('the key was taken over while it was processed');
   }
 
-  /** Gives a taken key free: nothing happened under it. */
+  /** Releases a taken key under which nothing happened. */
   release(key: string): void {
     this.#db.prepare('DELETE FROM idempotency_keys WHERE key = ? AND boot = ? AND answer IS NULL').run(key, this.#boot);
   }
 
-  /** Removes keys past their window, in batches, so that no request waits behind one long delete. The number removed. */
+  /** Removes keys after their window, in batches, so that no request waits for one long delete. Returns the number removed. */
   cleanUp(batch = 500): number {
     const remove = this.#db.prepare(
       `DELETE FROM idempotency_keys WHERE key IN (SELECT key FROM idempotency_keys WHERE at <= ? AND (answer IS NOT NULL OR boot <> ?) LIMIT ?)`,
@@ -98,6 +98,6 @@ const keyProblem = (status: number, title: string, headers?: Record<string, stri
 
 const outstanding = (retryAfter: number): Answer => keyProblem(409, 'A request is outstanding for this Idempotency-Key', { 'retry-after': String(retryAfter) });
 
-/** Why the header's value is no key; `undefined` when it is one. The value is opaque: quotes are part of it. */
+/** Says why the header's value is no key; `undefined` if it is one. The value is opaque: quotes are part of it. */
 export const refusedKey = (value: string): Answer | undefined =>
   /^[\x21-\x7e]{1,255}$/.test(value) ? undefined : keyProblem(400, 'Idempotency-Key must be 1 to 255 visible ASCII characters');

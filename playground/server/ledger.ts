@@ -1,8 +1,8 @@
-/** What was wanted against what was charged: the truth that the page shows, and the order page's answer for one cart. */
+/** Compares what was wanted with what was charged, for the page, and answers the order page for one cart. */
 import type { DatabaseSync } from 'node:sqlite';
 import { type Answer, BadRequest, json, text } from './http.ts';
 
-/** Per lane; see {@link ledgerOf} for the words. */
+/** The counts of one lane. {@link ledgerOf} explains them. */
 export interface LaneLedger {
   readonly lane: string;
   readonly wanted: number;
@@ -13,11 +13,11 @@ export interface LaneLedger {
 }
 
 /**
- * - wanted: intentions that the page declared, less those that ended refused (a declined card)
+ * - wanted: carts that the page declared, without those that ended refused (a declined card)
  * - made: charges
- * - duplicates: charges beyond the one of each intention
- * - lost: intentions without a charge, although the customer believes it done, or left with or without having been told that it failed
- * - open: intentions without a charge whose customer is still trying
+ * - duplicates: charges beyond the first of each cart
+ * - lost: carts without a charge whose customer believes that it is paid, or has left
+ * - open: carts without a charge whose customer is still trying
  */
 export function ledgerOf(db: DatabaseSync): readonly LaneLedger[] {
   return db
@@ -39,7 +39,7 @@ const ROWS_MAX = 200;
 export const ledger = (db: DatabaseSync): Answer =>
   json(200, {
     lanes: ledgerOf(db),
-    /** The latest intentions first: what each customer was told in the end, and how often they were charged. */
+    /** The latest carts first: what each customer was told in the end, and how often they were charged. */
     carts: db
       .prepare(
         `SELECT lane, cart, ended, (SELECT count(*) FROM charges WHERE charges.lane = intents.lane AND charges.cart = intents.cart) AS made
@@ -64,10 +64,10 @@ export function declareIntents(db: DatabaseSync, body: Record<string, unknown>):
   return json(200, { declared: intents.length });
 }
 
-/** What the shop knows of a cart. */
+/** What the shop knows about a cart. */
 export interface Order {
   readonly cart: string;
-  /** `processing` while a key of this cart has no answer yet; `open`: no charge stands now, not that none can follow. */
+  /** `processing`: a key of this cart has no answer yet. `open`: there is no charge now, but one may follow. */
   readonly state: 'paid' | 'processing' | 'open';
   readonly charges: readonly { readonly id: number; readonly amount: number; readonly at: number }[];
 }

@@ -23,7 +23,7 @@ const { values: args } = parseArgs({
     public: { type: 'string' },
     'charge-ms': { type: 'string', default: '150' },
     'window-ms': { type: 'string', default: String(24 * 60 * 60 * 1000) },
-    /** Seconds, in a 409. */
+    /** The `Retry-After` of a 409, in seconds. */
     'retry-after': { type: 'string', default: '1' },
   },
 });
@@ -48,7 +48,7 @@ async function pay(request: IncomingMessage, response: ServerResponse, path: str
   await faults.handle({ request, response, pay: (moments) => payments.pay({ method: 'POST', path, body, key, lane }, moments) }, lane, String(cart));
 }
 
-/** Everything but payments: no fault ever touches these. */
+/** All routes except payments. No fault touches them. */
 const routes: Readonly<Record<string, (url: URL, body: Record<string, unknown>) => Answer>> = {
   'GET /api/health': () => json(200, { boot, pid: process.pid, busy: payments.busy }),
   'GET /api/ledger': () => ledger(db),
@@ -93,7 +93,7 @@ const server = createServer((request, response) => {
 
 function cleanUp(): void {
   const BATCH = 500;
-  // A full batch means that more is waiting; requests get their turn in between.
+  // A full batch means that more keys are waiting. Requests get their turn in between.
   setTimeout(cleanUp, keys.cleanUp(BATCH) === BATCH ? 50 : 60_000).unref();
 }
 
@@ -112,5 +112,5 @@ server.listen(Number(args.port), '127.0.0.1', () => {
   cleanUp();
 });
 process.once('SIGTERM', stop).once('SIGINT', stop);
-// Without its supervisor nobody would end it.
+// Ends with the supervisor, because nobody else would end it.
 process.once('disconnect', stop);

@@ -1,11 +1,11 @@
-/** `POST /api/payments`: charges a cart, once per idempotency key; without a key, each time it is asked. */
+/** `POST /api/payments`: charges a cart once per idempotency key, and without a key at each request. */
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { transaction } from './database.ts';
 import { type Answer, json, number, parseObject, problem, text } from './http.ts';
 import { type IdempotencyKeys, refusedKey } from './idempotency-keys.ts';
 
-/** Stripe's test number for a declined card, so that nobody types a real one. */
+/** Stripe's test number for a declined card, so that nobody types a real number. */
 export const DECLINED_CARD = '4000000000000002';
 
 export interface PaymentRequest {
@@ -16,17 +16,17 @@ export interface PaymentRequest {
   readonly lane: string;
 }
 
-/** Called where a fault can meet a payment whose key was taken. */
+/** Points of a payment, after its key was taken, at which a fault can act. */
 export interface Moments {
-  /** Nothing is written but the key. */
+  /** Only the key is written. */
   readonly beforeCharge?: (() => Promise<void>) | undefined;
-  /** The charge is written, its answer is not, neither is committed. */
+  /** The charge is written, its answer is not, and nothing is committed. */
   readonly beforeCommit?: (() => void) | undefined;
   readonly afterCommit?: (() => void) | undefined;
 }
 
 export class Payments {
-  /** Payments under way. */
+  /** The number of payments in progress. */
   busy = 0;
   readonly #db: DatabaseSync;
   readonly #keys: IdempotencyKeys;
@@ -38,9 +38,9 @@ export class Payments {
     this.#chargeMs = options.chargeMs;
   }
 
-  /** Goes on to its end whether or not the client still listens, as servers do. */
+  /** Runs to its end whether or not the client still waits, as servers do. */
   async pay(request: PaymentRequest, moments: Moments = {}): Promise<Answer> {
-    // Looked at before the key is taken: a request that is no request must not burn a key.
+    // Checked before the key is taken, so that a malformed request does not use up a key.
     const order = readOrder(request.body);
     const { key } = request;
     if (key === undefined) return this.#charge(request, order, moments);

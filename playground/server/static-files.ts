@@ -1,4 +1,4 @@
-/** The built page, so that page and API share an origin. */
+/** Serves the built page, so that page and API have one origin. */
 import { createReadStream, statSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { extname, join, resolve, sep } from 'node:path';
@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain; charset=utf-8',
 };
 
-/** Sends the file of this path; `false` when there is none. */
+/** Sends the file of this path. Returns `false` if there is none. */
 export function sendFile(response: ServerResponse, folder: string, path: string, method: string): boolean {
   const root = resolve(folder);
   let file: string;
@@ -26,7 +26,7 @@ export function sendFile(response: ServerResponse, folder: string, path: string,
   } catch {
     return false; // a malformed escape
   }
-  // join has resolved every `..`: what left the folder shows.
+  // `join` has resolved every `..`, so a path outside of the folder is visible here.
   if (!file.startsWith(root + sep) || file.includes('\0')) return false;
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats?.isFile()) return false;

@@ -1,5 +1,5 @@
 /**
- * Keeps the shop's server alive: starts `main.ts` with the same arguments, and again, on the same port, whenever it dies.
+ * Keeps the shop's server alive: starts `main.ts` with its own arguments, and starts it again, on the same port, whenever it dies.
  *
  *     node playground/server/supervisor.ts --port 4000 --db shop.db
  */
@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({ options: { port: { type: 'string', default: process.env['PORT'] ?? '4000' } }, strict: false });
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
-/** A server that lives no longer than this does not work at all; starting it over and over would hide why. */
+/** A server that dies sooner than this does not work at all. Starting it again and again would hide why. */
 const USEFUL_LIFE_MS = 100;
 const FAILED_STARTS_MAX = 5;
 
@@ -21,7 +21,7 @@ let failedStarts = 0;
 function start(): void {
   const startedAt = Date.now();
   let listening = false;
-  // Later flags win: after the first start `--port 0` has become the port that was given.
+  // Of two equal flags the later one wins: after the first start, `--port 0` becomes the port that the server got.
   child = spawn(process.execPath, [MAIN, ...process.argv.slice(2), '--port', port], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   child.on('message', (message: { port: number }) => {
     listening = true;

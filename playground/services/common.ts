@@ -1,4 +1,4 @@
-/** What the services have in common: where their keys are, and how they listen. */
+/** What the services share: their store and client, and their HTTP server. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { close, createOnce, memoryStore, type Once, type OnceOptions, type Store } from 'oncefetch/node';
@@ -6,7 +6,7 @@ import { startTelemetry, within } from './telemetry.ts';
 
 export type Engine = 'sqlite' | 'redis' | 'postgres' | 'none';
 
-/** The store that all copies of all services share: `at` is a file, or a port of this machine. */
+/** The store that all copies of all services share. `at` is a file, or a port of this machine. */
 async function storeOf(engine: Engine, at: string): Promise<Store> {
   if (engine === 'redis') {
     const [{ Redis }, { redisStore }] = [await import('ioredis'), await import('oncefetch/redis')];
@@ -16,13 +16,13 @@ async function storeOf(engine: Engine, at: string): Promise<Store> {
     const [{ default: pg }, { postgresStore }] = [await import('pg'), await import('oncefetch/postgres')];
     return postgresStore(new pg.Pool({ host: '127.0.0.1', port: Number(at), user: 'postgres', database: 'postgres', max: 8 }));
   }
-  // Each copy its own: what comes of it without a store that is shared.
+  // Each copy has its own store, to show what happens without a shared one.
   if (engine === 'none') return memoryStore();
   const { sqliteStore } = await import('oncefetch/sqlite');
   return sqliteStore({ path: at });
 }
 
-/** A service's client; its namespace keeps its operations apart from those of the other service. */
+/** The client of a service. Its namespace separates its operations from those of the other service. */
 export async function clientOf(namespace: string, options: Partial<OnceOptions> = {}): Promise<Once> {
   const store = await storeOf(env('STORE') as Engine, env('STORE_AT'));
   const telemetry = startTelemetry(namespace, env('SPANS'), Number(env('METRICS_PORT')));
@@ -35,7 +35,7 @@ export async function clientOf(namespace: string, options: Partial<OnceOptions> 
     use: [telemetry.feature],
     ...options,
   });
-  // What is under way ends; nothing new begins.
+  // Calls in progress end, and no new call begins.
   process.once(
     'SIGTERM',
     () =>
@@ -54,7 +54,7 @@ export function env(name: string): string {
 
 export type Routes = Readonly<Record<string, (body: Record<string, unknown>, key: string | undefined) => Promise<{ status: number; body?: unknown }>>>;
 
-/** JSON over HTTP; resolves with the port. */
+/** Serves JSON over HTTP. Resolves with the port. */
 export async function listen(routes: Routes, fallback?: (request: IncomingMessage, response: ServerResponse) => void): Promise<number> {
   const server = createServer((request, response) => {
     const route = routes[`${request.method} ${request.url}`];

@@ -1,4 +1,4 @@
-/** Copies of the services, each a process that is started again when it dies, and one address in front of them. */
+/** Several copies of a service, each in a process that is started again when it dies, behind one address. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { request as ask } from 'node:http';
 import { join } from 'node:path';
@@ -7,9 +7,9 @@ import { listen } from './common.ts';
 
 interface Copy {
   readonly process: ChildProcess;
-  /** It works: it has said where it listens. */
+  /** Whether the copy is ready: it has reported its port. */
   ready: boolean;
-  /** Where it listens; 0: not yet, or nowhere. */
+  /** The port of the copy; 0 if it has none. */
   port: number;
 }
 
@@ -25,12 +25,12 @@ export class Copies {
     this.#env = { ...process.env, ...env };
   }
 
-  /** Where the copies have their metrics: the same ports for those that take their places. */
+  /** The ports of the copies' metrics. A new copy takes the port of the one that it replaces. */
   get metricsPorts(): readonly number[] {
     return this.#metricsPorts;
   }
 
-  /** Resolves when all of them are there. */
+  /** Resolves when all copies are ready. */
   async start(count: number): Promise<unknown> {
     for (let n = 0; n < count; n++) this.#metricsPorts.push(await freePort());
     return Promise.all(Array.from({ length: count }, (_, n) => this.#start(n)));
@@ -50,7 +50,7 @@ export class Copies {
       copy.port = 0;
       copy.ready = false;
       if (this.#ended) return;
-      // By itself it never ends: a service that can't start would go round for ever.
+      // A copy never ends by itself. One that does cannot start, and would be started again for ever.
       if (signal !== 'SIGKILL') throw new Error(`${this.#script} ended by itself (${code ?? signal})`);
       void this.#start(n);
     });
@@ -64,16 +64,16 @@ export class Copies {
   }
 
   /**
-   * Kills one of those that work, and says whether there was one: a process that is still starting has nothing to lose.
+   * Kills a copy that is ready, and returns whether there was one: a copy that is still starting has no work to lose.
    *
-   * @param busy Process ids to choose from. Default: all.
+   * @param busy - process ids to choose from. Default: all.
    */
   killOne(busy?: ReadonlySet<number>): boolean {
     const ready = this.#copies.filter((copy) => copy.ready && (!busy || busy.has(copy.process.pid ?? 0)));
     return ready[Math.floor(Math.random() * ready.length)]?.process.kill('SIGKILL') === true;
   }
 
-  /** A balancer: hands each request to a copy; 502 where that breaks off, whatever it has done by then. */
+  /** A balancer: passes each request to a copy. Answers 502 if the connection breaks, whatever the copy has done by then. */
   async balanced(): Promise<string> {
     const port = await listen({}, (request, response) => {
       const ports = this.#copies.map((copy) => copy.port).filter((port) => port > 0);
@@ -90,7 +90,7 @@ export class Copies {
     return `http://127.0.0.1:${port}`;
   }
 
-  /** Asks them to end, and waits. */
+  /** Asks the copies to end, and waits for it. */
   async stop(): Promise<void> {
     this.#ended = true;
     const alive = this.#copies.map(({ process }) => process).filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);

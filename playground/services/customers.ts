@@ -1,10 +1,10 @@
-/** Customers, who order one thing after the other, and press again until it is placed. */
+/** Customers who place one order after another, and press again until it is placed. */
 import { createOnce, type Feature, memoryStore } from 'oncefetch';
 
 const CUSTOMERS = 8;
-/** One order of so many is a double click. */
+/** One of this many orders is a double click. */
 const DOUBLE_EVERY = 5;
-/** One of so many is pressed once more when it is placed, as from a page that was still open. */
+/** One of this many orders is pressed again after it was placed, as from a page that was still open. */
 const AGAIN_EVERY = 10;
 
 async function customer(url: string, todo: string[], feature: Feature): Promise<void> {
@@ -24,7 +24,7 @@ async function customer(url: string, todo: string[], feature: Feature): Promise<
   }
 }
 
-/** Resolves when all of them have placed all orders. */
+/** Resolves when all customers have placed all orders. */
 export function customers(url: string, orders: number, feature: Feature): Promise<unknown> {
   const todo = Array.from({ length: orders }, (_, n) => `o-${n}`);
   return Promise.all(Array.from({ length: CUSTOMERS }, () => customer(url, todo, feature)));

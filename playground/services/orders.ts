@@ -1,6 +1,6 @@
 /**
- * The orders service, one of several copies. It takes orders and puts a message into the queue for each; it takes receipts
- * and writes them down.
+ * The orders service, one of several copies. It takes orders and puts a message into the queue for each one. It also takes
+ * receipts and writes them into its database.
  */
 
 import { DatabaseSync } from 'node:sqlite';
@@ -10,7 +10,7 @@ import { clientOf, env, listen } from './common.ts';
 const db = new DatabaseSync(env('ORDERS_DB'), { timeout: 5000 });
 const once = await clientOf('orders');
 
-/** An effect by a call: the key goes with it, and the queue drops a second copy. */
+/** An effect by a request: the request has the key, and the queue drops a second copy. */
 const place = (order: string, amount: number) =>
   run(once, ['place', order], async ({ child, signal }) => {
     const body = JSON.stringify({ order, amount });
@@ -19,7 +19,7 @@ const place = (order: string, amount: number) =>
     return { state: 'placed' };
   });
 
-/** An effect in a database of one's own: the key goes into the same transaction. */
+/** An effect in a database of one's own: the same transaction stores the key. */
 const receive = (order: string, charge: number) =>
   run(once, ['receipt', order], ({ key }) => {
     db.prepare('INSERT INTO receipts (key, order_id, charge) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING').run(key, order, charge);

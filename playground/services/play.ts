@@ -1,14 +1,14 @@
 /**
- * Two services, several copies of each, a queue between them and a provider with a ledger; every now and then one copy is
- * killed. Prints what the ledger says; exit code 1 if anybody was charged twice or not at all.
+ * Two services, several copies of each, a queue between them and a provider with a ledger. Copies are killed one after another.
+ * Prints the numbers of the ledger. The exit code is 1 if an order was charged twice or not at all.
  *
- * With STORE=none each copy has a store of its own, and charges are made twice.
+ * With STORE=none each copy has its own store, and some orders are charged twice.
  *
  *     STORE=sqlite|redis|postgres|none npm run playground:services -- [--orders 200] [--copies 2] [--kills 30] [--kill-every 150]
  *         [--spans] [--metrics]
  *
- * `--spans` prints a trace of each thing that can happen. `--metrics` starts Prometheus, which scrapes all processes, and stays
- * until Ctrl+C; with `--answers <file>` it asks every query of docs/grafana.json instead, and writes what came back.
+ * `--spans` prints an example trace of each kind. `--metrics` starts Prometheus, which scrapes all processes, and stays
+ * until Ctrl+C. With `--answers <file>` it instead asks every query of docs/grafana.json and writes the answers.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,12 +47,12 @@ if (withPrometheus && withoutPrometheus !== undefined) {
   process.exit(1);
 }
 
-/** What the provider does to requests; each key has one charge all the same. */
+/** The faults of the provider. Each key has one charge all the same. */
 const FAULTS = [
-  // Two copies at once: one of them meets the other at work.
+  // Two copies at once, so that one of them finds the other in progress.
   { fault: 'duplicate', rate: 0.15 },
   { fault: 'lose-response', rate: 0.25 },
-  // Answers that come late are what a kill gets between: the provider has charged, and nobody here knows.
+  // A kill while an answer is late: the provider has charged, and no copy knows.
   { fault: 'delay', rate: 0.5, ms: 300 },
 ] as const;
 const SCRAPE_EVERY_MS = 1000;
@@ -60,7 +60,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-services-'));
 const stops: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
 
-/** Where the store is: a file, or the port of a server started for this run. */
+/** Starts the store of this run. Returns its file, or the port of its server. */
 async function startStore(): Promise<string> {
   if (engine === 'sqlite' || engine === 'none') return join(folder, 'once.db');
   if (engine === 'redis') {
@@ -77,9 +77,9 @@ async function startStore(): Promise<string> {
   return String(server.port);
 }
 
-/** What Prometheus has of the run: as answers in a file, or for whoever looks at it. */
+/** Writes the answers of Prometheus into a file, or keeps it running for somebody to look at. */
 async function tellMetrics({ url }: PrometheusServer, from: number): Promise<void> {
-  // The last counts are there with the next scrape.
+  // The last counts arrive with the next scrape.
   await pause(2 * SCRAPE_EVERY_MS);
   if (values.answers !== undefined) return writeFileSync(values.answers, JSON.stringify(await askDashboard(url, from, Date.now(), SCRAPE_EVERY_MS)));
   console.log(`Prometheus has it at ${url}. With a Grafana that reaches it, import docs/grafana.json and choose the last 5 minutes. Ctrl+C ends it.`);
@@ -123,7 +123,7 @@ try {
   let placed = false;
   const all = customers(url, orders, telemetry.feature).finally(() => (placed = true));
   const ended = () => placed && queue.open() === 0;
-  // Of billing, one that has a message: in between there is nothing to do twice.
+  // Of billing, kills a copy that has a message: an idle copy has nothing that could be done twice.
   const killOne = [() => orderCopies.killOne(), () => billingCopies.killOne(queue.consumers())] as const;
   let killed = 0;
   while (killed < kills && !ended()) {
@@ -154,5 +154,5 @@ try {
 } finally {
   for (const stop of stops) await stop();
 }
-// The queue's and the balancer's listeners.
+// Ends the listeners of the queue and of the balancer.
 process.exit();

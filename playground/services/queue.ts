@@ -1,14 +1,14 @@
-/** A queue that delivers at least once: a message that is not said to be done within its time is delivered again. */
+/** A queue that delivers at least once: it delivers a message again that is not reported as done in time. */
 import { listen } from './common.ts';
 
-/** How long a consumer has for a message. */
+/** How long a consumer has a message before the queue delivers it again. */
 const VISIBLE_AFTER_MS = 1000;
 
 export interface Queue {
   readonly url: string;
-  /** Messages that nobody has done yet. */
+  /** The number of messages that are not done. */
   open(): number;
-  /** Process ids of the consumers that have a message now. */
+  /** The process ids of the consumers that have a message now. */
   consumers(): ReadonlySet<number>;
   readonly counts: { messages: number; deliveries: number };
 }

@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry of one process, by its own SDK, instrumentation and exporters. Spans leave by OTLP as soon as they end, so that a
- * process that is killed has told all but its last ones. Metrics wait on a port for Prometheus.
+ * OpenTelemetry of one process, with its own SDK, instrumentation and exporters. Spans are sent by OTLP as soon as they end, so that
+ * a process that is killed loses only its last spans. Prometheus reads the metrics from a port.
  */
 import { context, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
@@ -15,15 +15,15 @@ import { SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { Feature } from 'oncefetch';
 import { openTelemetry } from 'oncefetch/opentelemetry';
 
-/** Where telemetry goes. */
+/** The telemetry of one process. */
 export interface Telemetry {
-  /** What a client is given in `use`: one for all clients of the process. */
+  /** The feature for the option `use` of all clients of the process. */
   readonly feature: Feature;
-  /** Sends what is left. */
+  /** Sends the spans that are left. */
   flush(): Promise<void>;
 }
 
-/** @param spans OTLP over HTTP: `http://127.0.0.1:4318/v1/traces` */
+/** @param spans - OTLP over HTTP: `http://127.0.0.1:4318/v1/traces` */
 export function startTelemetry(service: string, spans: string, metricsPort: number): Telemetry {
   const resource = resourceFromAttributes({ 'service.name': service });
   const tracerProvider = new TracerProvider({ resource, spanProcessors: [new SimpleSpanProcessor({ exporter: new OTLPTraceExporter({ url: spans }) })] });
@@ -31,11 +31,11 @@ export function startTelemetry(service: string, spans: string, metricsPort: numb
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   trace.setGlobalTracerProvider(tracerProvider);
-  // Node's fetch. Without a parent it is a look into the queue, of which there are many.
+  // Instruments Node's fetch. A request without a parent span is a poll of the queue, and there are many.
   registerInstrumentations({ tracerProvider, instrumentations: [new UndiciInstrumentation({ requireParentforSpans: true })] });
   const feature = openTelemetry({ tracerProvider, meterProvider, attributes: ['oncefetch.operation.name'] });
   return { feature, flush: () => tracerProvider.forceFlush() };
 }
 
-/** Goes on with the trace of whoever asks. */
+/** Continues the trace of the caller. */
 export const within = <T>(headers: object, work: () => T): T => context.with(propagation.extract(ROOT_CONTEXT, headers), work);

@@ -1,4 +1,4 @@
-/** A collector for spans, by OTLP over HTTP in JSON, and what the traces of a run show. */
+/** A collector for spans (OTLP over HTTP, in JSON), and example traces of a run. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -29,7 +29,7 @@ interface SentSpan {
   readonly events?: readonly { readonly name: string; readonly attributes?: Pairs }[];
 }
 
-/** A span as it is shown. */
+/** A span with the parts that are printed. */
 export interface Span {
   readonly service: string;
   readonly trace: string;
@@ -65,7 +65,7 @@ const spanOf = (service: string, span: SentSpan): Span => ({
 });
 
 export interface Collector {
-  /** Where exporters send to. */
+  /** The URL for exporters. */
   readonly url: string;
   readonly spans: readonly Span[];
 }
@@ -81,7 +81,7 @@ export async function startCollector(): Promise<Collector> {
       }
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
     };
-    // A process that is killed breaks off in the middle.
+    // A process that is killed breaks its request off in the middle.
     take().catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -91,11 +91,11 @@ export async function startCollector(): Promise<Collector> {
 const OPERATION = 'oncefetch operation';
 const failed = ({ attributes }: Span): boolean => attributes['error.type'] !== undefined;
 
-/** What becomes visible, and the operation that shows it: the first one that does. */
+/** Example traces by name. Each one is the first operation for which its function returns `true`. */
 export const STORIES: Readonly<Record<string, (operation: Span, children: readonly Span[], all: readonly Span[]) => boolean>> = {
   'from the click to the queue': ({ service, trace }, _, all) =>
     service === 'customers' && all.some((one) => one.trace === trace && one.service === 'orders' && one.kind === 'CLIENT'),
-  // Two attempts, both on the wire, where the first failed: one to a service that was just killed is no lost answer, nor is one given up.
+  // Two attempts, both on the wire, of which the first failed. A request to a service that was just killed, or that was given up, does not count.
   'a lost answer': ({ attributes }, children, all) =>
     attributes['oncefetch.type'] === 'replayed' &&
     children.length === 2 &&
@@ -103,7 +103,7 @@ export const STORIES: Readonly<Record<string, (operation: Span, children: readon
     children.filter(failed).length === 1,
   'a replay': ({ attributes }, children) => attributes['oncefetch.replayed_from'] === 'store' && children.length === 0,
   'a join': ({ events }) => events.some((event) => event.startsWith('oncefetch.call_joined')),
-  // By another copy than the one that was killed.
+  // Done by another copy than the one that was killed.
   'a take-over': ({ service, attributes }, children) =>
     service !== 'customers' && attributes['oncefetch.resumed'] === true && attributes['oncefetch.effect'] === 'done' && children.length > 0,
 };
@@ -128,7 +128,7 @@ function lines(spans: readonly Span[], span: Span, depth: number): string[] {
   return [own.trimEnd(), ...children.flatMap((child) => lines(spans, child, depth + 1))];
 }
 
-/** By what it shows: one operation with all that is below it, a line for each span. */
+/** Finds the example traces: one operation with all its descendants, one line for each span. */
 export function stories(spans: readonly Span[]): Readonly<Record<string, readonly string[]>> {
   const childrenOf = new Map<string, Span[]>();
   for (const span of spans) if (span.parent) childrenOf.set(span.parent, [...(childrenOf.get(span.parent) ?? []), span]);

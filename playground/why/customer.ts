@@ -1,4 +1,4 @@
-/** One customer of one lane: a browser context of their own, and what they do in it. */
+/** One customer of one lane, with their own browser context, and the actions of that customer. */
 import type { Browser, BrowserContext, Page } from 'playwright';
 import type { Shop } from '../start-shop.ts';
 import type { Order, Pay, Word } from './lanes/lane.ts';
@@ -6,11 +6,11 @@ import type { LaneName } from './lanes/names.ts';
 
 const PAYMENTS = '**/api/payments';
 const GOOD_CARD = '4242424242424242';
-/** Presses until a word is final; who reads "unknown" tries again, too. */
+/** How often the customer presses until told "done". A customer who reads "unknown" presses again, too. */
 const PRESSES_MAX = 3;
-/** Reading the message and reaching for the button again. */
+/** How long the customer takes to read the message and press again. */
 const READS_MS = 300;
-/** From the page to the shop, which works for several times as long. */
+/** How long a request takes to the shop, whose work takes several times as long. */
 const ARRIVES_MS = 60;
 const POLL_MS = 20;
 
@@ -20,7 +20,7 @@ export class Customer {
   readonly lane: LaneName;
   readonly order: Order;
   page: Page;
-  /** What was pressed last, and what was told of it, by cart. */
+  /** For each cart, the amount of the last press, and what the customer was told. */
   readonly #last = new Map<string, { readonly pressed: number; readonly told: Word }>();
 
   private constructor(context: BrowserContext, page: Page, shop: Shop, lane: LaneName, cart: string) {
@@ -36,7 +36,7 @@ export class Customer {
     return new Customer(context, await opened(context, shop), shop, lane, cart);
   }
 
-  /** Presses Pay in `page` and waits for the word. What a lane throws, a page shows as "that did not work". */
+  /** Presses Pay in `page` and waits for the result. If the lane throws, its page would say "that did not work". */
   async press(order: Partial<Order> = {}, page = this.page): Promise<Word> {
     const whole = { ...this.order, ...order };
     const word = await page.evaluate(
@@ -50,17 +50,17 @@ export class Customer {
     return word;
   }
 
-  /** Presses Pay, and again, until told that it worked or out of patience. */
+  /** Presses Pay, and again, until told "done" or out of patience. */
   async insist(order: Partial<Order> = {}): Promise<void> {
     for (let press = 1; (await this.press(order)) !== 'done' && press < PRESSES_MAX; press++) await this.waits(READS_MS);
   }
 
-  /** Presses Pay and looks at nothing. */
+  /** Presses Pay and does not wait. */
   leave(order: Partial<Order> = {}): void {
     void this.press(order).catch(() => {});
   }
 
-  /** Presses Pay; resolves while the shop is at work. */
+  /** Presses Pay. Resolves while the shop is working on it. */
   async pressUntilItArrived(): Promise<{ readonly over: Promise<unknown> }> {
     const sent = this.page.waitForRequest(PAYMENTS);
     const over = this.press().catch(() => {});
@@ -69,12 +69,12 @@ export class Customer {
     return { over };
   }
 
-  /** A page of the shop, beside the present one. */
+  /** Opens another page of the shop in the same browser context. */
   another(): Promise<Page> {
     return opened(this.context, this.shop);
   }
 
-  /** The page is gone in the middle of what it does; its customer opens the shop again. */
+  /** Closes the page in the middle of its work, and opens the shop again. */
   async dies(): Promise<void> {
     await this.page.close();
     this.page = await this.another();
@@ -84,17 +84,17 @@ export class Customer {
     await new Promise((resolve) => setTimeout(resolve, ms));
   }
 
-  /** The first `times` requests for this cart meet a fault of the server's. */
+  /** Makes the first `times` requests for this cart meet a fault of the server. */
   async meets(fault: string, times: number): Promise<void> {
     await this.#sends((headers) => ({ ...headers, 'x-fault': `${fault}; times=${times}`, 'x-lane': this.lane }));
   }
 
-  /** The server takes no keys. */
+  /** Removes the key from all requests, as if the server took no keys. */
   async losesKeys(): Promise<void> {
     await this.#sends(({ 'idempotency-key': _, ...headers }) => headers);
   }
 
-  /** What Chromium does when a connection that was kept open breaks: it sends a second copy unseen, and that one is refused in front. */
+  /** Plays a broken kept-alive connection in Chromium, which sends a copy by itself: the first copy charges, a gateway refuses the second. */
   async isCopiedAndRefused(): Promise<void> {
     let copied = false;
     await this.context.route(PAYMENTS, async (route) => {
@@ -112,17 +112,17 @@ export class Customer {
     });
   }
 
-  /** Until the server has charged. */
+  /** Waits until the server has charged. */
   async charged(): Promise<void> {
     while (this.#amounts(this.order.cart).length === 0) await this.waits(POLL_MS);
   }
 
-  /** Until the server has nothing to do any more: a payment whose page is gone may still be charged. */
+  /** Waits until the server has nothing to do: a payment whose page is gone may still be charged. */
   async settled(cart: string): Promise<void> {
     while (this.shop.query('SELECT 1 FROM idempotency_keys WHERE cart = ? AND answer IS NULL', cart).length > 0) await this.waits(POLL_MS);
   }
 
-  /** The charges of a cart, beside its last press and word. */
+  /** The charges of a cart, with its last press and what was told. */
   facts(cart: string): { readonly amounts: readonly number[]; readonly pressed: number; readonly told: Word } {
     const last = this.#last.get(cart);
     if (!last) throw new Error(`nobody pressed Pay for ${cart}`);

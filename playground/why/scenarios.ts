@@ -6,7 +6,7 @@ import type { Order } from './lanes/lane.ts';
 export interface Scenario {
   readonly name: string;
   readonly play: (customer: Customer) => Promise<void>;
-  /** The cart that is judged, of several. @default the customer's */
+  /** The cart that is judged, if there are several. @default the customer's cart */
   readonly cart?: ((customer: Customer) => string) | undefined;
 }
 
@@ -14,14 +14,14 @@ const DECLINED = '4000000000000002';
 const DAY_AND_AN_HOUR_MS = 25 * 3_600_000;
 const TUNNEL_MS = 2000;
 
-/** The shop has charged, and the page will never hear of it. */
+/** The shop charges, and the page gets no answer. */
 async function chargedInSilence(customer: Customer): Promise<void> {
   await customer.meets('hang-after-commit', 1);
   customer.leave();
   await customer.charged();
 }
 
-/** Pages that are opened from now on have a clock that is ahead. */
+/** Makes the clock of pages that are opened from now on run ahead. */
 const aheadBy = (customer: Customer, ms: number): Promise<unknown> =>
   customer.context.addInitScript((ahead) => {
     const { now } = Date;
@@ -34,7 +34,7 @@ async function fillStorage(customer: Customer): Promise<void> {
       try {
         for (;;) localStorage.setItem(`filler ${localStorage.length}`, 'x'.repeat(size));
       } catch {
-        // Full for this size: the next one is half of it.
+        // Full for this size, so the next size is half of it.
       }
   });
   const cdp = await customer.context.newCDPSession(customer.page);

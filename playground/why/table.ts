@@ -1,4 +1,4 @@
-/** The comparison as a table of Markdown, and what it says of oncefetch. */
+/** Writes the comparison as a Markdown table, and finds the rows in which oncefetch is not the best. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Cell } from './cell.ts';
 import { LANES, type LaneName } from './lanes/names.ts';
@@ -20,10 +20,10 @@ export function table(rows: Rows, lanes: readonly LaneName[]): string {
   return [line(['what happens', ...lanes.map((lane) => LANES[lane])]), line(['---', ...lanes.map(() => '---')]), ...body].join('\n');
 }
 
-/** Less is better: charges that are too many or too few, then a word that is not true, then a word that says nothing. */
+/** How bad a cell is: first a wrong number of charges, then an untrue word, then "unknown". Less is better. */
 const harm = ({ charges, told, untrue }: Cell): number => Math.abs(charges - 1) * 4 + Number(untrue) * 2 + Number(told === 'unknown');
 
-/** Where another lane did better. */
+/** The scenarios in which another lane did better. */
 export const beaten = (rows: Rows): readonly Scenario[] =>
   [...rows].flatMap(([scenario, row]) => {
     const own = row.get('oncefetch');
@@ -32,7 +32,7 @@ export const beaten = (rows: Rows): readonly Scenario[] =>
 
 const BEGIN = '<!-- table: npm run playground:why -- --write -->\n';
 
-/** Puts the table into a page, behind its mark. */
+/** Puts the table into a page, after its mark. */
 export function written(page: string, text: string): void {
   const before = readFileSync(page, 'utf8');
   const at = before.indexOf(BEGIN);

@@ -91,7 +91,7 @@ describe.each(clients)('$client', (one) => {
     expect(shop.server.effects).toHaveLength(1);
   });
 
-  test('a refusal: charges nothing, and the outcome says so', async () => {
+  test('a refusal: charges nothing; its outcome is none, or unknown under a key that is not random', async () => {
     const paid = await pay(one, DECLINED);
     expect(shop.server.effects).toEqual([]);
     expect('given' in paid.end && paid.end.given instanceof Response === false && one.charge(paid.end.given)).toBeFalsy();

@@ -102,7 +102,7 @@ test('a declined card, then a corrected one: one charge, under another key', asy
   expect(keys()).toBe(2);
 });
 
-describe('a cart that is edited after a timeout', () => {
+describe('a cart that is edited while its payment is unsure', () => {
   test('after a charge: the first payment stands, and the screen says so', async ({ shop }) => {
     await unsure(shop);
     await shop.bags(3);

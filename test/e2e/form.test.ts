@@ -115,7 +115,7 @@ describe('with script', () => {
 describe('without script', () => {
   test.override('page', () => open({ javaScriptEnabled: false }));
 
-  test('pays under the rendered key; a reload sends nothing', async ({ page, key }) => {
+  test('pays under the rendered key; a reload charges nothing more', async ({ page, key }) => {
     await pays(page);
     await page.reload();
     await says(page, PAID);

@@ -66,7 +66,7 @@ test('a visitor who changes the checkout takes over: the lanes pause', async () 
   await page.getByRole('button', { name: /^(Go on|Play)$/ }).waitFor();
 });
 
-test('a link replays a run: the same seed has the same faults and amounts, another seed has others', async () => {
+test('a link replays a run: the same seed has the same faults and the same first amount, another seed has other faults', async () => {
   const first = await open('/?seed=7');
   const seven = await steps(first);
   expect(seven).toHaveLength(5);

@@ -91,7 +91,7 @@ describe('the outbox resumes', () => {
   test.each<[string, OutboxOptions]>([
     ['for the user from %s, and calls `onOutcome` of the client with the end', ANN],
     ['the namespace of the client', {}],
-  ])('with %s, and tells `onOutcome` of the client how it ended', async (_, options) => {
+  ])('for the user from %s, and calls `onOutcome` of the client', async (_, options) => {
     const told: unknown[] = [];
     const { world, once } = await scene({ onOutcome: ({ effect }) => void told.push(effect), ...(options.namespace ? {} : { namespace: 'ann' }) });
     world.server.plays(replays());

@@ -95,7 +95,7 @@ describeOn(withoutPrometheus)('a run of the services, in Prometheus', () => {
       expect(story('a join')).toMatch(/^ {2}customers: oncefetch operation .*\[oncefetch\.call_joined\].*\n {4}customers: POST CLIENT/);
     });
 
-    test('a take-over: the span of the operation in another process is marked as resumed', () => {
+    test('a take-over: the span of the operation is marked as resumed, with the effect done', () => {
       expect(story('a take-over')).toMatch(/^ {2}(billing|orders): oncefetch operation .* effect=done .*resumed=true.*\n {4}\w+: /);
     });
 

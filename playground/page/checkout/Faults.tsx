@@ -1,4 +1,4 @@
-/** Not part of the checkout: breaks the shop's network, so that the screens above can be seen. */
+/** Not part of the checkout: breaks the shop's network, so that a visitor can see the screens above. */
 import { useEffect, useState } from 'react';
 import { breakNetwork, faultOf } from '../network.ts';
 

@@ -28,7 +28,7 @@ function App() {
   );
 }
 
-/** Everything below belongs to one user: another user is another mount. */
+/** All screens below belong to one user, so another user mounts them again. */
 function Shop({ user }: { user: string }) {
   const { cart, setBags, startAnother } = useCart(user);
   return (

@@ -1,4 +1,4 @@
-/** Makes the form keep its promise where the browser alone cannot: lost answers, a closed tab, many clicks. */
+/** Adds what a browser alone cannot do: lost answers, a closed tab and many clicks make one payment. */
 import { createOnce, hooks, isOnceError, operation as operationOf, outcomeOf, requests, settle } from 'oncefetch';
 
 const form = document.querySelector('#pay') as HTMLFormElement;
@@ -11,7 +11,7 @@ const once = createOnce({
   keep: { request: true },
   limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 },
   retry: { minDelayMs: 300, maxDelayMs: 2000 },
-  // The key may have been sent before, without script. The server stores refusals with their keys, so one holds for all of them.
+  // The key may have been sent before, without script. The server stores a refusal with its key, so one refusal holds for all attempts.
   verdict: ({ status }) => (status === 402 ? 'rejected-for-good' : undefined),
 });
 const operation = ['pay', field('cart').value] as const;
@@ -28,7 +28,7 @@ async function pay(): Promise<void> {
       method: 'POST',
       headers: { accept: 'application/json' },
       body: new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)])),
-      // The key that the server rendered: sent without script, the form is the same payment.
+      // The key that the server rendered, so that the form is the same payment when it is sent without script.
       once: { operation, key: () => field('key').value },
     })
     .catch((error: unknown) => error);
@@ -37,10 +37,10 @@ async function pay(): Promise<void> {
     case 'done':
       return say(answer instanceof Response ? receiptOf((await answer.json()) as Receipt) : 'Paid. Thank you!', 'paid');
     case 'none':
-      // Refused in another tab, which has the next key.
+      // It was refused in another tab, which has the next key.
       if (isOnceError(answer, 'ERR_ONCE_KEY_BURNT')) return say('This page is out of date, and nothing was sent. Load it again.');
       if (!(answer instanceof Response)) return say('Nothing was sent, and nothing was charged. Are you online?');
-      // A corrected form gets another key, and the server has said which.
+      // A corrected form needs another key, which the server has sent.
       if (answer.status === 402) field('key').value = ((await answer.json()) as { key: string }).key;
       return say(answer.status === 402 ? 'Your card was declined. Nothing was charged.' : 'Not paid. Nothing was charged.');
     case 'unknown':
@@ -66,21 +66,21 @@ function say(words: string, state = 'open'): void {
   if (state === 'paid' && document.activeElement === document.body) status.focus();
 }
 
-/** What was drawn last is that it is under way, or that nobody knows. */
+/** Whether the last text said that the payment is on its way or unsure. */
 let open = false;
 
-/** What is known of the payment, whoever makes it: this page, another tab, or the one before the reload. */
+/** Shows the state of the payment, whether this page, another tab, or the page before the reload makes it. */
 function draw(): void {
   const { state } = payment;
   const busy = state.phase === 'sending' || state.phase === 'waiting';
   form.setAttribute('aria-busy', String(busy));
   if (form.dataset['state'] === 'paid') {
-    // The server has rendered the receipt: what was open here is not any more.
+    // The server has rendered the receipt, so the payment is no longer unsettled here.
     if (state.phase === 'unsettled') void settle(once, payment.name, 'done');
   } else if (busy) say('Paying…');
   else if (state.phase === 'unsettled') say(unsure(state.pending.expiresAt <= Date.now()));
   else if (state.phase === 'settled' && state.outcome.effect === 'done') say('Paid. Thank you!', 'paid');
-  // It was refused in another tab, which has said so.
+  // It was refused in another tab, which shows the refusal.
   else if (state.phase === 'idle' && open) say('');
   open = busy || state.phase === 'unsettled';
 }

@@ -1,4 +1,4 @@
-/** What the two lanes have in common: each shows a customer something. */
+/** What the two lanes share: each of them shows a screen to a customer. */
 import type { Order } from '../cart.ts';
 import type { LaneName, Receipt } from '../shop.ts';
 
@@ -8,22 +8,22 @@ export type Seen =
   | { readonly is: 'paying'; readonly progress?: string | undefined }
   | { readonly is: 'paid'; readonly receipt?: Receipt | undefined }
   | { readonly is: 'declined' }
-  /** The server said no, and that is the end of it. */
+  /** The server refused, and nothing follows. */
   | { readonly is: 'refused'; readonly status: number }
-  /** "Something went wrong", which is all that plain fetch can tell. */
+  /** "Something went wrong": plain fetch cannot tell more. */
   | { readonly is: 'failed' }
   | { readonly is: 'unsent' }
-  /** `found`: this page was told by what is stored, not by a call of its own. `late`: a press sends nothing any more. */
+  /** `found`: the page learned this from the store, not from its own call. `late`: the server may have forgotten the key, so a press sends nothing. */
   | { readonly is: 'unsure'; readonly found: boolean; readonly late?: boolean };
 
 export interface Lane {
   readonly name: LaneName;
   readonly seen: Seen;
   pay(order: Order): void;
-  /** Asks what became of the cart's payment. */
+  /** Finds out what happened to the payment of the cart. */
   check?(): void;
   cancel?(): void;
-  /** Another cart: what was seen belongs to the last one. */
+  /** Turns to another cart, and drops what was shown for the last one. */
   turnTo(cart: string): void;
   onChange(listener: () => void): void;
 }

@@ -1,4 +1,4 @@
-/** The right lane: follows the state of the cart's operation, whoever drives it. */
+/** The right lane: shows the state of the cart's operation, whichever page or tab drives it. */
 
 import { type Operation, type OperationState, operation } from 'oncefetch';
 import type { Order } from '../cart.ts';
@@ -11,16 +11,16 @@ const nameOf = (cart: string): readonly [string, string] => ['pay', cart];
 export class OnceLane implements Lane {
   readonly name = 'oncefetch';
   #cart = '';
-  /** Another one for each cart: a call that is still under way for the last one changes nothing here. */
+  /** A new object for each cart, so that a call for an earlier cart changes nothing when it ends. */
   #turn = {};
   #operation: Operation | undefined;
   #unsubscribe = (): void => {};
-  /** The end of this page's last call for the cart. */
+  /** The end of the last call that this page made for the cart. */
   #told: Seen | undefined;
-  /** This page has called for the cart. */
+  /** Whether this page has made a call for the cart. */
   #called = false;
   #reported: Seen['is'] = 'ready';
-  /** The state of another tab's operation stays as this tab first saw it. */
+  /** Another tab was refused. Needed because this tab keeps the state that it saw first of an operation of another tab. */
   #refusedElsewhere = false;
   #calls = 0;
   #abort = new AbortController();
@@ -50,7 +50,7 @@ export class OnceLane implements Lane {
     this.#notice();
   }
 
-  /** Any number of clicks: they are one operation. */
+  /** Pays. Several clicks are one operation. */
   pay(order: Order): void {
     if (this.seen.is === 'paid') return;
     void intend(this.name, order.cart, null);
@@ -63,7 +63,7 @@ export class OnceLane implements Lane {
     void this.#follow(check(this.#cart), this.#cart);
   }
 
-  /** Another tab came to an end. Goes on with what it stored, and shows nothing on the way. */
+  /** Another tab has reported an end. Resumes from the store, without showing the progress. */
   async heardElsewhere(cart: string, done: boolean): Promise<void> {
     if (cart !== this.#cart || this.#calls > 0 || this.seen.is === 'paid') return;
     if (!done) {
@@ -106,14 +106,14 @@ export class OnceLane implements Lane {
     }
   }
 
-  /** Tells the ledger what the customer is told now, and completes what the screen needs. */
+  /** Reports to the ledger what the customer is told now, and loads what the screen still needs. */
   #notice(): void {
     const { seen } = this;
     const turn = this.#turn;
     if (seen.is !== this.#reported) report(seen.is, this.#cart);
     this.#reported = seen.is;
     if (seen.is === 'paid' && !seen.receipt) {
-      // Paid by another page: its receipt is the order page's to give.
+      // Another page has paid, so the receipt comes from the order page.
       void receiptOf(this.name, this.#cart).then((receipt) => {
         if (turn !== this.#turn || !receipt) return;
         this.#told = { is: 'paid', receipt };

@@ -1,4 +1,4 @@
-/** The left lane: what a page with plain fetch knows, which a reload ends. */
+/** The left lane: a page with plain fetch. A reload ends all that it knows. */
 import { intend } from '../shop.ts';
 import type { Lane, Seen } from './lane.ts';
 import { checkout } from './plain-pay.ts';
@@ -18,7 +18,7 @@ export function plainLane(): Lane {
       pay(order);
     },
     turnTo(cart) {
-      // A form of its own for each cart: one that is still paying for the last one goes on unseen.
+      // Each cart has its own form. A form that still pays for an earlier cart goes on without being seen.
       const form = checkout((next) => {
         if (next.is === 'paid') void intend('plain fetch', cart, 'done');
         if (next.is === 'declined') void intend('plain fetch', cart, 'refused');

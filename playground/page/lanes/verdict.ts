@@ -1,4 +1,4 @@
-/** What the customer was told against what the ledger says: the point of the whole page, in one line. */
+/** Compares what the customer was told with the ledger. This line is the point of the whole page. */
 import { euros } from '../cart.ts';
 import type { Charge } from '../shop.ts';
 import type { Seen } from './lane.ts';
@@ -21,7 +21,7 @@ const TOLD: Readonly<Record<Seen['is'], string>> = {
   unsure: '“not sure yet”',
 };
 
-/** `charges`: those of this lane and cart. `pressed`: somebody wants the cart paid. */
+/** `charges`: the charges of this lane and cart. `pressed`: whether somebody has pressed Pay for the cart. */
 export function verdictOf(seen: Seen, charges: readonly Charge[], pressed: boolean): Verdict {
   const told = TOLD[seen.is];
   const sum = euros(charges.reduce((total, { amount }) => total + amount, 0));

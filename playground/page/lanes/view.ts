@@ -1,17 +1,17 @@
-/** One lane on the page: what its customer sees, and what the ledger says to that. */
+/** One lane on the page: the screen of its customer, and the verdict of the ledger. */
 import { amountOf, type Cart, euros, type Order } from '../cart.ts';
 import { keepingFocus, part, say } from '../dom.ts';
 import type { Charge } from '../shop.ts';
 import type { Lane, Seen } from './lane.ts';
 import { verdictOf } from './verdict.ts';
 
-/** A finger that does not believe in the first click. */
+/** "Mash Pay" clicks as a customer does who does not trust the first click. */
 const MASH_CLICKS = 12;
 const MASH_EVERY_MS = 150;
 
 export interface LaneView {
   readonly lane: Lane;
-  /** What the customer is told: the first thing on the screen. */
+  /** What the customer is told. It stands first on the screen. */
   readonly told: HTMLElement;
   readonly status: HTMLElement;
   readonly list: HTMLElement;
@@ -51,7 +51,7 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
     say(pay, `Pay ${euros(amountOf(cart))}`);
     pay.setAttribute('aria-busy', String(paying));
     keepingFocus(root, status, () => {
-      // The plain lane needs its flag; oncefetch makes one operation of any number of clicks.
+      // The plain lane needs its flag. In oncefetch, several clicks are one operation.
       pay.disabled = seen.is === 'paid' || (paying && !lane.cancel);
       mash.disabled = seen.is === 'paid';
       check.hidden = !(seen.is === 'unsure' && !seen.found);
@@ -65,7 +65,7 @@ export function laneView(lane: Lane, root: HTMLElement, how: string, code: strin
   return { lane, told: part(root, 'told'), status, list: part(root, 'timeline'), press: () => pay.click(), draw };
 }
 
-/** As a shop would say it; the plain lane says what most shops say. */
+/** What the screen says, as a shop would. The plain lane says what most shops say. */
 export function wordsOf(seen: Seen, { check }: Pick<Lane, 'check'>): string {
   switch (seen.is) {
     case 'ready':

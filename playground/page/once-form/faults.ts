@@ -1,4 +1,4 @@
-/** Not part of the form: breaks the shop's network, so that the form can be seen under it. */
+/** Not part of the form: breaks the shop's network, so that a visitor can see how the form copes. */
 import { breakNetwork, faultOf } from '../network.ts';
 
 const LANE = 'default';

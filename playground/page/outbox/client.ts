@@ -8,11 +8,11 @@ export const clientFor = (namespace: () => string | undefined): Once =>
   createOnce({
     use: [background()],
     namespace,
-    // The shop's page of all payments tells them apart by it.
+    // The shop's ledger tells the lanes apart by this header.
     keep: { headers: ['x-lane'] },
     limits: { attempts: 10, attemptMs: 5000, totalMs: 60_000 },
     retry: { minDelayMs: 300, maxDelayMs: 2000 },
   });
 
-/** This shop has no accounts: whoever uses this browser is one customer, known to its pages and its worker. */
+/** This shop has no accounts: one browser is one customer, whom its pages and its worker know. */
 export const customer = (): Promise<string | undefined> => get<string>('outbox-customer');

@@ -1,4 +1,4 @@
-/** Pays, and shows what becomes of all payments, of this tab and of those that were closed. */
+/** Pays, and shows all payments: those of this tab and of tabs that were closed. */
 import { set } from 'idb-keyval';
 import { type Operation, type OperationState, operation, outcomeOf, pending, watch } from 'oncefetch';
 import { breakNetwork, faultOf } from '../network.ts';
@@ -12,7 +12,7 @@ const user = await customer();
 const once = clientFor(() => user);
 await navigator.serviceWorker?.register('./worker.js');
 
-/** The cart of this tab. It stays the same until it is paid, so that two clicks are one payment. */
+/** The key of this tab's cart. The cart stays the same until it is paid, so that two clicks are one payment. */
 const CART = 'outbox-cart';
 const newCart = (): string => {
   const id = `cart-${Date.now()}`;
@@ -31,7 +31,7 @@ function turnTo(cart: string): void {
 
 const isPaid = (state: OperationState): boolean => state.phase === 'settled' && state.outcome.effect === 'done';
 
-/** Whoever pays: this page, the one before the reload, or the service worker. */
+/** Shows the payment, whether this page, the page before the reload, or the service worker sends it. */
 function drawPayment(): void {
   const { state } = payment;
   part('status').textContent = told(state);
@@ -62,11 +62,11 @@ async function pay(): Promise<void> {
       once: { background },
     })
     .catch((error: unknown) => {
-      if (!outcomeOf(error)) throw error; // a bug; what became of the payment is in its state
+      if (!outcomeOf(error)) throw error; // a bug; the state of the payment shows its outcome
     });
 }
 
-/** What is open by the browser, and what was charged by the shop. */
+/** Lists the payments that are unsettled in this browser and those that the shop has charged. */
 async function draw(): Promise<void> {
   const open = await pending(once);
   const { rows } = (await (await fetch('/api/ledger')).json()) as { rows: readonly { lane: string; cart: string; nth: number }[] };

@@ -1,4 +1,4 @@
-/** The service worker: nothing in it but the outbox. */
+/** The service worker. It has only the outbox. */
 import { outbox } from 'oncefetch/service-worker';
 import { clientFor, customer } from './client.ts';
 
@@ -11,5 +11,5 @@ const goOn = outbox(
   clientFor(() => undefined),
   { namespace: customer },
 );
-// The page's network is only played, so the browser does not notice that it is back.
+// The page only simulates a broken network, so the browser fires no event when it works again.
 addEventListener('message', (event: Event) => (event as Told).data === 'the network is back' && (event as Told).waitUntil(goOn()));

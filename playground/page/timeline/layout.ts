@@ -1,14 +1,14 @@
-/** Where each entry of a lane lies on the shared axis. Pure. */
+/** Computes the place of each entry of a lane on the shared axis. Pure. */
 import type { Entry } from './recorder.ts';
 
 export interface Row {
   readonly entry: Entry;
-  /** Counted over the whole lane, from 1; only of attempts. */
+  /** The number of an attempt in its lane, from 1. Other entries have none. */
   readonly number: number | undefined;
-  /** ms on the axis, on which long pauses are cut out. */
+  /** ms on the axis, without the long pauses that were cut out. */
   readonly from: number;
   readonly to: number;
-  /** The pause in front of it that was cut out, ms. */
+  /** The length of the pause that was cut out before this entry, ms. */
   readonly pause: number;
 }
 
@@ -17,7 +17,7 @@ export interface Layout {
   readonly endMs: number;
 }
 
-/** What a customer does between two presses may take minutes, and would leave no room for the attempts. */
+/** A longer pause is cut out: between two presses, minutes may pass, which would leave no room for the attempts. */
 const PAUSE_MS = 1500;
 const CUT_TO_MS = 200;
 

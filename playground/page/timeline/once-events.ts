@@ -1,4 +1,4 @@
-/** The events of oncefetch, as entries of the timeline. */
+/** Adds the events of oncefetch to the timeline. */
 
 import { type Once, type OnceEvent, type Outcome, subscribe } from 'oncefetch';
 import { type Entry, recorder } from './recorder.ts';

@@ -1,4 +1,4 @@
-/** What happened, in order: kept over a reload of this tab, and heard by the other tabs. */
+/** What happened, in order. The list survives a reload of this tab, and the other tabs get each entry. */
 import type { LaneName } from '../shop.ts';
 
 export interface Entry {
@@ -10,11 +10,11 @@ export interface Entry {
   readonly kind: 'attempt' | 'wait' | 'end' | 'note';
   /** Wall clock, ms. */
   readonly from: number;
-  /** `null` while it goes on. */
+  /** `null` as long as it lasts. */
   readonly to: number | null;
   readonly says: string;
   readonly tone: 'good' | 'bad' | 'unsure' | 'quiet';
-  /** Of an attempt: the key that it bears, cut short. */
+  /** The shortened key of an attempt. */
   readonly key?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ class Recorder {
     return [...this.#entries.values()];
   }
 
-  /** Something that takes time, or an instant when `to` is its `from`. The id. */
+  /** Adds something that lasts, or an instant, whose `to` is its `from`. Returns the id. */
   add(entry: Omit<Entry, 'id' | 'tab' | 'from' | 'to'>, instant = false): string {
     const from = Date.now();
     return this.#tell({ ...entry, id: crypto.randomUUID(), tab: this.tab, from, to: instant ? from : null });
@@ -51,19 +51,19 @@ class Recorder {
     if (entry?.to === null) this.#tell({ ...entry, ...said, to: Date.now() });
   }
 
-  /** This tab's entries of the lane that go on, the oldest first. */
+  /** The unfinished entries of this tab in the lane, the oldest first. */
   open(lane: LaneName, kind: Entry['kind']): readonly Entry[] {
     return this.entries.filter((entry) => entry.tab === this.tab && entry.lane === lane && entry.kind === kind && entry.to === null);
   }
 
-  /** After a reload. */
+  /** Notes that the page was reloaded. */
   noteReload(cart: string): void {
     this.#cutOff();
     const mine = this.entries.filter((entry) => entry.tab === this.tab && entry.cart === cart);
     for (const lane of new Set(mine.map(({ lane }) => lane))) this.add({ lane, cart, kind: 'note', says: 'The page was reloaded', tone: 'quiet' }, true);
   }
 
-  /** What goes on in this tab ends with its page, and no other tab would ever hear of its end. */
+  /** Ends the unfinished entries of this tab when its page is left, because no other tab would hear of their end. */
   #cutOff(): void {
     for (const { id, tab, to } of this.entries) if (tab === this.tab && to === null) this.end(id, { says: 'cut off, the page was left', tone: 'unsure' });
   }
@@ -74,7 +74,7 @@ class Recorder {
     this.#notify(undefined);
   }
 
-  /** Calls back with what is new; without anything when all is gone. */
+  /** Calls back with each new entry, and with `undefined` after all are cleared. */
   subscribe(listener: (entry: Entry | undefined) => void): void {
     this.#listeners.add(listener);
   }

@@ -9,11 +9,11 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 export interface Drawn {
   readonly lane: Entry['lane'];
   readonly list: HTMLElement;
-  /** More charges than attempts: somebody on the way made copies. */
+  /** The charges of the cart. If there are more than attempts, a browser or proxy has sent copies. */
   readonly charges: number;
 }
 
-/** Draws all lanes; whether something still goes on. */
+/** Draws all lanes. Returns whether some entry is unfinished. */
 export function drawTimelines(lanes: readonly Drawn[], cart: string, now = Date.now()): boolean {
   const own = recorder.entries.filter((entry) => entry.cart === cart);
   const layouts = lanes.map(({ lane }) =>
@@ -42,7 +42,7 @@ function draw({ list, charges }: Drawn, { rows }: Layout, axis: number): void {
     );
   if (items.length === 0) items.push(element('li', { class: 'none' }, ['Nothing was sent yet.']));
   const html = items.map((item) => item.outerHTML).join('');
-  // Only what is new: a screen reader in the middle of the list would be thrown out of it.
+  // Draws only changes, because a screen reader would lose its place in the list.
   if (list.dataset['drawn'] === html) return;
   list.dataset['drawn'] = html;
   list.replaceChildren(...items);

@@ -1,17 +1,17 @@
-/** fetch for the lanes: tells the server which lane it is, and the timeline what became of each attempt. */
+/** fetch for the lanes: names the lane to the server, and reports the end of each attempt to the timeline. */
 import type { LaneName } from '../shop.ts';
 import { type Entry, recorder } from './recorder.ts';
 
 type Said = Pick<Entry, 'says' | 'tone'>;
 
-/** The plain lane's own code has nobody to report its attempts but this. */
+/** Reports the attempts of the plain lane, whose own code reports nothing. */
 export const plainFetch: typeof fetch = (input, init) => {
   const { cart } = JSON.parse(String(init?.body)) as { cart: string };
   const id = recorder.add({ lane: 'plain fetch', cart, kind: 'attempt', says: 'under way', tone: 'quiet', key: 'no key' });
   return send('plain fetch', input, init, (said) => recorder.end(id, said));
 };
 
-/** Attempts are drawn from `subscribe`; only what came of one is seen here. */
+/** `subscribe` adds the attempts of oncefetch to the timeline. This adds the end of each one. */
 export const onceFetch: typeof fetch = (input, init) => {
   const id = recorder.open('oncefetch', 'attempt').at(-1)?.id ?? '';
   return send('oncefetch', input, init, (said) => recorder.end(id, said));
@@ -22,7 +22,7 @@ async function send(lane: LaneName, input: RequestInfo | URL, init: RequestInit 
   headers.set('x-lane', lane);
   try {
     const response = await fetch(input, { ...init, headers });
-    // To the last byte: an answer may be cut off in the middle.
+    // Reads to the last byte, because an answer may be cut off in the middle.
     void response
       .clone()
       .text()

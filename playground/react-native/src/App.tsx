@@ -1,4 +1,4 @@
-/** A checkout, and the banner of a payment that was under way when the app was killed. */
+/** A checkout, with the banner of a payment that was interrupted when the app was killed. */
 import { resumeOne } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { useState } from 'react';
@@ -19,11 +19,11 @@ const TEXTS: Readonly<Record<Says, string>> = {
 
 const euros = (cents: number) => `€${(cents / 100).toFixed(2)}`;
 
-/** Shown after a relaunch too: the name and the total are in the store. */
+/** Shows after a relaunch, too, because the store has the name and the total. */
 function Unsure({ say }: { say: (says: Says) => void }) {
   const [last] = usePending<{ total: number }>(once, { prefix: ['pay'] });
   if (!last) return null;
-  // Sent again with the key that it had.
+  // Sends the payment again under the same key.
   const check = () => void resumeOne(once, last.name).then(viewOf, viewOf).then(say);
   return (
     <View accessibilityRole="alert">

@@ -1,4 +1,4 @@
-/** The checkout on ky, whose own retries and timeouts are not used: they differ from one React Native to the next. */
+/** The checkout on ky, without ky's own retries and timeouts, which differ between versions of React Native. */
 import ky from 'ky';
 import { withOnce } from 'oncefetch/ky';
 import { API, once } from './once';

@@ -8,14 +8,14 @@ export interface Order {
 
 export type View = 'paid' | 'offline' | 'declined' | 'unsure';
 
-/** Of an answer, or of what a client has thrown. */
+/** What to say for an answer, or for the error of a client. */
 export function viewOf(came: unknown): View {
   const outcome = outcomeOf(came);
-  // Nothing was sent, and nothing will be.
+  // Nothing was sent, and nothing will be sent.
   if (outcome?.type === 'unsent') return 'offline';
   if (outcome?.effect === 'none') return 'declined';
   if (outcome?.effect === 'unknown') return 'unsure';
-  // An error too: paid, and the client refused what came back.
+  // Also for an error: the payment is done, and the client rejected its answer.
   if (outcome?.effect === 'done') return 'paid';
   throw came;
 }

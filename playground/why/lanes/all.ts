@@ -1,4 +1,4 @@
-/** The lanes of the comparison, as the page has them. */
+/** All lanes of the comparison, for the page. */
 import { fiftyLines } from './fifty-lines.ts';
 import { keyInAMap } from './key-in-a-map.ts';
 import { keyPerCall } from './key-per-call.ts';

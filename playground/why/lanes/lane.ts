@@ -1,19 +1,19 @@
-/** What a page of the comparison asks a lane for. */
+/** What the page of the comparison passes to a lane. */
 
 /** One press of Pay, as the form sends it. */
 export interface Order {
   readonly user: string;
-  /** What the customer means to pay for, as the app names it. */
+  /** What the customer pays for: the name in the app. */
   readonly name: string;
-  /** As the ledger knows it. */
+  /** The name in the ledger. */
   readonly cart: string;
   readonly amount: number;
   readonly card: string;
-  /** The app knows that this server takes no keys. */
+  /** Whether the app knows that this server takes no keys. */
   readonly withoutKeys: boolean;
 }
 
-/** What the page tells its customer: paid, not paid, that it does not know, or that the order is paid as it was before it was edited. */
+/** What the customer is told: paid, not paid, unknown, or that the order is paid as it was before it was edited. */
 export type Word = 'done' | 'none' | 'unknown' | 'earlier';
 
 export type Pay = (order: Order) => Promise<Word>;

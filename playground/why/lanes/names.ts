@@ -1,4 +1,4 @@
-/** The lanes by the names of their functions, as the table calls them. */
+/** The names of the lanes in the table, by the names of their functions. */
 export const LANES = {
   plain: 'plain fetch',
   keyPerCall: 'a key per call',

@@ -1,4 +1,4 @@
-/** Plain fetch: any error is "that did not work". */
+/** Plain fetch: any error counts as "not paid". */
 import { bodyOf, HEADERS, type Pay, URL_ } from './lane.ts';
 
 export const plain: Pay = async (order) => {

@@ -134,7 +134,7 @@ describe('other ends and states', () => {
     expect(eyes.detail).toContain('It has no name, by which these functions find it.');
   });
 
-  test('the client gets each answer unread and each error unchanged', async () => {
+  test('the client gets each answer unread, and retries after an error of fetch', async () => {
     const trouble = new TypeError('the cable');
     let calls = 0;
     const { once, eyes } = watched({

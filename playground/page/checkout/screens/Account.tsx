@@ -1,4 +1,4 @@
-/** Who is here, and the way in and out. */
+/** Shows who is logged in, with buttons to log in and out. */
 import { useState } from 'react';
 import { logIn, logOut } from '../shop/account.ts';
 import { session, type User } from '../shop/session.ts';

@@ -1,4 +1,4 @@
-/** On any page, after a reload or on another day: a payment whose end nobody knows. */
+/** The banner of an unsettled payment, on any page, after a reload or on another day. */
 
 import { usePending } from 'oncefetch/react';
 import { useState } from 'react';
@@ -7,7 +7,7 @@ import { once } from '../shop/client.ts';
 import { effectOf } from '../shop/pay.ts';
 import { Status } from './Status.tsx';
 
-/** `except`: the cart on the screen, which says it itself. */
+/** `except`: the cart on the screen, whose own screen shows its payment. */
 export function Banner({ except }: { except: string }) {
   const open = usePending(once, { prefix: ['pay'] }).find(({ name, sent }) => name[1] !== except && sent !== 'no');
   const [told, tell] = useState('');

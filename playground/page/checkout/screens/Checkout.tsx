@@ -1,4 +1,4 @@
-/** The payment of one cart: which screen it is, follows from what is known of the operation, by whoever began it. */
+/** The payment of one cart. The state of the operation decides which screen shows, whichever page or tab began it. */
 import type { OperationState } from 'oncefetch';
 import { useOperation } from 'oncefetch/react';
 import { useActionState } from 'react';

@@ -1,8 +1,8 @@
-/** An ordinary form with an action: Enter, a click and twelve clicks are one payment. */
+/** An ordinary form with an action. Enter, one click or twelve clicks make one payment. */
 import { useState } from 'react';
 import { type Cart, euros, totalOf } from '../shop/cart.ts';
 
-/** A payment provider's numbers for trying things out; a real shop keeps a token here, never a card number. */
+/** Test numbers of a payment provider. A real shop keeps a token here, never a card number. */
 const CARDS = { '4242424242424242': '4242, is accepted', '4000000000000002': '0002, is declined' } as const;
 
 export function PayForm({ cart, action, busy, unsure }: { cart: Cart; action: (form: FormData) => void; busy: boolean; unsure: boolean }) {
@@ -20,7 +20,7 @@ export function PayForm({ cart, action, busy, unsure }: { cart: Cart; action: (f
         </select>
       </label>
       <div className="buttons">
-        {/* Not disabled while it is busy: safety does not rest on it, and a keyboard would lose its place. */}
+        {/* Not disabled while busy: oncefetch prevents double payments, and a disabled button would lose the keyboard focus. */}
         <button type="submit" className="primary">
           Pay {euros(totalOf(cart))}
         </button>

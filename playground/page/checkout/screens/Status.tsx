@@ -1,11 +1,11 @@
-/** One line that a screen reader is told, and where a keyboard goes on when its button is gone. */
+/** The status line: a screen reader announces it, and it gets the focus when a focused button disappears. */
 import { type ReactNode, useLayoutEffect, useRef } from 'react';
 
 export function Status({ children }: { children: ReactNode }) {
   const line = useRef<HTMLDivElement>(null);
   const before = useRef<Element | null>(null);
   useLayoutEffect(() => {
-    // The button that had the focus was removed, so the body has it now.
+    // The focused button was removed, so the browser has moved the focus to the body.
     if (before.current && !before.current.isConnected) line.current?.focus({ preventScroll: true });
     before.current = document.activeElement === document.body ? null : document.activeElement;
   });

@@ -1,4 +1,4 @@
-/** It may have taken effect, and nobody knows yet. Says so, and that both ways on are safe, while they are there. */
+/** The text of an unsettled payment. It says that both checking and paying again are safe, as long as the server remembers the key. */
 import type { PendingOperation } from 'oncefetch';
 import { type Cart, euros, totalOf } from '../shop/cart.ts';
 

@@ -1,16 +1,16 @@
-/** Log in and out: what becomes of payments that are still open. */
+/** Log-in and log-out, and what they do with unsettled payments. */
 
 import { clear, move } from 'oncefetch';
 import { giveCart } from './cart.ts';
 import { once } from './client.ts';
 import { session, type User } from './session.ts';
 
-/** The guests whose payments are to come along to a user, until they have. */
+/** The guests whose payments still have to move to a user. Kept in `localStorage` until the move succeeds. */
 const placeOf = (user: string): string => `shop.moving.${user}`;
 const guestsOf = (user: string): readonly string[] => JSON.parse(localStorage.getItem(placeOf(user)) ?? '[]') as string[];
 const save = (user: string, guests: readonly string[]): void => localStorage.setItem(placeOf(user), JSON.stringify(guests));
 
-/** A guest's open payments and cart come along. */
+/** Logs a user in. The cart and the unsettled payments of the guest move to the user. */
 export async function logIn(user: User): Promise<void> {
   const before = session.user;
   if (session.isGuest) {
@@ -22,13 +22,13 @@ export async function logIn(user: User): Promise<void> {
 }
 
 /**
- * Lets the user in once what the guest had open has come along: a press before that would be a payment of its own. In each tab, and
- * at each start, because a page may have been closed in the middle of it.
+ * Shows the checkout only after the unsettled payments of the guest have moved, because a press before that would be a second
+ * payment. Each tab does this at each start, because a page may be closed in the middle of it.
  */
 export async function arrive(): Promise<void> {
   const user = session.id;
   for (const guest of guestsOf(user)) {
-    // Where the store fails, nobody is let in. `move` brings them to whoever is here, who may be somebody else by the next try.
+    // If the store fails, the checkout stays closed. `move` moves to the present user, so each try first checks that the user is the same.
     while (session.id === user && !(await comesAlong(guest))) await new Promise((resolve) => setTimeout(resolve, 1000));
     if (session.id !== user) return;
     save(
@@ -45,13 +45,13 @@ const comesAlong = (guest: string): Promise<boolean> =>
     () => false,
   );
 
-/** Clears what can be read, while the session is still there; keeps the keys of what is open. What to tell the user. */
+/** Clears what can be read while the session still exists, and keeps the keys of unsettled payments. Returns what to tell the user. */
 export async function logOut(): Promise<string> {
   const kept = await clear(once).then(
     ({ kept }) => kept.length,
     () => undefined,
   );
-  // Where the store fails, too: whoever is here next must not be in this session.
+  // Also if the store failed: the next person at this device must not be in this session.
   session.become();
   session.arrive();
   if (kept === undefined) return 'You are logged out, but this device could not be cleared.';

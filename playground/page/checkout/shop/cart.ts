@@ -1,4 +1,4 @@
-/** The cart of each user, as the shop's server would keep it. */
+/** The cart of each user, as a shop's server would keep it. */
 import { useState } from 'react';
 
 export interface Cart {
@@ -24,13 +24,13 @@ function save(user: string, cart: Cart): Cart {
   return cart;
 }
 
-/** A guest's cart is the user's from now on, unless the user left one here. */
+/** The cart of a guest becomes the user's cart, unless the user has left a cart here. */
 export function giveCart(guest: string, user: string): void {
   if (localStorage.getItem(placeOf(user)) === null) save(user, load(guest));
   localStorage.removeItem(placeOf(guest));
 }
 
-/** The cart keeps its id when it is edited: it is the same purchase. Only "Shop again" makes another one. */
+/** An edited cart keeps its id, because it is the same purchase. Only "Shop again" makes another cart. */
 export function useCart(user: string): { cart: Cart; setBags: (bags: number) => void; startAnother: () => void } {
   const [cart, show] = useState(() => load(user));
   return { cart, setBags: (bags) => show(save(user, { ...cart, bags })), startAnother: () => show(save(user, newCart())) };

@@ -5,14 +5,14 @@ import { session } from './session.ts';
 
 export const once = createOnce({
   use: [reconciling(), requests()],
-  namespace: () => session.id, // asked at every call: no user sees what another one began
-  keep: { request: true }, // so that "Check" can go on after a reload
-  // Where your server counts keys per account, as this one does not: dialect: generic({ perAccount: true }) of 'oncefetch/dialects'.
+  namespace: () => session.id, // asked at every call, so that no user sees the operations of another
+  keep: { request: true }, // so that "Check" can send again after a reload
+  // If your server counts keys per account, which this one does not: dialect: generic({ perAccount: true }) of 'oncefetch/dialects'.
   limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 }, // how long a customer is kept waiting
   retry: { minDelayMs: 300, maxDelayMs: 2000 },
-  // Where an answer cannot tell, the order page may.
+  // If an answer proves nothing, the order page may know.
   reconcile: async ({ operation }) => ((await orderOf(String(operation[1]))).state === 'paid' ? 'done' : 'unknown'),
 });
 
-// While a payment is sent, the browser asks before it leaves the page.
+// The browser asks before it leaves the page while a payment is being sent.
 warnOnLeave(once, { prefix: ['pay'] });

@@ -1,4 +1,4 @@
-/** The shop's own word on a cart. */
+/** What the shop itself says about a cart. */
 
 export interface Receipt {
   readonly id: number;

@@ -1,9 +1,9 @@
-/** Pays a cart, and says what the customer is to be told. */
+/** Pays a cart, and returns what to tell the customer. */
 import { type Outcome, outcomeOf, resumeOne } from 'oncefetch';
 import { type Cart, totalOf } from './cart.ts';
 import { once } from './client.ts';
 
-/** Why the customer is back at the form; empty when they are not. */
+/** Why the customer sees the form again; empty if there is no problem. */
 export type Problem =
   | ''
   | 'Your card was declined. Nothing was charged.'
@@ -21,10 +21,10 @@ export async function pay(cart: Cart, card: string): Promise<Problem> {
   return problemOf(call);
 }
 
-/** Goes on with what is stored, under its key: nothing is charged twice. */
+/** Resumes the stored payment under its key, so that nothing is charged twice. */
 export const check = (cartId: string): Promise<Problem> => problemOf(resumeOne(once, ['pay', cartId]));
 
-/** The same for whoever has no screen of the payment: whether it was made. */
+/** Resumes a payment without a screen of its own. Returns its effect. */
 export async function effectOf(cartId: string): Promise<Outcome['effect']> {
   const answer: unknown = await resumeOne(once, ['pay', cartId]).catch((error: unknown) => error);
   const outcome = outcomeOf(answer);
@@ -32,7 +32,7 @@ export async function effectOf(cartId: string): Promise<Outcome['effect']> {
   return outcome.effect;
 }
 
-/** `done` and `unknown` have screens of their own, which follow the operation's state. */
+/** `done` and `unknown` have their own screens, which follow the state of the operation. */
 async function problemOf(call: Promise<Response>): Promise<Problem> {
   const answer: unknown = await call.catch((error: unknown) => error);
   const outcome = outcomeOf(answer);

@@ -1,4 +1,4 @@
-/** Who is here. A real shop asks its server; a guest gets an id of their own, too. */
+/** The user who is logged in. A real shop asks its server. A guest has an id, too. */
 
 export interface User {
   readonly id: string;
@@ -30,7 +30,7 @@ class Session {
     return this.user.name === GUEST;
   }
 
-  /** Nothing can be pressed before: what a guest had open comes along first. */
+  /** `false` until the payments of a guest have moved to the user. Until then, the page has no button to press. */
   arrived = false;
 
   become(user: User = newGuest()): void {
@@ -42,7 +42,7 @@ class Session {
     this.#changed();
   }
 
-  /** Another tab logged in or out. */
+  /** Follows a log-in or log-out in another tab. */
   follow(arrive: () => void): void {
     addEventListener('storage', ({ key }) => {
       if (key !== STORED) return;
@@ -57,7 +57,7 @@ class Session {
     this.#changed();
   }
 
-  /** Tells the screens. */
+  /** Renders the screens again. */
   #changed(): void {
     for (const listener of listeners) listener();
   }
