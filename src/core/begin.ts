@@ -104,10 +104,7 @@ function staysInUse(record: OnceRecord, call: Claimant, storeNow: number): boole
  * time of a settled record is over: after a sweep, the same key would be made again anyway.
  */
 const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
-  !random &&
-  (state === 'retired'
-    ? !sticky && ending?.effect === 'none'
-    : state === 'settled' && (repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint))));
+  !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint)));
 
 /** All payloads of the key, the present one last. */
 const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readonly string[] =>
