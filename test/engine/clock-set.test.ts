@@ -24,8 +24,8 @@ async function declined() {
   return { world, tab, once };
 }
 
-describe('the same decline again, after the clock was set forward by an hour', () => {
-  test('is no proof; two minutes later it is', async () => {
+describe('the same decline again', () => {
+  test('after the clock was set forward by an hour is no proof; two minutes later it is', async () => {
     const { world, tab, once } = await declined();
     world.clock.jump(HOUR);
     await world.clock.advance(10 * SECOND);
@@ -65,7 +65,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
     expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
   });
 
-  test('is no proof to a page that was loaded since: it has seen no time pass', async () => {
+  test('after the clock was set forward is no proof to a page that was loaded since: it has seen no time pass', async () => {
     const { world, tab } = await declined();
     const next = tab.reload();
     world.clock.jump(HOUR);
@@ -77,7 +77,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
     expect((await world.end(next, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 
-  test('is no proof to another tab either, whether that was open before or not', async () => {
+  test('after the clock was set forward is no proof to another tab either, whether that was open before or not', async () => {
     const { world } = await declined();
     const open = world.open();
     await world.clock.advance(MINUTE);
@@ -87,7 +87,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
     for (const { tab, once } of [open, opened]) expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
   });
 
-  test('is no proof about the first card either when another card is tried', async () => {
+  test('after the clock was set forward is no proof about the first card either, when another card is tried', async () => {
     const { world, tab, once } = await declined();
     world.clock.jump(HOUR);
     const end = await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE);

@@ -161,9 +161,7 @@ describe('requests', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('of an earlier page: without it, a changed payload that the server refuses says "not known", and one with it finds the earlier end', async ({
-    world,
-  }) => {
+  test('of an earlier page: without it, a changed payload that the server refuses is unknown; a page with it finds the earlier end', async ({ world }) => {
     const first = world.open({ namespace: 'ann', ...ONE, ...KEPT });
     await world.end(first.tab, pay(first.once), lost());
     const bare = world.open({ ...BARE, namespace: 'ann' });

@@ -121,7 +121,7 @@ describe('the order of fields with one name is part of the content', () => {
 });
 
 test.for(['press', 'resume'] as const)(
-  'a %s after a reload sends the corrected form that was sent last, although its first version, refused with the same fingerprint, may have had an unseen copy',
+  'a %s after a reload sends the corrected form that was sent last, and not the first one with the same fingerprint, which was refused',
   async (how, { world }) => {
     const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
     const options = { namespace: 'ann', keep: { request: true }, fingerprint, ...ONE } as OnceOptions;

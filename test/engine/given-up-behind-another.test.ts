@@ -238,7 +238,7 @@ describe('a press that finds nothing stored any more does not say that nothing t
     });
   });
 
-  test("a guest logs in while the guest's press is being read: an earlier press may have charged, and its record was moved", async () => {
+  test("a guest logs in while the fingerprint of the guest's press is awaited: an earlier press may have charged, and its record was moved", async () => {
     const world = newWorld();
     let user = 'guest';
     const { tab, once } = world.open({ namespace: () => user, limits: { attempts: 1 } });

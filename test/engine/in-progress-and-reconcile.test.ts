@@ -10,7 +10,7 @@ import { ONE, pay, resumed, SECOND, saying, test } from '../support/world.js';
 
 const working = (seconds: number) => charged(delayed(0.95 * SECOND, answers(409, undefined, { 'retry-after': String(seconds) })));
 
-describe.each([30, 60, 120])('a call of %i s', (total) => {
+describe.each([30, 60, 120])('a call that may take %i s', (total) => {
   test.for([3, 5, 7, 9, 11])('asks reconcile, and says why, if the server wants to be asked every %i s', async (seconds, { world }) => {
     const heard: ReconcileQuestion[] = [];
     const { tab, once } = world.open({ limits: { totalMs: total * SECOND }, reconcile: saying(heard, 'done') });

@@ -71,7 +71,7 @@ describe('a copy sent unseen took effect, the other copy was refused, and the se
   });
 });
 
-test('the same holds if the edited press never left, and resume goes on with it', async ({ world }) => {
+test('a copy sent unseen took effect, and resume goes on with an edited press that never left: the answer is not told as certain', async ({ world }) => {
   const tab = world.tab({ resends: true });
   const options = { namespace: 'ann', keep: { request: true } };
   await world.end(tab, pay(tab.once(options)), REFUSED);
@@ -91,7 +91,7 @@ test('if the key window ends while a call under a key in use waits, the call goe
   expect(paid.outcome?.key).not.toBe(outcome?.key);
 });
 
-describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that the earlier payload is done', (repeat) => {
+describe.each(['if-changed', 'always'] as const)('repeat %s, and reconcile says that the earlier payload is done', (repeat) => {
   test.for([
     ['after the key window', {}, DAY],
     ['at another address', { url: ELSEWHERE }, 0],

@@ -11,7 +11,7 @@ import { NAME, ONE, pay, rest, resumed, SECOND, test, type World, watched } from
 
 const ANN = { namespace: 'ann', keep: { request: true } } as const;
 
-/** A page of ann whose three payments are unsettled, with their requests stored. */
+/** A page of Ann with three unsettled payments, whose requests are stored. */
 async function unsettled(world: World): Promise<Tab> {
   const { tab, once } = world.open(ANN);
   for (const cart of [1, 2, 3]) await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart], body: { cart } }), charged(lost()));
