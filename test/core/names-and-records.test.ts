@@ -46,7 +46,7 @@ describe('names', () => {
     [[1e15], ['1000000000000000']],
     [[2 ** 53 - 1], [2n ** 53n - 1n]],
     [[0.1 + 0.2], [0.3]],
-  ])('%o and %o', (a, b) => {
+  ])('%o and %o have the same text only if they are equal', (a, b) => {
     expect(encodeName(a) === encodeName(b)).toBe(same(a, b));
   });
 

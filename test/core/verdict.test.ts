@@ -405,7 +405,7 @@ describe("the server's hint on whether to retry", () => {
     ['transient-error', 'header'],
     ['retryable', 'json'],
   ];
-  test.each(TELLS)('%s (%s) on each kind of status', (name, where) => {
+  test.each(TELLS)('is read from %s (%s) on each kind of status', (name, where) => {
     const say = (status: number, word: boolean): Given =>
       where === 'header' ? { status, headers: { [name]: String(word) } } : { status, json: { [name]: word } };
     for (const status of [400, 402, 422, 429]) {

@@ -143,7 +143,7 @@ describe('words for another payload', () => {
   });
 });
 
-test.each([409, 423])("the phrase of a 402 is an application's own code in a %d, so the call does not wait", (status) => {
+test.each([409, 423])("the code PAYMENT_REQUIRED is an application's own code in a %d, so the call does not wait", (status) => {
   expect(kindOf(status, { code: 'PAYMENT_REQUIRED' })).toBe('refused');
 });
 

@@ -19,14 +19,14 @@ const test = inWorld
 const REASON = new Error('the user pressed cancel');
 
 describe('an abort before the send', () => {
-  test('before the call sends and stores nothing', async ({ world, tab, once }) => {
+  test('of a signal that is already aborted: nothing is sent or stored', async ({ world, tab, once }) => {
     const end = await world.end(tab, pay(once, { signal: AbortSignal.abort(REASON) }));
     expect(end.error).toBe(REASON);
     expect(world.server.arrivals).toEqual([]);
     expect(world.records).toEqual([]);
   });
 
-  test('in the tick of the call sends nothing and leaves no record', async ({ world, tab, once, controller }) => {
+  test('in the tick of the call: nothing is sent, and no record is left', async ({ world, tab, once, controller }) => {
     const call = pay(once, { signal: controller.signal });
     controller.abort(REASON);
     expect((await world.end(tab, call)).error).toBe(REASON);
@@ -46,7 +46,7 @@ describe('an abort before the send', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key, ambiguous: true });
   });
 
-  test('during the headers hook sends nothing', async ({ world, tab, once, controller }) => {
+  test('during the headers hook: nothing is sent', async ({ world, tab, once, controller }) => {
     const headers = async (): Promise<Record<string, string>> => {
       controller.abort(REASON);
       await rest();
@@ -57,7 +57,7 @@ describe('an abort before the send', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('while the record is stored sends nothing', async ({ world, tab, once, controller }) => {
+  test('while the record is stored: nothing is sent', async ({ world, tab, once, controller }) => {
     tab.faults.next({ name: 'slow', ms: SECOND });
     const call = pay(once, { signal: controller.signal });
     world.clock.timer(500, () => controller.abort(REASON));
@@ -122,7 +122,7 @@ describe('an abort after the send', () => {
     expect(world.server.gaps).toEqual([SECOND]);
   });
 
-  test('while a driver reads its record again sends nothing more', async ({ world, tab, once, controller }) => {
+  test('while a driver reads its record again: nothing more is sent', async ({ world, tab, once, controller }) => {
     world.server.plays(during(() => tab.faults.next({ name: 'slow', ms: SECOND }), lost()));
     const call = pay(once, { signal: controller.signal, limits: { attempts: 2 } });
     // The backoff is at most half a second, and the read takes a whole one.

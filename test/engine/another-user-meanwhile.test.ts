@@ -76,8 +76,8 @@ describe('a header that an around hook got while Bob was logged in', () => {
   });
 });
 
-describe('a client that is extended with another namespace', () => {
-  test('can change its namespace: that is no log-in for the first client, whose headers are sent', async () => {
+describe('a client that is extended', () => {
+  test('with a namespace of its own can change that: it is no log-in for the first client, whose headers are sent', async () => {
     const headers = async () => {
       await rest();
       return { authorization: 'ann' };
@@ -102,7 +102,7 @@ describe('a client that is extended with another namespace', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('but with the same one: a log-in that its handle notices makes the first client ask its headers hook again', async () => {
+  test('with the same namespace: a log-in that its handle notices makes the first client ask its headers hook again', async () => {
     const { world, tab, once, inBetween } = scene();
     const twin = operation(extend(once, { repeat: 'always' }), NAME);
     const token = onFirst(() => inBetween(() => void twin.state));
@@ -143,7 +143,7 @@ describe('a call that is named by its content belongs to the user who made it, h
   );
 
   test.for([
-    ['is logged in at the answer: nothing is sent', 'bob', 0],
+    ['is still logged in at the answer: nothing is sent', 'bob', 0],
     ['has logged out by then: the request is sent once, as the call of its user', 'ann', 1],
   ] as const)('another person logs in while an async fingerprint is awaited, and %s', async ([_, atTheEnd, sent], { world, tab }) => {
     let user = 'ann';

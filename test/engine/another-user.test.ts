@@ -111,7 +111,7 @@ describe('reconcile', () => {
     expect(world.record()).toMatchObject({ state: 'pending', link: expect.stringContaining('/jobs/1') });
   });
 
-  test('is not asked by resume, nor about a key that the server may have forgotten', async () => {
+  test('is not asked by resume, nor about a key that the server may have forgotten, if another user has logged in', async () => {
     const asked: unknown[] = [];
     const { world, logIn, tab, all } = session({ reconcile: saying(asked, 'none' as const) });
     await world.end(tab, pay(tab.once(all), ONE), charged(lost()));
@@ -184,7 +184,7 @@ describe('a hook', () => {
     },
   );
 
-  test.each(['named', 'unnamed'])('key that answers in another session: that key is not stored, and nothing is sent (%s)', async (kind) => {
+  test.each(['named', 'unnamed'])('key whose answer comes in another session: the key is not stored, and nothing is sent (%s)', async (kind) => {
     const { world, logIn, tab, once } = session();
     const key = async () => {
       await rest();

@@ -18,7 +18,7 @@ function scene(hook: Around, namespace?: () => string) {
 }
 
 describe('around', () => {
-  test('is told the operation, the number of the attempt, and whether the key was sent before', async () => {
+  test('is told the operation, the number of the attempt, and whether the key may have been sent before', async () => {
     const told: AroundAttempt[] = [];
     const { world, tab, once } = scene((attempt, send) => {
       told.push(attempt);

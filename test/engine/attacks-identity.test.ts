@@ -108,7 +108,7 @@ describe('A9: on a server', () => {
 });
 
 describe('A12: the person changes while an operation is driven', () => {
-  test('A12: in a backoff: the call stops, unknown, reason identity', async ({ world }) => {
+  test('A12: in a backoff: the call stops with effect unknown, reason identity', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user });
     world.server.plays(during(() => (user = 'bob'), charged(lost())));
@@ -121,7 +121,7 @@ describe('A12: the person changes while an operation is driven', () => {
     ['an empty string', () => '', []],
     ['undefined', () => undefined as unknown as string, []],
     ['an error, because there is no session any more', () => (null as unknown as { id: string }).id, [expect.any(TypeError)]],
-  ])('A12: the namespace function gives %s after a log-out: the call stops, unknown, reason identity', async ([_, gone, reported], { world }) => {
+  ])('A12: the namespace function gives %s after a log-out: the call stops with effect unknown, reason identity', async ([_, gone, reported], { world }) => {
     let user = () => 'ann';
     const { tab, once } = world.open({ namespace: () => user() });
     world.server.plays(

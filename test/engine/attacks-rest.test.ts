@@ -214,7 +214,7 @@ describe('A41 to A45, A48: limits', () => {
     await world.end(one.tab, first);
   });
 
-  test('A42: retryAt is stored: a call before it waits for it if its limits allow, on another page, too', async ({ world, tab, once }) => {
+  test('A42: retryAt is stored: a call before that time waits until then if its limits allow, also on another page', async ({ world, tab, once }) => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })), replays());
     const at = world.clock.now();
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', retryAt: at + MINUTE });

@@ -209,7 +209,7 @@ describe('A21: the clock', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('A21: nor does a call with a long deadline, which is told that the key is too old', async ({ world, tab, once }) => {
+  test('A21: a call with a long deadline does not send again after such a sleep either, and says that the key is too old', async ({ world, tab, once }) => {
     const limits = { totalMs: 20 * DAY };
     world.server.plays(during(() => world.clock.jump(26 * HOUR), charged(lost())));
     expect(await world.end(tab, pay(once, { limits }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } });
@@ -296,7 +296,7 @@ describe('A22: stores without atomic update', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('A22: a refusal keeps such a key, because another tab may have sent it', async ({ world }) => {
+  test('A22: a refusal keeps the key of such a store, because another tab may have sent it', async ({ world }) => {
     const { tab, once } = world.open({}, { claims, locks: false });
     expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { effect: 'unknown' } });
     expect(world.record()).toMatchObject({ state: 'pending' });

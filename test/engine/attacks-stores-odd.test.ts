@@ -151,7 +151,7 @@ test.for<[string, () => Promise<unknown>, number]>([
   expect(world.server.arrivals).toHaveLength(0);
 });
 
-describe('a key in use that an offline press took over, and whose stored predecessor is damaged since', () => {
+describe('an offline press took over a key in use, and the stored predecessor of its record was damaged since', () => {
   /** Gives the key that may have charged, and the page after the reload. */
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {
     const tab = world.tab({ resends: true });

@@ -27,7 +27,7 @@ describe('A11: an abort or a late writer, and a key that is in use', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('A11: a component that does so on a fresh page makes one request', async ({ world, tab, once }) => {
+  test('A11: a component that mounts, aborts and mounts again on a fresh page makes one request', async ({ world, tab, once }) => {
     world.server.plays(answers(201));
     const controller = new AbortController();
     const first = pay(once, { signal: controller.signal });
@@ -378,7 +378,7 @@ describe('A32: a tab that dies or hangs', () => {
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('A32: a tab that drives without the lock, behind a tab that hangs, is not overtaken by forget or settle', async () => {
+  test('A32: forget and settle are refused while a tab drives without the lock, behind a tab that hangs', async () => {
     for (const byHand of [(once: Once) => forget(once, NAME, { evenIfUnknown: true }), (once: Once) => settle(once, NAME, 'none')]) {
       const world = newWorld();
       const [one, two] = [world.open(), world.open()];

@@ -312,7 +312,7 @@ describe('the body of an answer', () => {
 describe('an answer as the rules see it', () => {
   const of = (text: string, response = new Response(null, { status: 202, headers: { 'X-A': 'b' } })) => answerOf({ response, text });
 
-  test('has what came, and defaults where the platform leaves them out', () => {
+  test('has what came, and defaults for what the platform leaves out', () => {
     expect(of('')).toMatchObject({ status: 202, type: 'default', redirected: false, text: '', json: undefined });
     expect(of('').header('x-a')).toBe('b');
     const bare = { status: 200, headers: new Headers() } as Response;

@@ -181,7 +181,7 @@ test('after such a cancelled press, the worker does not tell the outcome of a la
   expect(told).toEqual([]);
 });
 
-test('a guest logs in while the worker drives the operation: it goes on as the user’s, and its end is stored', async () => {
+test('a guest logs in while the worker drives the operation: it goes on as an operation of the user, and its end is stored', async () => {
   const { world, who, page, worker, inMs, pays, goOn } = scene();
   who.user = 'guest';
   await pays(inMs(10 * MINUTE), charged(lost()));

@@ -14,7 +14,7 @@ import { MINUTE, NAME, newWorld, ONE, type PayOptions, pay, rest, SECOND, test, 
 
 const CONSENT = { until: expect.any(Number), alone: true };
 
-/** A page of ann's, and a worker that shares store and locks with it. */
+/** A page of Ann, and a worker that shares store and locks with it. */
 function scene(options: OnceOptions = {}) {
   const world = newWorld();
   const who: { user: string | undefined } = { user: 'ann' };
@@ -218,7 +218,7 @@ describe('the user of the operation', () => {
     expect(world.record()).toMatchObject({ state: 'pending', key });
   });
 
-  test('was a guest and has logged in: the operation goes on as the user’s', async () => {
+  test('was a guest and has logged in: the operation goes on as an operation of the user', async () => {
     const { world, who, die, goOn, worker } = scene();
     who.user = 'guest';
     const key = await die();

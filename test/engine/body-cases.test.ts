@@ -52,7 +52,7 @@ describe('a body whose file can not be read any more', () => {
     return { reads, sent, effect: outcomeOf(end)?.effect };
   }
 
-  test('of which the key is to be a part is not sent, and the call ends', async () => {
+  test('is not sent if the key is to go into it, and the call ends', async () => {
     const { reads, ...paid } = await payWith(Number.POSITIVE_INFINITY);
     expect(paid).toEqual({ sent: 1, effect: 'done' });
     expect(await payWith(reads - 1)).toEqual({ reads, sent: 0, effect: 'none' });

@@ -48,7 +48,7 @@ test.each(LEAN ? ['with'] : ['with', 'without'])('control characters are decoded
   expect(textOf(new TextEncoder().encode('a\n\u0001b'))).toBe('a\n\u0001b');
 });
 
-test.each(LEAN ? ['with'] : ['with', 'without'])('bytes that are no UTF-8 %s a TextDecoder are text all the same', (how) => {
+test.each(LEAN ? ['with'] : ['with', 'without'])('bytes that are no UTF-8 become text %s a TextDecoder, too', (how) => {
   if (how === 'without') vi.stubGlobal('TextDecoder', undefined);
   expect(textOf(Uint8Array.from([0x7b, 0xe9, 0x7d]))).toBe(how === 'with' ? '{\uFFFD}' : '{é}');
 });

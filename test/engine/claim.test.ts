@@ -45,7 +45,7 @@ describe('while another tab holds the lock', () => {
     [60 * SECOND, 10 * SECOND, 10 * SECOND],
     [8 * SECOND, 10 * SECOND, 4 * SECOND],
   ] as const)(
-    'a screen sees until when the call waits: of totalMs %i and attemptMs %i follows a wait of %i ms',
+    'a screen sees until when the call waits: with totalMs %i and attemptMs %i, it waits for %i ms',
     async ([totalMs, attemptMs, waited], { world, one, two }) => {
       world.server.plays(delayed(SECOND, answers(201)));
       const first = pay(one.once);

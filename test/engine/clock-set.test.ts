@@ -1,6 +1,6 @@
 /**
- * Goal: a clock that somebody sets proves nothing. That a copy of a lost attempt is gone for good shows in time that has
- * passed, and not in what the device's clock says.
+ * Goal: a clock that somebody sets proves nothing. Only time that has passed shows that a copy of a lost attempt is gone for
+ * good; what the device's clock says does not.
  */
 import { describe, expect, vi } from 'vitest';
 import { steadyForMs } from '../../src/engine/even-clock.js';
@@ -16,7 +16,7 @@ const UNSURE = { effect: 'unknown', reason: 'refused-after-ambiguity' };
 const NONE = { type: 'rejected', effect: 'none' };
 const retryAtOf = (outcome: Outcome | undefined) => (outcome as { retryAt?: number } | undefined)?.retryAt;
 
-/** A payment whose answer was lost, and then the first decline of it. */
+/** A payment whose answer was lost, and then its first decline. */
 async function declined() {
   const world = newWorld();
   const { tab, once } = world.open();
@@ -24,8 +24,8 @@ async function declined() {
   return { world, tab, once };
 }
 
-describe('the same decline again, after the clock was set forward by an hour', () => {
-  test('is no proof; two minutes later it is one', async () => {
+describe('the same decline again', () => {
+  test('after the clock was set forward by an hour is no proof; two minutes later it is', async () => {
     const { world, tab, once } = await declined();
     world.clock.jump(HOUR);
     await world.clock.advance(10 * SECOND);
@@ -35,13 +35,13 @@ describe('the same decline again, after the clock was set forward by an hour', (
     expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 
-  test('whose answer waits for minutes, for a process that is suspended, is no proof: it may have been given at once', async () => {
+  test('is no proof if its answer took minutes: the process may have been suspended, and the answer given at once', async () => {
     const { world, tab, once } = await declined();
     const slow = pay(once, { limits: { attemptMs: 5 * MINUTE, totalMs: 10 * MINUTE } });
     expect((await world.end(tab, slow, delayed(3 * MINUTE, DECLINE))).outcome).toMatchObject(UNSURE);
   });
 
-  test('whose answer to a `run` waits for minutes, is none either', async ({ world, tab, once }) => {
+  test('is no proof either if the answer to a `run` took minutes', async ({ world, tab, once }) => {
     const limits = { attempts: 1, attemptMs: 5 * MINUTE, totalMs: 10 * MINUTE };
     const ends: Entry[] = [lost(), DECLINE, delayed(3 * MINUTE, DECLINE), DECLINE];
     const paying = () =>
@@ -50,7 +50,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
     for (const outcome of [{ effect: 'unknown' }, UNSURE, UNSURE, NONE]) expect((await paying()).outcome).toMatchObject(outcome);
   });
 
-  test('whose answer to the first card waits for minutes while another one is tried, is none either', async ({ world, tab, once }) => {
+  test('is no proof either if the answer to the first card took minutes while another card is tried', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), lost());
     const limits = { attemptMs: 5 * MINUTE, totalMs: 10 * MINUTE };
     const cardB = () => pay(once, { body: CARD_B, limits });
@@ -59,13 +59,13 @@ describe('the same decline again, after the clock was set forward by an hour', (
     expect((await world.end(tab, cardB(), MISMATCH, DECLINE, answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('while the second attempt is on its way, is no proof', async () => {
+  test('is no proof if the clock was set while the second attempt was on its way', async () => {
     const { world, tab, once } = await declined();
     world.server.plays(during(() => world.clock.jump(HOUR), DECLINE));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
   });
 
-  test('is no proof to a page that was loaded since: it has seen no time pass', async () => {
+  test('after the clock was set forward is no proof to a page that was loaded since: it has seen no time pass', async () => {
     const { world, tab } = await declined();
     const next = tab.reload();
     world.clock.jump(HOUR);
@@ -77,7 +77,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
     expect((await world.end(next, pay(once), DECLINE)).outcome).toMatchObject(NONE);
   });
 
-  test('is no proof to another tab either, whether it was open before or not', async () => {
+  test('after the clock was set forward is no proof to another tab either, whether that was open before or not', async () => {
     const { world } = await declined();
     const open = world.open();
     await world.clock.advance(MINUTE);
@@ -87,7 +87,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
     for (const { tab, once } of [open, opened]) expect((await world.end(tab, pay(once))).outcome).toMatchObject(UNSURE);
   });
 
-  test('does not say either how another card has ended', async () => {
+  test('after the clock was set forward is no proof about the first card either, when another card is tried', async () => {
     const { world, tab, once } = await declined();
     world.clock.jump(HOUR);
     const end = await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE);
@@ -96,7 +96,7 @@ describe('the same decline again, after the clock was set forward by an hour', (
   });
 });
 
-test('set back by some minutes, the clock proves no more than it would', async () => {
+test('a clock that was set back by some minutes proves nothing earlier', async () => {
   const { world, tab, once } = await declined();
   world.clock.jump(-4 * MINUTE);
   await world.clock.advance(3 * MINUTE);
@@ -105,7 +105,7 @@ test('set back by some minutes, the clock proves no more than it would', async (
   expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
 });
 
-test('a tab that was open all the time takes the word of a page that is gone', async () => {
+test('a tab that was open all the time relies on the first decline of a page that is gone', async () => {
   const { world, tab } = await declined();
   tab.kill();
   const other = world.open();
@@ -113,10 +113,10 @@ test('a tab that was open all the time takes the word of a page that is gone', a
   expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(NONE);
 });
 
-describe("where the store is a server, its clock counts, and a machine's does not", () => {
+describe("if the store is a server, its clock counts, and a machine's does not", () => {
   const PROCESS = { server: true, locks: false, claims: { shared: 'cluster', ownClock: true } } as const;
 
-  test('a machine whose clock was an hour slow when the first decline came', async ({ world }) => {
+  test('a machine whose clock was an hour slow at the first decline gives no early proof', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } }, PROCESS);
     await world.end(tab, pay(once), lost());
     world.server.plays(during(() => void (tab.skewMs = -HOUR), DECLINE));
@@ -126,7 +126,7 @@ describe("where the store is a server, its clock counts, and a machine's does no
     expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(UNSURE);
   });
 
-  test('a process that began a moment ago takes the word of another one', async ({ world }) => {
+  test('a process that began a moment ago relies on the first decline of another one', async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), () => world.open({}, PROCESS)];
     await world.end(one.tab, pay(one.once), lost(), DECLINE);
     await world.clock.advance(2 * MINUTE);
@@ -135,7 +135,7 @@ describe("where the store is a server, its clock counts, and a machine's does no
   });
 });
 
-test('where machines share a store that tells no time of its own (Deno KV), a clock that was set proves nothing', async ({ world }) => {
+test('if machines share a store that tells no time of its own (Deno KV), a clock that was set proves nothing', async ({ world }) => {
   const DENO = { server: true, ownClock: false, locks: false, claims: { shared: 'cluster' } } as const;
   const { tab, once } = world.open({}, DENO);
   await world.end(tab, pay(once), lost(), DECLINE);
@@ -146,7 +146,7 @@ test('where machines share a store that tells no time of its own (Deno KV), a cl
   expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject(NONE);
 });
 
-describe('a log-out elsewhere while a slow hook is at work, and the clock is set back by as much and more: nothing leaves', () => {
+describe('a log-out in another tab during a slow hook, and a clock that is set back as well: nothing leaves', () => {
   const slow = async (world: World) => {
     await world.run(clear(world.open().once));
     world.clock.jump(-2 * MINUTE);
@@ -162,7 +162,7 @@ describe('a log-out elsewhere while a slow hook is at work, and the clock is set
   });
 });
 
-test('settle as none by a tab that hangs, while another one sends and the clock is set back, is refused: it says nothing of what was sent', async () => {
+test('settle as none is refused if its tab hung while another tab sent and the clock was set back: it knows nothing of what was sent', async () => {
   const world = newWorld();
   const [app, other] = [world.open(), world.open(ONE)];
   await world.end(other.tab, pay(other.once), lost());
@@ -177,14 +177,14 @@ test('settle as none by a tab that hangs, while another one sends and the clock 
 });
 
 describe('a server', () => {
-  test('that only makes its client, as while it renders, asks for no time', () => {
+  test('that only makes its client, as during rendering, reads no clock', () => {
     const [now, monotonic] = [vi.spyOn(Date, 'now'), vi.spyOn(performance, 'now')];
     createOnce({ namespace: () => 'ann' });
     expect([now.mock.calls.length, monotonic.mock.calls.length]).toEqual([0, 0]);
     vi.restoreAllMocks();
   });
 
-  test('counts from its first call on, whatever that was', async ({ world }) => {
+  test('counts time from its first call on, whatever that call was', async ({ world }) => {
     const PROCESS = { server: true, locks: false } as const;
     const one = world.open({}, PROCESS);
     await world.end(one.tab, pay(one.once), lost(), DECLINE);
@@ -195,7 +195,7 @@ describe('a server', () => {
   });
 });
 
-test('a clock is even as long as nobody sets it, and a second of drift is no jump', async () => {
+test('a clock is even until somebody sets it, and less than a second of drift is no jump', async () => {
   const clock = virtualClock();
   expect(steadyForMs(clock)).toBe(0);
   await clock.advance(MINUTE);

@@ -25,7 +25,7 @@ function scene() {
 }
 
 describe('a client that was extended', () => {
-  test('is closed without the store of the client that it was extended from', async () => {
+  test('can be closed without closing the store of the client that it was extended from', async () => {
     const { world, tab, closed, parent } = scene();
     const [child, grandchild] = [extend(parent, { limits: { attempts: 1 } }), extend(extend(parent, {}), {})];
     await Promise.all([close(child), close(grandchild)]);
@@ -109,7 +109,7 @@ test.each([
   ['a derived key', 'unknown', derived, {}],
   ['a key of the caller’s own', 'unknown', 'order-1', {}],
   ['a key on a store that is not atomic', 'unknown', undefined, { locks: false, claims: { atomic: false } }],
-] as const)('a call that never began and finds no record: with %s, the effect is %s', async (_, effect, key, of) => {
+] as const)('a call of a closed client that never began and finds no record: with %s, the effect is %s', async (_, effect, key, of) => {
   const world = newWorld();
   const { tab, once } = world.open({ namespace: 'shop' }, of);
   const call = pay(once, { key });

@@ -1,4 +1,4 @@
-/** Goal: where two rules meet, neither makes a second effect, a wrong word or a customer who is stuck. Each sequence was found by an attack. */
+/** Goal: where two rules meet, there is no second effect, no untrue outcome and no customer who is stuck. Each sequence was found by an attack. */
 import { describe, expect } from 'vitest';
 import { fresh, replayed } from '../../src/core/outcome.js';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -10,8 +10,8 @@ import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, UR
 
 const CARD_B = { ...CART, card: 'B' };
 
-describe('the two minutes of a refusal that came again', () => {
-  test('they count from the last attempt that may have had an effect, not from when the refusal first came', async ({ world }) => {
+describe('the two minutes after which a repeated refusal is proof', () => {
+  test('count from the last attempt that may have had an effect, not from the first refusal', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attemptMs: 5000 } });
     const decline = answers(402, { error: 'declined' });
     await world.end(tab, pay(once), lost(), decline);
@@ -22,7 +22,7 @@ describe('the two minutes of a refusal that came again', () => {
     expect(second.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   });
 
-  test('nor where the calls in between got no answer at all', async ({ world }) => {
+  test('count from such an attempt even if it got no answer at all', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     const decline = answers(402, { error: 'declined' });
     world.server.plays(lost(), decline, hangs(), decline, answers(201));
@@ -41,7 +41,7 @@ describe('the two minutes of a refusal that came again', () => {
 describe('two processes on one store', () => {
   const PROCESS = { server: true, locks: false, claims: { shared: 'cluster', ownClock: true } } as const;
 
-  test("a clock that is three minutes ahead does not make two minutes of a refusal: they are counted by the store's", async ({ world }) => {
+  test("a clock that is three minutes ahead does not shorten the two minutes of a refusal: the store's clock counts", async ({ world }) => {
     const [one, other] = [world.open({}, PROCESS), world.open({}, PROCESS)];
     other.tab.skewMs = 3 * MINUTE;
     const decline = answers(402, { error: 'declined' });
@@ -51,7 +51,7 @@ describe('two processes on one store', () => {
     expect((await world.end(one.tab, pay(one.once), decline)).outcome).toMatchObject({ effect: 'none' });
   });
 
-  test('two calls that are the first of their process hold leases of one name: their own process may drive on', async ({ world }) => {
+  test('two calls that are the first of their process have leases with one owner, so that their process may drive on', async ({ world }) => {
     const { tab, once } = world.open({}, PROCESS);
     world.server.plays(delayed(20_000, answers(201)), delayed(20_000, answers(201)));
     const calls = [pay(once), pay(once, { operation: ['pay', 'c2'] })];
@@ -60,7 +60,7 @@ describe('two processes on one store', () => {
     await world.all(tab, ...calls);
   });
 
-  test('a call that may only ask ends nothing once the driver that slept has renewed its lease', async ({ world }) => {
+  test('a call that may only ask reconcile settles nothing once the driver has woken up and renewed its lease', async ({ world }) => {
     const [driver, asker] = [world.open({}, PROCESS), world.open({}, PROCESS)];
     world.server.plays(delayed(10 * MINUTE, charged(answers(201))));
     const call = pay(driver.once, { limits: { attempts: 1, attemptMs: 20 * MINUTE, totalMs: 30 * MINUTE } });
@@ -87,9 +87,9 @@ describe('done, and nobody knows with which payload', () => {
   const status = () => new Response('{"state":"paid"}', { headers: { 'content-type': 'application/json' } });
 
   test.for([
-    ['an answer that may be either', [answers(201)], {}],
+    ['an answer that may be to either payload', [answers(201)], {}],
     ["reconcile's Response", [answers(401)], { reconcile: async () => status() }],
-  ] as const)('by %s: later calls are told that it is done, and given no answer that may be another one', async ([_, last, options], { world }) => {
+  ] as const)('by %s: later calls are told that it is done, and get no answer that may be to another payload', async ([_, last, options], { world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 }, ...options });
     await world.end(tab, pay(once, { reconcile: async () => 'unknown' }), idle(charged(lost())));
     expect((await world.end(tab, pay(once, { body: EDITED }), ...last)).outcome).toMatchObject({ effect: 'done' });
@@ -98,10 +98,10 @@ describe('done, and nobody knows with which payload', () => {
   });
 });
 
-describe('another context ends it with an earlier payload while this one waits for its next attempt', () => {
-  test.for(['never', 'if-changed', 'always'] as const)('with repeat %s the answer to that payload is not given as this one', async (repeat, { world }) => {
+describe('another context settles the operation with an earlier payload while this call waits for its next attempt', () => {
+  test.for(['never', 'if-changed', 'always'] as const)('with repeat %s, this call does not get the answer to that payload', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat });
-    // It is done and remembered here, but that could not be stored.
+    // The operation is done and remembered here, but its end could not be stored.
     world.server.plays(during(() => tab.faults.next('fail-before-commit'), charged(answers(201))));
     expect((await world.end(tab, pay(once))).status).toBe(201);
     const [first = ''] = world.record()?.payloads ?? [];
@@ -127,7 +127,7 @@ describe('another context ends it with an earlier payload while this one waits f
   });
 
   test.for(['if-changed', 'always'] as const)(
-    'or with one of the two: with repeat %s this one, which may be it, is not sent again',
+    'with repeat %s, an end that may be of either payload also ends this call: its payload is not sent again',
     async (repeat, { world }) => {
       const { tab, once } = world.open({ repeat });
       await world.end(tab, pay(once, ONE), lost());
@@ -150,7 +150,7 @@ describe('another context ends it with an earlier payload while this one waits f
   });
 });
 
-test('another context ends it with an earlier payload while this one asks after its work: it is told that, and not as its own', async ({ world }) => {
+test('another context settles the operation with an earlier payload while this call polls: the call is told so, and not as its own end', async ({ world }) => {
   const { tab, once } = world.open({ accepted: 'poll' });
   await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const [first = ''] = world.record()?.payloads ?? [];
@@ -163,8 +163,8 @@ test('another context ends it with an earlier payload while this one asks after 
   expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', effect: 'done' } });
 });
 
-describe('a corrected request after a refusal, where a fingerprint picks fields', () => {
-  test.for([401, 403, 422])('after a %i (none on a server) the new bytes go out, not the ones that were refused', async (status, { world }) => {
+describe('a corrected request after a refusal, with a fingerprint that picks fields', () => {
+  test.for([401, 403, 422])('after a %i that was told as none, the new bytes are sent, and not the ones that were refused', async (status, { world }) => {
     const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } });
     world.server.plays(answers(status, { code: 'captcha' }), answers(201));
     expect((await world.end(tab, pay(once, { body: { ...CART, captcha: 'old' } }))).outcome).toMatchObject({ effect: 'none' });
@@ -174,7 +174,7 @@ describe('a corrected request after a refusal, where a fingerprint picks fields'
 });
 
 describe('a captcha that was wrong once', () => {
-  test.for([true, false])('can be put right (browser: %s)', async (resends, { world }) => {
+  test.for([true, false])('can be corrected (browser: %s)', async (resends, { world }) => {
     const { tab, once } = world.open({ fingerprint: ({ body }) => (body as { cart: string }).cart, limits: { attempts: 1 } }, { resends });
     world.server.otherwise = async (a, s) => ((await textOf(a)).includes('good') ? answers(201) : answers(403, { code: 'captcha' }))(a, s);
     const told: unknown[] = [];
@@ -184,12 +184,12 @@ describe('a captcha that was wrong once', () => {
 });
 
 describe('a payload whose caller was told none', () => {
-  test.for(['never', 'if-changed'] as const)('is not executed by the press of a corrected one (repeat: %s)', async (repeat, { world }) => {
+  test.for(['never', 'if-changed'] as const)('is not executed by the press of a corrected payload (repeat: %s)', async (repeat, { world }) => {
     const { tab, once } = world.open({ repeat, dialect: stripeV2() });
     const executed: string[] = [];
     const refused = await world.end(tab, pay(once, { body: { ...CART, amount: 100 } }), answers(400, { error: { code: 'insufficient_stock' } }));
     expect(refused.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
-    // Stripe v2: another payload under the key is a mismatch, and the same one goes on with what failed.
+    // Stripe v2: another payload under the key is a mismatch, and the same payload goes on with what failed.
     world.server.otherwise = async (arrival, server) => {
       const body = await textOf(arrival);
       const first = arrival.key === refused.outcome?.key;
@@ -202,7 +202,7 @@ describe('a payload whose caller was told none', () => {
   });
 });
 
-describe('resume where the dialect depends on the request', () => {
+describe('resume with a dialect that depends on the request', () => {
   const bank = defineDialect({
     name: 'bank',
     place: inHeader('Idempotency-Key'),
@@ -232,7 +232,7 @@ describe('resume where the dialect depends on the request', () => {
   });
 });
 
-test('repeat if-changed: an earlier payload is done, and that could not be stored: the present one is not told to be done', async ({ world }) => {
+test('repeat if-changed: an earlier payload is done, but its end could not be stored: the present payload is not told as done', async ({ world }) => {
   const { tab, once } = world.open({ repeat: 'if-changed', limits: { attempts: 1 } });
   world.server.plays(
     charged(lost()),
@@ -243,7 +243,7 @@ test('repeat if-changed: an earlier payload is done, and that could not be store
 });
 
 describe('repeat if-changed in a browser', () => {
-  test("a replay that may be another payload's lets the present one go on under a new key", async ({ world }) => {
+  test('a replay that may be of another payload lets the present one go on under a new key', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
     await world.end(tab, pay(once, { body: { v: 1 }, limits: { attempts: 1 } }), charged(lost()));
     const saved = await world.end(tab, pay(once, { body: { v: 2 } }), replays(), answers(201, { v: 2 }));
@@ -252,7 +252,7 @@ describe('repeat if-changed in a browser', () => {
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['{"v":1}', '{"v":2}', '{"v":2}']);
   });
 
-  test('that call breaks off before it goes on: the earlier payload is not taken for what is saved, as a copy may have saved the present one', async ({
+  test('if that call breaks off before it goes on, the earlier payload does not count as saved, because a copy may have saved the present one', async ({
     world,
   }) => {
     const { tab, once } = world.open({ repeat: 'if-changed', limits: { attempts: 1 } }, { resends: true });
@@ -264,8 +264,8 @@ describe('repeat if-changed in a browser', () => {
   });
 });
 
-describe('an unnamed call where the store is full', () => {
-  test.for([false, true])('the same press takes up the lost one (full: %s)', async (full, { world, tab, once }) => {
+describe('an unnamed call with a full store', () => {
+  test.for([false, true])('is adopted by the same press (full: %s)', async (full, { world, tab, once }) => {
     if (full) tab.faults.rate('full', 1);
     const post = () => {
       const p = once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(CART) });
@@ -280,7 +280,7 @@ describe('an unnamed call where the store is full', () => {
 });
 
 describe('a clean record of a key that is not random', () => {
-  test('the key is noted where it went, not where it was to go', async ({ world }) => {
+  test('notes where the key was sent, not where it was to be sent', async ({ world }) => {
     const { tab, once } = world.open({}, { claims: { atomic: false } });
     tab.connect(false);
     void pay(once);
@@ -290,7 +290,7 @@ describe('a clean record of a key that is not random', () => {
     const again = next.once({ limits: { attempts: 1 } });
     const other = 'https://shop.example/api/paypal';
     const seen: string[] = [];
-    // The first address never saw this key: it would execute the request.
+    // The first address never saw this key, so it would execute the request.
     world.server.otherwise = (arrival, server) => {
       seen.push(arrival.url);
       return charged(lost())(arrival, server);
@@ -301,7 +301,7 @@ describe('a clean record of a key that is not random', () => {
   });
 });
 
-describe('Stripe, a decline of a corrected request', () => {
+describe('Stripe: a decline of a corrected request', () => {
   test('is not tried a second time by the same press', async ({ world }) => {
     const { tab, once } = world.open({ dialect: stripe() });
     world.server.plays(answers(400, { error: { type: 'invalid_request_error' } }), answers(402, { error: { type: 'card_error', code: 'card_declined' } }));
@@ -312,7 +312,7 @@ describe('Stripe, a decline of a corrected request', () => {
   });
 });
 
-describe('an ordinary refusal whose words have "already" in them', () => {
+describe('an ordinary refusal with "already" in its words', () => {
   test.for(['This order has already been shipped', 'Payment method already attached to customer', 'Your order already contains this item'])(
     '%s',
     async (message, { world, tab, once }) => {
@@ -322,8 +322,8 @@ describe('an ordinary refusal whose words have "already" in them', () => {
   );
 });
 
-describe('an unnamed call that is taken up again', () => {
-  test('gets the refusal that the server kept, as fetch would give it', async ({ world }) => {
+describe('an unnamed call that adopts an earlier one', () => {
+  test('gets the refusal that the server kept, as from fetch', async ({ world }) => {
     const { tab, once } = world.open({}, { resends: true });
     const post = () => {
       const p = once.fetch(URL_, { method: 'POST', body: 'x' });
@@ -337,8 +337,8 @@ describe('an unnamed call that is taken up again', () => {
   });
 });
 
-describe('repeat if-changed, a payload that was only ever refused', () => {
-  test('is not told done because another one was (401 in a browser: the session was over)', async ({ world }) => {
+describe('repeat if-changed: a payload that was only ever refused', () => {
+  test('is not told as done because another one was (401 in a browser: the session was over)', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' }, { resends: true });
     await world.end(tab, pay(once, { body: { name: 'A' } }), answers(401));
     world.server.otherwise = answers(200);
@@ -347,7 +347,7 @@ describe('repeat if-changed, a payload that was only ever refused', () => {
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual([{ name: 'A' }, { name: 'B' }, { name: 'A' }].map((one) => JSON.stringify(one)));
   });
 
-  test('nor where its caller was told none (422), and the other one took two attempts', async ({ world }) => {
+  test('is not told as done if its caller was told none (422), and the other one took two attempts', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
     const refused = await world.end(tab, pay(once, { body: { name: 'A' } }), answers(422, { code: 'name_taken' }));
     expect(refused.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
@@ -358,12 +358,12 @@ describe('repeat if-changed, a payload that was only ever refused', () => {
   });
 });
 
-describe('a press that waits for another tab, whose record goes meanwhile, and is closed', () => {
+describe('a press waits for another tab, its record goes meanwhile, and its client is closed', () => {
   const ways: Readonly<Record<string, (of: { readonly ann: Once; readonly guest: Once }) => Promise<unknown>>> = {
     'moved by a log-in': ({ ann }) => move(ann, 'guest'),
     'cleared by a log-out': ({ guest }) => clear(guest),
   };
-  test.for(Object.entries(ways))('%s: nobody is told none', async ([_, goes], { world }) => {
+  test.for(Object.entries(ways))('%s: the press is not told none', async ([_, goes], { world }) => {
     const opened = (namespace: string) => world.open({ namespace }, { locks: false });
     const [one, two, ann] = [opened('guest'), opened('guest'), opened('ann')];
     world.server.plays(delayed(20 * SECOND, charged(answers(201))));
@@ -379,7 +379,7 @@ describe('a press that waits for another tab, whose record goes meanwhile, and i
   });
 });
 
-test('a press that is given up before it began, after a log-in, says unknown: the log-in may have moved its operation, which another tab is sending', async () => {
+test('a press that is given up after a log-in, before it began, is unknown: another tab may be sending the moved operation', async () => {
   const world = newWorld();
   let user = 'guest';
   const { tab, once } = world.open({ namespace: () => user });
@@ -390,13 +390,13 @@ test('a press that is given up before it began, after a log-in, says unknown: th
   expect(world.server.arrivals).toHaveLength(0);
 });
 
-describe('every attempt with the earlier payload was refused, one by what stands in front, and the server repeats the answer to a copy that the browser sent unseen', () => {
+describe('an earlier payload was refused in front of the application, and the server replays the answer to a copy that was sent unseen', () => {
   const REPLAYED = { 'idempotent-replayed': 'true' };
 
   test.for([
     ['at once', {}, [replays()]],
     ['behind the link of a 202', { accepted: 'poll' }, [answers(202, '', { ...REPLAYED, location: '/jobs/1' }), idle(answers(200, { state: 'done' }))]],
-  ] as const)('%s: a later call with the corrected one is not given that answer as its own', async ([_, options, entries], { world }) => {
+  ] as const)('%s: a later call with the corrected payload does not get that answer as its own', async ([_, options, entries], { world }) => {
     const { tab, once } = world.open(options, { resends: true });
     await world.end(tab, pay(once), charged(answers(401)));
     expect((await world.end(tab, pay(once, { body: CARD_B }), ...entries)).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
@@ -405,8 +405,8 @@ describe('every attempt with the earlier payload was refused, one by what stands
   });
 });
 
-describe('polling, under a key that stays in use after a refusal: a 202 that is a replay at the first attempt is that of the refused payload', () => {
-  test.for([true, false])('its work is not told as that of the corrected one (browser: %s)', async (resends, { world }) => {
+describe('polling under a key that stays in use after a refusal: a replayed 202 to the first attempt is about the refused payload', () => {
+  test.for([true, false])('the work is not told as that of the corrected payload (browser: %s)', async (resends, { world }) => {
     const { tab, once } = world.open({ accepted: 'poll' }, { resends });
     await world.end(tab, pay(once), charged(answers(400, { code: 'bad_card' })));
     world.server.plays(answers(202, '', { 'idempotent-replayed': 'true', location: '/jobs/1' }), idle(answers(200, { state: 'done' })));
@@ -415,7 +415,7 @@ describe('polling, under a key that stays in use after a refusal: a 202 that is 
     else expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('where an earlier call has sent the corrected one, too, it may be its own, as with any answer', async ({ world }) => {
+  test('if an earlier call has sent the corrected payload, too, the work may be its own, as with any answer', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', limits: { attempts: 1 } });
     await world.end(tab, pay(once), answers(400, { code: 'bad_card' }));
     await world.end(tab, pay(once, { body: CARD_B }), charged(lost()));

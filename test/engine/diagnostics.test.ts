@@ -1,4 +1,7 @@
-/** Goal: each sign of wrong set-up is told, with its code, a sentence and a link. Here are those of records; those of servers and browsers stand in `test/browser/engine`. */
+/**
+ * Goal: each sign of a wrong set-up is reported with its code, a sentence and a link. This file has the signs that need no
+ * browser; the others are in `test/browser/engine`.
+ */
 import { describe, expect } from 'vitest';
 import { registry } from '../../src/engine/registry.js';
 import { createOnce, memoryStore, move, type Once, type OnceEvent, pending, subscribe } from '../../src/entries/index.js';
@@ -34,7 +37,7 @@ describe('a diagnostic', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('is told once for each place, with a sentence and a link', async ({ world, tab, once }) => {
+  test('is reported once for each endpoint, with a sentence and a link', async ({ world, tab, once }) => {
     const told = listening(once);
     world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
     await world.end(tab, pay(once, { operation: ['pay', 1] }));
@@ -43,7 +46,7 @@ describe('a diagnostic', () => {
   });
 });
 
-test('a sign that nobody heard is told to whoever listens later', async ({ world, tab, once }) => {
+test('a diagnostic that nobody listened to is reported when it occurs again', async ({ world, tab, once }) => {
   world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
   await world.end(tab, pay(once, { operation: ['pay', 1] }));
   const told = listening(once);
@@ -51,7 +54,7 @@ test('a sign that nobody heard is told to whoever listens later', async ({ world
   expect(told).toMatchObject([{ code: 'key-ignored', operation: ['pay', 2] }]);
 });
 
-test('a server that ignores the keys of an endpoint for each order fills no memory, and the latest of them is known', async () => {
+test('a server that ignores the key, with an endpoint for each order, does not fill the memory, and its latest endpoint is known', async () => {
   const { ignored, noticed } = registry();
   const before = Array.from({ length: 1000 }, (_, order) => `POST https://ignores.example/orders/${order}/pay`);
   for (const endpoint of before) {
@@ -69,7 +72,7 @@ test('a server that ignores the keys of an endpoint for each order fills no memo
   }
 });
 
-describe('what an answer or its absence gives away', () => {
+describe('diagnostics of answers, or of their absence', () => {
   const ELSEWHERE = 'https://api.example/payments';
   const cors = (entry: Entry): Entry => shaped(entry, { type: 'cors' });
   const ASKED = { 'retry-after': '1' };
@@ -83,44 +86,44 @@ describe('what an answer or its absence gives away', () => {
   }
 
   test.each<[string, string, readonly Entry[], readonly string[]]>([
-    ['asks to come back, and does not show when', ELSEWHERE, [cors(answers(503)), cors(answers(201))], ['retry-after-hidden', 'replay-hidden']],
-    ['is full, and does not show for how long', ELSEWHERE, [cors(answers(429)), cors(answers(201))], ['retry-after-hidden']],
-    ['is at work, and does not show for how long', ELSEWHERE, [cors(answers(409))], ['retry-after-hidden']],
-    ['has locked what it is at work on, and does not show for how long', ELSEWHERE, [cors(answers(423))], ['retry-after-hidden']],
-    ['shows when to come back', ELSEWHERE, [cors(answers(429, '', ASKED)), cors(answers(201))], []],
-    ['is in trouble of another kind', ELSEWHERE, [cors(answers(500))], []],
-    ['is of the same origin', URL_, [answers(503), answers(201)], []],
-    ['comes after a lost one, without a marker', ELSEWHERE, [charged(lost()), cors(answers(201))], ['replay-hidden']],
-    ['comes after a lost one, with its marker', ELSEWHERE, [charged(lost()), cors(replays())], []],
-    ['is a refusal after a lost one', ELSEWHERE, [charged(lost()), cors(answers(303, ''))], []],
+    ['asks for a retry, and does not show when', ELSEWHERE, [cors(answers(503)), cors(answers(201))], ['retry-after-hidden', 'replay-hidden']],
+    ['says too many requests, and does not show for how long', ELSEWHERE, [cors(answers(429)), cors(answers(201))], ['retry-after-hidden']],
+    ['says in progress, and does not show for how long', ELSEWHERE, [cors(answers(409))], ['retry-after-hidden']],
+    ['says locked, and does not show for how long', ELSEWHERE, [cors(answers(423))], ['retry-after-hidden']],
+    ['shows when to retry', ELSEWHERE, [cors(answers(429, '', ASKED)), cors(answers(201))], []],
+    ['is a failure of another kind', ELSEWHERE, [cors(answers(500))], []],
+    ['comes from the same origin', URL_, [answers(503), answers(201)], []],
+    ['follows a lost one, without a marker', ELSEWHERE, [charged(lost()), cors(answers(201))], ['replay-hidden']],
+    ['follows a lost one, with its marker', ELSEWHERE, [charged(lost()), cors(replays())], []],
+    ['follows a lost one, and is no 2xx', ELSEWHERE, [charged(lost()), cors(answers(303, ''))], []],
     ['is the first one, and needs no marker', ELSEWHERE, [cors(answers(201))], []],
-    ['is not there, twice', ELSEWHERE, [lost(), lost()], ['preflight-suspected']],
-    ['is not there, once', ELSEWHERE, [lost()], []],
-    ['is not there, of the own origin', URL_, [lost(), lost()], []],
+    ['does not come, twice', ELSEWHERE, [lost(), lost()], ['preflight-suspected']],
+    ['does not come, once', ELSEWHERE, [lost()], []],
+    ['does not come from the own origin, twice', URL_, [lost(), lost()], []],
     ['says that the key was ignored', URL_, [answers(201, {}, { 'idempotency-status': ' Ignored ' })], ['key-ignored']],
-    ['says so in an older word', URL_, [answers(201, {}, { 'x-idempotency-status': 'ignored' })], ['key-ignored']],
-    ['says anything else of the key', URL_, [answers(201, {}, { 'idempotency-status': 'not ignored' })], []],
-    ['says anything more of the key', URL_, [answers(201, {}, { 'idempotency-status': 'ignored-not' })], []],
-    ['says another word of the key', URL_, [answers(201, {}, { 'idempotency-status': 'unignored' })], []],
-  ])('one that %s', async (_, url, entries, expected) => {
+    ['says so in an older header', URL_, [answers(201, {}, { 'x-idempotency-status': 'ignored' })], ['key-ignored']],
+    ['says anything else about the key', URL_, [answers(201, {}, { 'idempotency-status': 'not ignored' })], []],
+    ['says more about the key', URL_, [answers(201, {}, { 'idempotency-status': 'ignored-not' })], []],
+    ['says another word about the key', URL_, [answers(201, {}, { 'idempotency-status': 'unignored' })], []],
+  ])('an answer that %s', async (_, url, entries, expected) => {
     expect(await codes(url, entries)).toEqual(expected.map((code) => [code, true]));
   });
 
-  test('silence says nothing while the device is offline', async ({ world }) => {
+  test('no answer leads to no diagnostic while the device is offline', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2 } });
     const told = listening(once);
     world.server.plays(
       during(() => tab.connect(false), lost()),
       lost(),
     );
-    // The page is shown again, and the next attempt is made though the device is still offline.
+    // The page is shown again, so the next attempt is made although the device is still offline.
     world.clock.timer(2 * SECOND, () => tab.wake());
     await world.end(tab, pay(once, { url: ELSEWHERE }));
     expect(world.server.arrivals).toHaveLength(2);
     expect(told).toEqual([]);
   });
 
-  test('silence says nothing where there is no page whose origin could be refused', async ({ world, tab }) => {
+  test('no answer leads to no diagnostic if there is no page whose origin could be refused', async ({ world, tab }) => {
     Object.assign(tab.platform, { origin: undefined });
     const once = tab.once({ limits: { attempts: 2 } });
     const told = listening(once);
@@ -128,7 +131,7 @@ describe('what an answer or its absence gives away', () => {
     expect(told).toEqual([]);
   });
 
-  test('an endpoint is told once, whatever its query, and another method is another one', async ({ world, tab, once }) => {
+  test('an endpoint is reported once, whatever its query; another method is another endpoint', async ({ world, tab, once }) => {
     const told = listening(once);
     world.server.otherwise = answers(201, {}, { 'idempotency-status': 'ignored' });
     for (const [id, query, method] of [

@@ -1,6 +1,6 @@
 /**
- * Goal: between two attempts a driver waits for what it was told to, notices what became of its record, and says of an end no more
- * than it saw. Method: one record that changes between two attempts, one reason to wait, one way to stop at a time.
+ * Goal: between two attempts a driver waits for what it was told to, notices what became of its record, and claims no more about
+ * an end than it saw. Method: one change of the record, one reason to wait or one way to stop at a time.
  */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -13,7 +13,7 @@ import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, type 
 
 const NONE = { type: 'rejected', effect: 'none', replayed: false } as const;
 
-describe('a record that changed between two attempts', () => {
+describe('what a driver does if its record, between two attempts,', () => {
   test.for<[string, (record: OnceRecord) => unknown, object]>([
     ['is gone', () => null, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { type: 'unknown', reason: 'busy' } }],
     ['is damaged', (record) => ({ ...record, key: 'x' }), { code: 'ERR_ONCE_CLAIM_LOST' }],
@@ -25,7 +25,7 @@ describe('a record that changed between two attempts', () => {
       { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'rejected' } },
     ],
     [
-      'was ended elsewhere, nobody noted how',
+      'was ended elsewhere without a stored ending',
       (record) => sealed({ ...record, state: 'retired' }),
       { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'unknown', reason: 'record' } },
     ],
@@ -35,12 +35,12 @@ describe('a record that changed between two attempts', () => {
       { code: 'ERR_ONCE_CLAIM_LOST' },
     ],
     [
-      'was another one that was refused',
+      'is another one that was refused',
       (record) => sealed({ ...record, key: made('another'), state: 'retired', ending: NONE }),
       { code: 'ERR_ONCE_CLAIM_LOST' },
     ],
-    ['is the same', (record) => record, { status: 201 }],
-  ])('because it %s, is not sent for again', async ([_, change, expected], { world, tab, once }) => {
+    ['is unchanged', (record) => record, { status: 201 }],
+  ])('%s', async ([_, change, expected], { world, tab, once }) => {
     world.server.plays(lost(), ...('status' in expected ? [answers(201)] : []));
     const call = pay(once);
     await rest();
@@ -50,7 +50,9 @@ describe('a record that changed between two attempts', () => {
   });
 });
 
-test('a call that slept before it sent anything, while another tab went on with another payload and was refused, says that it was sent', async ({ world }) => {
+test('a call that slept before its first attempt, while another tab went on with another payload and was refused, says that something was sent', async ({
+  world,
+}) => {
   const headers = (): Record<string, string> => {
     const record = world.record() as OnceRecord;
     world.medium.set(record.id, sealed({ ...record, revision: record.revision + 1, payloads: ['another'], state: 'retired', ending: NONE }));
@@ -72,7 +74,7 @@ describe('a wait', () => {
     return events;
   };
 
-  test('that a server asked for is kept by the next page, and only while it lasts', async () => {
+  test('that a server asked for is kept by the next page, as long as it lasts', async () => {
     for (const [later, expected] of [
       [SECOND, 'retry-after'],
       [9 * SECOND, undefined],
@@ -90,7 +92,7 @@ describe('a wait', () => {
     }
   });
 
-  test('for a network that is gone is as long as limits.offlineWaitMs, and no longer than the call', async () => {
+  test('for a network that is gone lasts for limits.offlineWaitMs, and no longer than the call', async () => {
     for (const [limits, ms] of [
       [{}, 3 * SECOND],
       [{ offlineWaitMs: 5 * SECOND }, 5 * SECOND],
@@ -108,7 +110,7 @@ describe('a wait', () => {
     }
   });
 
-  test('for work in progress that was in vain is one attempt for the next minute', async () => {
+  test('for work in progress that was in vain leaves one attempt to a call in the next minute', async () => {
     for (const [later, sent] of [
       [MINUTE - 1, 1],
       [MINUTE, 2],
@@ -125,8 +127,8 @@ describe('a wait', () => {
   });
 });
 
-describe('what is said of an end', () => {
-  test('of what never left: not since when', async () => {
+describe('the end of an operation', () => {
+  test('that never left has no time of a first attempt', async () => {
     const told: Outcome[] = [];
     const world = newWorld();
     const controller = new AbortController();
@@ -141,7 +143,7 @@ describe('what is said of an end', () => {
     expect(told).toMatchObject([{ type: 'unsent', firstSentAt: undefined, attempts: 0 }]);
   });
 
-  test('of what left after a wait: since then, not since it was stored', async ({ world, tab, once }) => {
+  test('that left after a wait has the time of its attempt, not of its record', async ({ world, tab, once }) => {
     tab.online = false;
     world.server.plays(answers(201));
     const call = pay(once);
@@ -152,7 +154,7 @@ describe('what is said of an end', () => {
     expect(world.writes[1]?.durability).toBe('strict');
   });
 
-  test('of an unnamed one that waited: its mark is as relaxed as its record', async ({ world, tab, once }) => {
+  test('without a name that waited: its mark is as relaxed as its record', async ({ world, tab, once }) => {
     tab.online = false;
     world.server.plays(answers(201));
     const call = once.fetch(URL_, { method: 'POST', body: '{}' });
@@ -162,7 +164,7 @@ describe('what is said of an end', () => {
     expect(world.writes[1]?.durability).toBe('relaxed');
   });
 
-  test('of a mark that could not be stored: nothing was sent', async ({ world, tab, once }) => {
+  test('whose mark could not be stored: nothing was sent', async ({ world, tab, once }) => {
     tab.online = false;
     const call = pay(once);
     await rest();
@@ -173,9 +175,9 @@ describe('what is said of an end', () => {
   });
 
   test.for([
-    ['did not leave: the answer before it still stands', unreachable(), { status: 429, outcome: { type: 'rejected', sent: 'yes' } }],
-    ['got no answer: the answer before it does not', charged(lost()), { status: undefined, outcome: { reason: 'no-answer', sent: 'yes' } }],
-  ] as const)('of an attempt that %s', async ([_, entry, end], { world }) => {
+    ['did not leave: the answer before it still counts', unreachable(), { status: 429, outcome: { type: 'rejected', sent: 'yes' } }],
+    ['got no answer: the answer before it does not count', charged(lost()), { status: undefined, outcome: { reason: 'no-answer', sent: 'yes' } }],
+  ] as const)('whose last attempt %s', async ([_, entry, end], { world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2 } });
     expect(await world.end(tab, pay(once), idle(answers(429)), entry)).toMatchObject(end);
   });
@@ -193,7 +195,7 @@ describe('reconcile', () => {
     return asked.map(({ reason }) => reason);
   };
 
-  test('is asked of a server without keys, to which nothing is sent twice', async () => {
+  test('is asked if the server knows no keys, so that nothing is sent twice', async () => {
     const asked = await asking(async (world, options) => {
       const { tab, once } = world.open({ ...options, dialect: keyless });
       world.keyHeader = 'none';
@@ -204,7 +206,7 @@ describe('reconcile', () => {
     expect(asked).toContain('no-answer');
   });
 
-  test('is not asked by who is somebody else by now, or whose store has failed', async () => {
+  test('is not asked by a call whose user has changed, or whose store has failed', async () => {
     let user = 'ann';
     const logout = asking(async (world, options) => {
       const { tab, once } = world.open({ ...options, namespace: () => user });
@@ -225,7 +227,7 @@ describe('reconcile', () => {
   });
 });
 
-test('work behind a link is asked after again and again, less and less often, as long as the call may take', async ({ world }) => {
+test('work behind a link is polled less and less often, as long as the call may take', async ({ world }) => {
   world.random = () => 0.999_999;
   const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: 10 * SECOND, attemptMs: 2 * SECOND } });
   const events: OnceEvent[] = [];
@@ -237,7 +239,7 @@ test('work behind a link is asked after again and again, less and less often, as
   expect(world.record(NAME)).toMatchObject({ link: 'https://shop.example/jobs/1', state: 'pending' });
 });
 
-test('a page that is closed in between asks no more', async ({ world }) => {
+test('a call that is aborted between two polls asks no more', async ({ world }) => {
   const { tab, once } = world.open({ accepted: 'poll' });
   const controller = new AbortController();
   world.server.plays(charged(answers(202, '', { location: '/jobs/1' })), answers(202));

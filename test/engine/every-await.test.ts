@@ -10,7 +10,7 @@ import type { StoreFaultName } from '../../src/testing/faulty-store.js';
 import { answers, delayed, type Entry, honest, idle, lost } from '../support/server.js';
 import { type End, MINUTE, NAME, newWorld, pay, rest, SECOND, type World } from '../support/world.js';
 
-/** What becomes of the answers to the first attempts. */
+/** How the first attempts are answered. */
 const WEATHER: Record<string, readonly (Entry | undefined)[]> = {
   'a calm day': [],
   'a lost answer': [lost()],
@@ -34,17 +34,17 @@ function open(fates: readonly (Entry | undefined)[], of: Parameters<World['open'
   return { world, ...world.open({ namespace: 'ann' }, of) };
 }
 
-/** Nobody was lied to, and one more press of the button ends it. */
+/** Checks that nobody was told a lie, and that pressing the button again ends the operation. */
 async function endsWell(world: World, told: End | undefined): Promise<void> {
   const charges = world.server.charged.size;
   expect(charges).toBeLessThanOrEqual(1);
   if (told?.outcome?.effect === 'done') expect(charges).toBe(1);
   if (told?.outcome?.effect === 'none') expect(charges).toBe(0);
-  // Locks of frozen tabs and leases of dead ones are waited for; a day is more than enough, and less than the key's window.
+  // The press waits for the locks of frozen tabs and the leases of dead ones.
   const tab = world.tab();
   const press = () => world.end(tab, pay(tab.once({ namespace: 'ann' })));
   let next = await press();
-  // The refusal of that day may still be ahead, and proves nothing where an earlier page may have sent something.
+  // The scripted refusal may still be ahead, and it proves nothing if an earlier page may have sent something.
   for (let presses = 1; presses < 3 && next.outcome?.effect !== 'done'; presses++) next = await press();
   expect(next.outcome).toMatchObject({ effect: 'done' });
   expect(world.server.charged.size).toBe(1);
@@ -95,7 +95,7 @@ describe.each(weathers)('%s', (_, fates) => {
       const second = await world.end(other, pay(other.once({ namespace: 'ann' })));
       tab.thaw();
       const first = await world.end(tab, call);
-      // Whatever the first has in hand, it does not deny what took effect.
+      // Whatever the first call has in hand, it does not deny what took effect.
       if (second.outcome?.effect === 'done') expect(first.outcome?.effect === 'none' && first.outcome.key === second.outcome.key).toBe(false);
       return world.server.charged.size > 0 && first.outcome?.effect === 'none' ? second : first;
     });
@@ -108,7 +108,7 @@ describe.each(weathers)('%s', (_, fates) => {
       const sent = world.server.arrivals.length;
       const end = await world.end(tab, pay(once, { signal: controller.signal }));
       await world.clock.advance(MINUTE);
-      // An attempt that was under way may end; no other one begins.
+      // An attempt under way may end, but no other one begins.
       if (end.error)
         expect(world.server.arrivals.length - sent).toBeLessThanOrEqual(world.server.arrivals.filter(({ at }) => at <= world.clock.now() - MINUTE).length);
       return end;
@@ -135,7 +135,7 @@ describe.each(weathers)('%s', (_, fates) => {
       tab.at(count, () => void cleared.push(clear(other)));
       const end = await world.end(tab, pay(once));
       await world.run(Promise.all(cleared));
-      // What had settled before the log-out was removed by it, by design: the same name is another operation then.
+      // By design, the log-out removed an operation that had settled before it: the same name would be another operation.
       if (world.record()?.state !== 'pending' && world.server.charged.size === 1) await world.run(settle(other, NAME, 'done'));
       return end;
     });
@@ -164,7 +164,7 @@ describe.each(weathers.filter(([name]) => /calm|lost|refusal/.test(name)))('%s, 
       tab.faults.next(...Array<'none'>(call).fill('none'), fault);
       const end = await world.end(tab, pay(once));
       tab.faults.clear();
-      // A record that could only be kept in memory is this page's alone: it presses again before it goes.
+      // A record that could only be kept in memory is lost with the page, so the page presses again before it goes.
       if (tab.degraded.size > 0) {
         expect(world.server.charged.size).toBeLessThanOrEqual(1);
         const again = await world.end(tab, pay(once));

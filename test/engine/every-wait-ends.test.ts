@@ -1,6 +1,6 @@
 /**
- * Goal: no hook, body, store, lock or server can hold up a call beyond `limits.totalMs`, beyond `close()`, or beyond its caller's abort.
- * Method: one of them never answers, for each that the engine waits for; the clock is the test's.
+ * Goal: no hook, body, store, lock or server can hold up a call beyond `limits.totalMs`, beyond `close()`, or beyond its caller's
+ * abort. Method: everything that the engine waits for never answers, one thing at a time; the test drives the clock.
  */
 import { describe, expect, test } from 'vitest';
 import { defineDialect } from '../../src/dialects/define.js';
@@ -14,7 +14,7 @@ import type { Tab } from '../support/tab.js';
 import { NAME, newWorld, pay, rest, SECOND, URL_, type World, watched } from '../support/world.js';
 
 const TOTAL = 2 * SECOND;
-/** What came of a call is given a moment to be written down. */
+/** The time that is given to store the end of a call. */
 const GRACE = SECOND;
 const ATTEMPT = 30 * SECOND;
 const STORE = 10 * SECOND;
@@ -30,11 +30,11 @@ interface Hang {
   readonly call?: OperationOptions;
   readonly script?: readonly Entry[];
   readonly of?: Parameters<World['open']>[1];
-  /** Anything that no option does. */
+  /** Set-up that no option can do. */
   readonly before?: (tab: Tab, world: World) => unknown;
-  /** Another call than `pay`. */
+  /** A call other than `pay`. */
   readonly act?: Act;
-  /** How long it may go on after `close()`: an attempt under way, a store. */
+  /** How long it may go on after `close()`: for an attempt under way, or for a store. */
   readonly closing?: number;
   /** How long the call may take in all, beyond `totalMs`. */
   readonly grace?: number;
@@ -138,7 +138,7 @@ const HANGS: Record<string, Hang> = {
       other.tab.freeze();
     },
   },
-  // Its word decides whether nothing was sent, and is waited for a moment longer.
+  // Its answer decides whether nothing was sent, so it is waited for a moment longer.
   'a lock manager': { before: lockless({ acquire: never }), closing: SECOND },
   'a lock manager, asked to wait': {
     before: (tab, world) => {
@@ -204,11 +204,11 @@ function begin({ act, call = {} }: Hang, { world, once }: { world: World; once: 
   return ended;
 }
 
-/** Operations under way in this tab. */
+/** Operations in flight in this tab. */
 const flights = (tab: Tab): number => tab.in(() => registry().flights.size);
 
 describe.each(Object.entries(HANGS))('%s that never ends', (_, hang) => {
-  test('ends with limits.totalMs', async () => {
+  test('lets the call end with limits.totalMs', async () => {
     const scene = await open(hang);
     const ended = begin(hang, scene);
     await scene.world.clock.advance(TOTAL + (hang.grace ?? 0));
@@ -216,7 +216,7 @@ describe.each(Object.entries(HANGS))('%s that never ends', (_, hang) => {
     expect(ended.after).toBeLessThanOrEqual(TOTAL + (hang.grace ?? 0));
   });
 
-  test('ends with close()', async () => {
+  test('lets the call end with close()', async () => {
     const long = { ...hang, client: { ...hang.client, limits: { ...hang.client?.limits, totalMs: 100 * SECOND, attempts: 999 } } };
     const scene = await open(long);
     const { world, once } = scene;
@@ -232,7 +232,7 @@ describe.each(Object.entries(HANGS))('%s that never ends', (_, hang) => {
     expect(ended.after).toBeLessThanOrEqual(SECOND + (hang.closing ?? 0));
   });
 
-  test('ends with its caller’s abort, and the next press need not wait for it', async () => {
+  test('lets the call end with its caller’s abort, and the next press need not wait for it', async () => {
     const long = { ...hang, client: { ...hang.client, limits: { ...hang.client?.limits, totalMs: 100 * SECOND, attempts: 999 } } };
     const scene = await open(long);
     const { world, tab } = scene;
@@ -256,13 +256,13 @@ describe('a page that can make no digest, because it is on http://', () => {
     return { world, tab, once };
   }
 
-  test('a call of a client that is closed ends', async () => {
+  test('a call of a closed client ends', async () => {
     const { world, tab, once } = insecure();
     await close(once);
     expect((await world.end(tab, watched(resumeOne(once, NAME)))).outcome).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   });
 
-  test('a call that is aborted at once leaves the name free: the next one is told at once what is missing', async () => {
+  test('a call that is aborted at once frees the name: the next call is told at once what is missing', async () => {
     const { world, tab, once } = insecure();
     const controller = new AbortController();
     const call = pay(once, { signal: controller.signal });

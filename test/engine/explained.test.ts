@@ -1,6 +1,6 @@
 /**
- * Goal: what a log and a support tool read is what happened. Method: whole stories on a scripted world, as lines; every word
- * for "why" is explained, and the guide that an explanation points to is there.
+ * Goal: what a log and a support tool say is what happened. Method: whole stories on a scripted world, as lines; every reason is
+ * explained, and the guide that an explanation points to exists.
  */
 import { describe, expect } from 'vitest';
 import { type Explanation, explain, logTo, type OnceEvent, type Outcome, subscribe } from '../../src/entries/index.js';
@@ -11,7 +11,7 @@ import { newWorld, pay, rest, test } from '../support/world.js';
 const lines = () => {
   const told: string[] = [];
   const log = { info: (line: string) => void told.push(line), warn: (line: string) => void told.push(`warn ${line}`) };
-  // A key is random.
+  // Replaces the key, which is random.
   return { told: () => told.map((line) => line.replace(/\([0-9a-f]{8}\)/, '(key)')), log };
 };
 
@@ -34,7 +34,7 @@ describe('logTo', () => {
     ]);
   });
 
-  test('warns of what nobody knows, and says what to do', async ({ world, tab, once }) => {
+  test('warns of an unknown effect, and says what to do', async ({ world, tab, once }) => {
     const { told, log } = lines();
     subscribe(once, logTo(log));
     await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
@@ -43,7 +43,7 @@ describe('logTo', () => {
     );
   });
 
-  test('says what the last attempt of a payment got, and of a wait before the first one nothing', async ({ world, tab, once }) => {
+  test('says what the last attempt of a payment got, and nothing like that for a wait before the first attempt', async ({ world, tab, once }) => {
     const { told, log } = lines();
     subscribe(once, logTo(log));
     await world.end(tab, pay(once, { limits: { attempts: 1, totalMs: 5000 } }), answers(503, '', { 'retry-after': '60' }));
@@ -101,7 +101,7 @@ describe('logTo', () => {
     expect(() => logTo(wrong as never)).toThrow(new TypeError(`once: logTo takes a console, got ${type} without ${type === 'object' ? 'warn' : 'info'}()`));
   });
 
-  test('shows a word that a later version may have', () => {
+  test('shows a reason that only a later version knows', () => {
     const { told, log } = lines();
     logTo(log)({ type: 'wait', operation: undefined, key: 'k', at: 0, foreign: false, until: undefined, why: 'something-new' } as OnceEvent);
     expect(told()).toEqual(['once: without a name (k): waits something-new']);
@@ -118,17 +118,17 @@ describe('explain', () => {
 
   const common = { operation: ['pay', 'c1'], firstSentAt: 0, resumed: false, joined: false, storedIn: 'disk' } as const;
 
-  test('does not say that an attempt left where nothing was sent', () => {
+  test('does not say that an attempt left if nothing was sent', () => {
     const outcome = { ...common, type: 'unsent', effect: 'none', reason: 'unreachable', key: 'k-1', attempts: 5, sent: 'no' } as unknown as Outcome;
     expect(explain(outcome).steps).toEqual(['This call made 5 attempts under this key.']);
   });
 
-  test('does not blame this call where only an earlier one may have sent it', () => {
+  test('does not blame this call if only an earlier one may have sent something', () => {
     const outcome = { ...common, type: 'unknown', effect: 'unknown', reason: 'store', key: undefined, attempts: 0, sent: 'maybe' } as unknown as Outcome;
     expect(explain(outcome).steps).toEqual(['This call made no key.', 'An attempt of an earlier call may have reached the server.']);
   });
 
-  test('says what a lost answer came to', async () => {
+  test('says what became of a lost answer', async () => {
     const { summary, steps, next, guide } = await of({}, lost(), replays());
     expect(summary).toBe('It took effect earlier. The server said so: it repeated a stored answer, or the effect of an earlier attempt.');
     expect(steps.map((step) => step.replace(/\d{4}-.*Z/, '(time)'))).toEqual([
@@ -164,12 +164,12 @@ describe('explain', () => {
   test('tells a payload that the server refused from one that was refused here', () => {
     const at = (attempts: number) => explain({ ...FACTS, attempts, type: 'unknown', effect: 'unknown', reason: 'mismatch', retryAt: undefined } as Outcome);
     expect(at(1).summary).toBe('It may have taken effect: the server holds another payload under this key.');
-    // Of a resume: the server holds an earlier form, whose end is known, and the present one is still to be sent.
+    // After a resume, the server holds an earlier form, whose end is known, and the present form is still to be sent.
     expect(at(1).next).toMatch(/^After a resume\(\), call again with the present payload\./);
     expect(at(0).summary).toBe('It may have taken effect: an earlier call of this name is pending with another payload or key.');
   });
 
-  test('speaks of a record only where there is a key', () => {
+  test('speaks of a record only if there is a key', () => {
     const of = (key: string | undefined) => explain({ ...FACTS, key, storedIn: 'memory', type: 'unsent', effect: 'none', reason: 'offline' } as Outcome);
     expect(of('k').steps).toContain('Its record is in memory: a reload or a restart forgets it.');
     expect(of(undefined).steps).toEqual(['This call made no key.']);

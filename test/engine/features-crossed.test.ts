@@ -1,6 +1,6 @@
 /**
- * Goal: two features that meet on one name charge once and tell no wrong word. Method: each test crosses two of them (`run`,
- * `polling`, `repeat`, `move`, dialects, `retrying`) in the sequence in which one once undid what the other promised.
+ * Goal: two features that meet on one name cause one charge and no untrue outcome. Method: each test crosses two of them (`run`,
+ * `polling`, `repeat`, `move`, dialects, `retrying`) in the sequence in which one of them undid what the other promised.
  */
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -14,7 +14,7 @@ const EDITED = { ...CART, amount: 20 };
 const ACCEPTED = { location: '/jobs/1' };
 
 describe('run, with a dialect that replays', () => {
-  test('does not run a second time after a reload, where its value could not be stored', async ({ world }) => {
+  test('does not run a second time after a reload if its value could not be stored', async ({ world }) => {
     // Without a namespace nothing readable is stored in a browser.
     const { tab, once } = world.open({ dialect: stripe() });
     const effect = vi.fn(async ({ key }: { key: string }) => void world.server.charged.add(key));
@@ -27,7 +27,7 @@ describe('run, with a dialect that replays', () => {
 });
 
 describe('run', () => {
-  test("with accepted: 'settle': a 202 is the answer, after a lost one too", async ({ world }) => {
+  test("with accepted: 'settle' takes a 202 as the answer, also after a lost one", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'settle' });
     const effect = vi.fn(async ({ key }: { key: string }) => {
       world.server.charged.add(key);
@@ -37,18 +37,18 @@ describe('run', () => {
     expect(await world.end(tab, watched(runOnce(once, NAME, effect)))).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
   });
 
-  test('whose verdict is async and rejects: it is reported, and does not end the process', async ({ world }) => {
+  test('reports a verdict that is async and rejects, and does not end the process', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     const broken = new Error('a bug of the app');
     const verdict = (async () => Promise.reject(broken)) as never;
     const end = await world.end(tab, watched(runOnce(once, NAME, async () => 1, { verdict })) as Promise<never>);
     expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
-    // That it gives a promise is reported, too.
+    // That the verdict gives a promise is reported, too.
     expect(tab.reported).toEqual([expect.any(TypeError), broken]);
   });
 });
 
-test('a server that says it ignores the key is not asked for the stored answer, though its dialect replays', async ({ world }) => {
+test('a server that says it ignores the key is not asked for the stored answer, even if its dialect replays', async ({ world }) => {
   const { tab, once } = world.open({ dialect: stripe(), keep: { response: false } });
   await world.end(tab, pay(once), answers(201, '{}', { 'idempotency-status': 'ignored' }));
   expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
@@ -58,14 +58,14 @@ test('a server that says it ignores the key is not asked for the stored answer, 
 describe("accepted: 'poll'", () => {
   const options = { accepted: 'poll', limits: { inProgressMs: 5 * SECOND } } as const;
 
-  test('asks the link also where the dialect has a word of its own for a 202', async ({ world }) => {
+  test('polls the link even if the dialect has a rule of its own for a 202', async ({ world }) => {
     world.keyHeader = 'Repeatability-Request-ID';
     const { tab, once } = world.open({ ...options, dialect: repeatableRequests() });
     world.server.plays(idle(answers(202, '', { ...ACCEPTED, 'repeatability-result': 'accepted' })), idle(answers(200, { status: 'Failed' })));
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { type: 'rejected', effect: 'none' } });
   });
 
-  test('and a 202 that a function of run gives: it is not done, because nobody asks its link', async ({ world }) => {
+  test('does not take a 202 of a function given to run for done, because nobody polls its link', async ({ world }) => {
     const { tab, once } = world.open(options);
     const effect = async () => new Response('', { status: 202, headers: ACCEPTED });
     const end = await world.end(tab, watched(runOnce(once, NAME, effect)));
@@ -73,7 +73,7 @@ describe("accepted: 'poll'", () => {
     expect(end.error).toMatchObject({ response: { status: 202 } });
   });
 
-  test('and a document behind it that tells of an error alone: that the work is done is not told', async ({ world }) => {
+  test('does not take a status document that tells only of an error for done', async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(
       charged(answers(202, '', ACCEPTED)),
@@ -83,7 +83,7 @@ describe("accepted: 'poll'", () => {
     expect(await (await world.end(tab, pay(once))).response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test("and an edited form: the earlier payload's work fails, and the edited one goes on under a new key", async ({ world }) => {
+  test("and an edited form: if the earlier payload's work fails, the edited one goes on under a new key", async ({ world }) => {
     const { tab, once } = world.open(options);
     world.server.plays(idle(answers(202, '', ACCEPTED)));
     world.server.otherwise = idle(answers(202, { state: 'running' }));
@@ -100,7 +100,7 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
   const options = { namespace: 'ann', accepted: 'poll', limits: { inProgressMs: 5 * SECOND } } as const;
   const running = idle(answers(202, { state: 'running' }));
 
-  /** The earlier payload's work goes on; the edited one was pressed, and could only wait for that. Gives the page of the next press. */
+  /** The earlier payload's work goes on, and the edited payload was pressed, and could only wait for that. Gives the page of the next press. */
   async function pressed(world: World, after: string, repeat: 'never' | 'if-changed') {
     const { tab, once } = world.open({ ...options, repeat });
     world.server.plays(charged(answers(202, '', ACCEPTED)));
@@ -114,11 +114,11 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
   }
 
   test.for(['in the same page', 'after a reload', 'its page dies'])(
-    '%s, with if-changed: the end of that work is not its own, and it is made',
+    '%s, with if-changed: the edited form is sent, because the end of that work is not its own',
     async (after, { world }) => {
       const { next, again } = await pressed(world, after, 'if-changed');
       const sent = world.record()?.payloads;
-      // If the page died here, a press of the earlier payload must find that it is done.
+      // If the page died here, a press of the earlier payload would have to find that it is done.
       const found = during(() => expect(world.record()?.previous).toMatchObject({ state: 'settled', payloads: sent }), answers(201, { of: EDITED.amount }));
       world.server.plays(idle(answers(200, { state: 'completed', of: CART.amount })), found);
       const end = await world.end(next, pay(again, { body: EDITED }));
@@ -129,7 +129,7 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
   );
 
   test.for(['in the same page', 'after a reload', 'its page dies'])(
-    '%s: it is told that the earlier one is done, and gets no answer of it',
+    '%s: the edited form is told that the earlier one is done, and gets no answer of it',
     async (after, { world }) => {
       const { next, again } = await pressed(world, after, 'never');
       world.server.otherwise = idle(answers(200, { state: 'completed', of: CART.amount }));
@@ -142,15 +142,18 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
     },
   );
 
-  test.for(['in the same page', 'after a reload', 'its page dies'])('%s, and the work fails: it goes on under a new key', async (after, { world }) => {
-    const { next, again } = await pressed(world, after, 'never');
-    world.server.charged.clear();
-    world.server.plays(idle(answers(200, { state: 'failed' })), answers(201));
-    expect(await world.end(next, pay(again, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
-    expect(world.server.charged.size).toBe(1);
-  });
+  test.for(['in the same page', 'after a reload', 'its page dies'])(
+    '%s, and the work fails: the edited form goes on under a new key',
+    async (after, { world }) => {
+      const { next, again } = await pressed(world, after, 'never');
+      world.server.charged.clear();
+      world.server.plays(idle(answers(200, { state: 'failed' })), answers(201));
+      expect(await world.end(next, pay(again, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', effect: 'done' } });
+      expect(world.server.charged.size).toBe(1);
+    },
+  );
 
-  test('reconcile says that it is done: with if-changed, the edited one is made', async ({ world }) => {
+  test('reconcile says that the work is done: with if-changed, the edited form is sent', async ({ world }) => {
     const { next, again } = await pressed(world, 'in the same page', 'if-changed');
     world.server.otherwise = (arrival, server) => (arrival.method === 'GET' ? running : answers(201))(arrival, server);
     const end = await world.end(next, pay(again, { body: EDITED, reconcile: async () => 'done' }));
@@ -158,11 +161,11 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
   });
 });
 
-describe("repeat: 'if-changed', and a server that names what it made in place of its answer", () => {
+describe("repeat: 'if-changed', and a server that names the resource in place of its answer", () => {
   const TAKEN = answers(409, { type: 'idempotency_key_already_used_error', resource_id: 'account_1' });
   const options = { dialect: increase(), repeat: 'if-changed', ...ONE } as const;
 
-  test('where an answer to the change was lost, too, it may be that one: it is told done, and not made twice', async ({ world }) => {
+  test('if an answer to the change was lost, too, the resource may be the changed one: the change is told as done, and not made twice', async ({ world }) => {
     const { tab, once } = world.open(options);
     await world.end(tab, pay(once), lost());
     await world.end(tab, pay(once, { body: EDITED }), charged(lost()));
@@ -185,7 +188,7 @@ describe('a replay marker on an answer that says "still at work"', () => {
   });
 
   test.for(['A request with this idempotency key is in progress', 'The previous request is still being processed'])(
-    '%s: plain text, too',
+    '%s, as plain text, does not make it a refusal either',
     async (text, { world, tab, once }) => {
       const busy = () => new Response(text, { status: 409, headers: { 'idempotent-replayed': 'true' } });
       expect((await world.end(tab, pay(once), charged(lost()), idle(busy), replays())).outcome).toMatchObject({ type: 'replayed', effect: 'done' });
@@ -195,18 +198,18 @@ describe('a replay marker on an answer that says "still at work"', () => {
   test.for<[string, (key: string) => object]>([
     ['in a member', (key) => ({ code: 'out_of_stock', message: 'Sold out', idempotencyKey: key })],
     ['beside other details', (key) => ({ error: { code: 'out_of_stock' }, request: { idempotency_key: key } })],
-  ])('a stored refusal that repeats the key %s is one, and is told at once', async ([_, body], { world, tab, once }) => {
+  ])('a stored refusal that repeats the key %s is a refusal, and is told at once', async ([_, body], { world, tab, once }) => {
     const refuses = idle(({ key }) => Response.json(body(key ?? ''), { status: 409, headers: { 'idempotent-replayed': 'true' } }));
     expect((await world.end(tab, pay(once), lost(), refuses)).outcome).toMatchObject({ type: 'rejected', effect: 'none', attempts: 2 });
   });
 
-  test('a stored refusal is one, whatever it says of its order', async ({ world, tab, once }) => {
+  test('a stored refusal is a refusal, whatever it says of its order', async ({ world, tab, once }) => {
     world.server.plays(lost(), replays(409, { code: 'order_closed', message: 'The order is being processed' }));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
   });
 });
 
-test("a later client with dialect 'none' does not send again what an earlier one sent under a key", async ({ world }) => {
+test("a later client with dialect 'none' does not send again what an earlier client sent under a key", async ({ world }) => {
   const { tab, once } = world.open({ ...ONE });
   await world.end(tab, pay(once), charged(lost()));
   const next = tab.reload();
@@ -214,7 +217,7 @@ test("a later client with dialect 'none' does not send again what an earlier one
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test("what a client with dialect 'none' sent, a later client that sends keys does not send again: the server has no key for it", async ({ world }) => {
+test("a later client that sends keys does not send again what a client with dialect 'none' sent: the server has no key for it", async ({ world }) => {
   const { tab, once } = world.open({ ...ONE, dialect: 'none' });
   await world.end(tab, pay(once), charged(lost()));
   const next = tab.reload();
@@ -222,21 +225,21 @@ test("what a client with dialect 'none' sent, a later client that sends keys doe
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-describe('move, where the app gave the guest and the user one key', () => {
+describe('move, if the app gave the guest and the user one key', () => {
   const options = { key: 'order-42', ...ONE };
 
-  test("the user's press that never left does not hide the guest's that may have charged", async ({ world, tab }) => {
+  test("the user's press that never left does not hide the guest's press that may have charged", async ({ world, tab }) => {
     await world.end(tab, pay(tab.once({ namespace: 'guest' }), options), charged(lost()));
     const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'ann' }), { ...options, body: EDITED }));
     const ann = next.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
     world.server.plays(replays());
-    // The server repeats the answer to what the guest sent.
+    // The server repeats the answer to the guest's request.
     const end = await world.end(next, pay(ann, { ...options, body: EDITED }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('the answer under it is not told as the one to what the user sent, where it may be the other one', async ({ world, tab }) => {
+  test("the answer under the key is not told as the answer to the user's payload if it may be to the guest's", async ({ world, tab }) => {
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
     await world.end(tab, pay(guest, options), charged(lost()));
     await world.end(tab, pay(ann, { ...options, body: EDITED }), lost());
@@ -249,7 +252,7 @@ describe('move, where the app gave the guest and the user one key', () => {
 describe('retrying, and a plain call to the same URL', () => {
   const put = { method: 'PUT', body: 'old' };
 
-  test.for(['PUT', 'POST', 'DELETE'])('a %s with once: false is not undone by the attempt that waits', async (method, { world, tab }) => {
+  test.for(['PUT', 'POST', 'DELETE'])('a %s with once: false is not undone by a PUT that waits for its retry', async (method, { world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
     world.server.plays(answers(503), answers(200));
     const early = watched(once.fetch(URL_, put));
@@ -259,7 +262,7 @@ describe('retrying, and a plain call to the same URL', () => {
     expect(world.server.arrivals.map((one) => one.method)).toEqual(['PUT', method]);
   });
 
-  test('a GET with once: false stops nothing', async ({ world, tab }) => {
+  test('a GET with once: false does not stop the PUT', async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch });
     world.server.plays(answers(503), answers(200), answers(200));
     const early = watched(once.fetch(URL_, put));

@@ -1,6 +1,6 @@
 /**
- * Goal: a client does what its features let it do, and refuses at once what needs one that it was made without. Method: clients with
- * and without, on one store; nothing may be sent or stored by a call that is refused.
+ * Goal: a client does what its features let it do, and refuses at once what needs a feature that it was made without. Method:
+ * clients with and without a feature, on one store; a call that is refused may send and store nothing.
  */
 import { afterEach, describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -37,7 +37,7 @@ const ACCEPTED = answers(202, {}, { location: 'https://shop.example/jobs/1' });
 describe('polling', () => {
   const needed = needs("accepted: 'poll'", 'polling');
 
-  test('is asked for where a client or a call says so, and nothing is sent', async ({ world }) => {
+  test('is named as missing if a client or a call needs it, and nothing is sent', async ({ world }) => {
     expect(() => world.open({ ...BARE, accepted: 'poll' })).toThrow(new TypeError(needed));
     const { tab, once } = world.open(BARE);
     expect((await world.end(tab, pay(once, { accepted: 'poll' }))).error).toEqual(new TypeError(needed));
@@ -45,7 +45,7 @@ describe('polling', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('of an earlier page: a link that this one cannot ask at leaves the operation open, and nothing is sent twice', async ({ world }) => {
+  test('of an earlier page: a link that this page cannot poll leaves the operation open, and nothing is sent twice', async ({ world }) => {
     const first = world.open({ accepted: 'poll', limits: { inProgressMs: 1 } });
     await world.end(first.tab, pay(first.once), ACCEPTED, answers(200, { status: 'running' }));
     expect(world.record()).toMatchObject({ link: 'https://shop.example/jobs/1' });
@@ -66,13 +66,13 @@ describe('polling, and a request that an earlier page stored beside the link', (
     await world.end(first.tab, pay(first.once), charged(ACCEPTED), idle(answers(200, { status: 'running' })));
   }
 
-  test('asks at the link without `requests`, too', async ({ world }) => {
+  test('polls the link without `requests`, too', async ({ world }) => {
     await accepted(world);
     const { tab, once } = world.open({ ...ACCEPTS, use: [polling()] });
     expect(await world.end(tab, resumeOne(once, NAME), idle(answers(200, { status: 'done' })))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
   });
 
-  test('does not take that question for the request: where the link is gone, the next press sends its own body', async ({ world }) => {
+  test('does not take the poll for the request: if the link is gone, the next press sends its own body', async ({ world }) => {
     await accepted(world);
     const { tab, once } = world.open({ ...ACCEPTS, use: [polling()] });
     await world.end(tab, resumeOne(once, NAME), idle(answers(200, { status: 'running' })));
@@ -90,8 +90,8 @@ describe('retrying', () => {
   }
 
   test.for([
-    ['with it a GET is sent again', [retrying()], 200, 2],
-    ['without it a GET is sent once', [], 503, 1],
+    ['with it, a GET is sent again', [retrying()], 200, 2],
+    ['without it, a GET is sent once', [], 503, 1],
   ] as const)('%s', async ([_, use, status, times], { world }) => {
     const { sent, fetch } = busy(503);
     const { tab, once } = world.open({ use, fetch });
@@ -99,7 +99,7 @@ describe('retrying', () => {
     expect(sent).toHaveLength(times);
   });
 
-  test('is what an extended client may have more than the other', async ({ world }) => {
+  test('can be added for an extended client alone', async ({ world }) => {
     const { fetch } = busy(503, 200, 503);
     const { tab, once } = world.open({ ...BARE, fetch });
     const patient = tab.in(() => extend(once, { use: [retrying()] }));
@@ -112,7 +112,7 @@ describe('reconciling', () => {
   const needed = needs('reconcile', 'reconciling');
   const done = async () => 'done' as const;
 
-  test('is asked for where a client, an extended one or a call says so, and nothing is sent', async ({ world }) => {
+  test('is named as missing if a client, an extended one or a call needs it, and nothing is sent', async ({ world }) => {
     expect(() => world.open({ ...BARE, reconcile: done })).toThrow(new TypeError(needed));
     const { tab, once } = world.open(BARE);
     expect(() => tab.in(() => extend(once, { reconcile: done }))).toThrow(new TypeError(needed));
@@ -121,7 +121,7 @@ describe('reconciling', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('with it the app is asked; without it the operation stays open for a page that can', async ({ world }) => {
+  test('with it, the app is asked; without it, the operation stays open for a page that can ask', async ({ world }) => {
     world.server.plays(lost(), answers(422));
     const bare = world.open(BARE);
     expect(await world.end(bare.tab, pay(bare.once))).toMatchObject({ outcome: { effect: 'unknown' } });
@@ -134,7 +134,7 @@ describe('reconciling', () => {
 test.for<[option: string, feature: string, keep: Keep]>([
   ['keep.request', 'requests', { request: true }],
   ["keep.response: 'disk'", 'answers', { response: 'disk' }],
-])('%s: its feature is asked for where a client, an extended one or a call says so, and nothing is sent', async ([option, feature, keep], { world }) => {
+])('%s: its feature is named as missing if a client, an extended one or a call needs it, and nothing is sent', async ([option, feature, keep], { world }) => {
   const needed = new TypeError(needs(option, feature));
   expect(() => world.open({ ...BARE, keep })).toThrow(needed);
   const { tab, once } = world.open({ ...BARE, namespace: 'ann' });
@@ -147,7 +147,7 @@ test.for<[option: string, feature: string, keep: Keep]>([
 describe('requests', () => {
   const KEPT = { keep: { request: true } } as const;
 
-  test('of an earlier page: without it a stored request is not sent by itself, and stays for a page that has it', async ({ world }) => {
+  test('of an earlier page: without it, a stored request is not sent by itself, and stays for a page that has the feature', async ({ world }) => {
     const first = world.open({ namespace: 'ann', ...ONE, ...KEPT });
     await world.end(first.tab, pay(first.once), lost());
     const bare = world.open({ ...BARE, ...ONE, namespace: 'ann' });
@@ -161,9 +161,7 @@ describe('requests', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('of an earlier page: without it, a changed payload that the server refuses says "not known", and one with it finds the earlier end', async ({
-    world,
-  }) => {
+  test('of an earlier page: without it, a changed payload that the server refuses is unknown; a page with it finds the earlier end', async ({ world }) => {
     const first = world.open({ namespace: 'ann', ...ONE, ...KEPT });
     await world.end(first.tab, pay(first.once), lost());
     const bare = world.open({ ...BARE, namespace: 'ann' });
@@ -175,10 +173,10 @@ describe('requests', () => {
   });
 });
 
-describe('a page without the features, which finds what another one stored', () => {
+describe('a page without the features that finds what another page stored', () => {
   const KEPT = { namespace: 'ann', keep: { request: true, response: 'disk' }, ...ONE } as const;
 
-  test('clears it at a log-out: no request and no answer stays, and the key of what is open does', async ({ world }) => {
+  test('clears it at a log-out: no request and no answer stays, but the key of an open operation does', async ({ world }) => {
     const first = world.open(KEPT);
     await world.end(first.tab, pay(first.once, { operation: ['pay', 'done'] }), answers(201, { id: 'pay_1' }));
     await world.end(first.tab, pay(first.once), lost());
@@ -191,7 +189,7 @@ describe('a page without the features, which finds what another one stored', () 
     expect(world.server.keys.at(-1)).toBe(world.server.keys.at(-2));
   });
 
-  test('goes on under a key that a strategy made, and does not ask for another one', async ({ world }) => {
+  test('goes on under a key that a strategy made, and makes no other one', async ({ world }) => {
     const first = world.open({ ...KEPT });
     await world.end(first.tab, pay(first.once, { key: () => 'order-1' }), lost());
     const bare = world.open({ ...BARE, namespace: 'ann' });
@@ -199,7 +197,7 @@ describe('a page without the features, which finds what another one stored', () 
     expect(world.server.keys).toEqual(['order-1', 'order-1']);
   });
 
-  test('with if-changed, sends a changed payload under the same key, and what comes after it under a new one', async ({ world }) => {
+  test('with if-changed, sends a changed payload under the same key, and the next one under a new key', async ({ world }) => {
     const first = world.open(KEPT);
     await world.end(first.tab, pay(first.once), lost());
     const bare = world.open({ ...BARE, ...ONE, namespace: 'ann', repeat: 'if-changed' });
@@ -218,7 +216,7 @@ describe('hooks', () => {
   ];
 
   test.for<[option: string, options: OnceOptions]>([...asked, ['dialect', { dialect: () => 'none' }]])(
-    'are asked for by a client with %s',
+    'are named as missing if a client has %s',
     ([option, options], { world }) => {
       expect(() => world.open({ ...BARE, ...options })).toThrow(new TypeError(needs(option, 'hooks')));
       expect(() => world.open({ use: [hooks()], ...options })).not.toThrow();
@@ -226,7 +224,7 @@ describe('hooks', () => {
   );
 
   test.for<[option: string, options: OperationOptions]>([...asked, ['key', { key: () => 'k-1' }]])(
-    'are asked for by a call with %s, and nothing is sent or stored',
+    'are named as missing if a call has %s, and nothing is sent or stored',
     async ([option, options], { world }) => {
       const { tab, once } = world.open(BARE);
       expect((await world.end(tab, pay(once, options))).error).toEqual(new TypeError(needs(option, 'hooks')));
@@ -235,7 +233,7 @@ describe('hooks', () => {
     },
   );
 
-  test('are asked for by a `run` whose key is a function, before the function runs', async ({ world }) => {
+  test('are named as missing if the key of a `run` is a function, before the function given to it runs', async ({ world }) => {
     const { tab, once } = world.open(BARE);
     let runs = 0;
     const end = world.end(tab, run(once, NAME, () => ++runs, { key: () => 'k-1' }) as Promise<never>);
@@ -243,7 +241,7 @@ describe('hooks', () => {
     expect([runs, world.record()]).toEqual([0, undefined]);
   });
 
-  test('are not asked for by a key or a dialect that is no function', async ({ world }) => {
+  test('are not needed for a key or a dialect that is no function', async ({ world }) => {
     const { tab, once } = world.open({ ...BARE, dialect: 'none' });
     expect(await world.end(tab, pay(once, { key: 'k-1' }), answers(201))).toMatchObject({ status: 201 });
   });
@@ -252,7 +250,7 @@ describe('hooks', () => {
 describe('answers', () => {
   const KEPT = { keep: { response: 'disk' } } as const;
 
-  test('of an earlier page: without it a call whose operation is done says so, and with it gets the stored answer', async ({ world }) => {
+  test('of an earlier page: without it, a call of a settled operation says so; with it, the call gets the stored answer', async ({ world }) => {
     const first = world.open({ namespace: 'ann', ...KEPT });
     await world.end(first.tab, pay(first.once), answers(201, { id: 'pay_1' }));
     const bare = world.open({ ...BARE, namespace: 'ann' });
@@ -263,7 +261,7 @@ describe('answers', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('is not needed by `run`, which finds what its function gave after a reload', async ({ world }) => {
+  test('is not needed by `run`, which finds the value of its function after a reload', async ({ world }) => {
     const first = world.open({ ...BARE, namespace: 'ann' });
     expect(await first.tab.in(() => run(first.once, NAME, () => ({ id: 1 })))).toEqual({ id: 1 });
     const { tab, once } = world.open({ ...BARE, namespace: 'ann' });
@@ -277,10 +275,10 @@ describe('unnamed', () => {
   test.for<[string, OnceRequestInit]>([
     ['a POST', {}],
     ['a PATCH', { method: 'PATCH' }],
-    ['one with options and no name', { once: { keep: { forMs: 1 } } }],
-    ['one that is named by its content', { once: true }],
-    ['a body that only fetch can make text of', { body: {} as never }],
-  ])('is asked for by %s, and nothing is sent', async ([_, init], { world }) => {
+    ['options without a name', { once: { keep: { forMs: 1 } } }],
+    ['a call that is named by its content', { once: true }],
+    ['a body that only fetch can turn into text', { body: {} as never }],
+  ])('is named as missing for %s, and nothing is sent', async ([_, init], { world }) => {
     const { tab, once } = world.open(BARE);
     const { error } = await world.end(tab, post(once, init));
     expect(error).toBeInstanceOf(TypeError);
@@ -289,7 +287,7 @@ describe('unnamed', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('is not needed for what has a name, is no POST, or is to be plain', async ({ world }) => {
+  test('is not needed for a call that has a name, is no POST, or is to be plain', async ({ world }) => {
     const names: OnceOptions['operation'] = ({ url }) => (url.endsWith('/plain') ? false : NAME);
     const plain: string[] = [];
     const fetch = async (input: unknown) => new Response(String(plain.push(String(input))));
@@ -303,7 +301,7 @@ describe('unnamed', () => {
     expect(plain).toEqual([URL_, `${URL_}/plain`, URL_]);
   });
 
-  test('of an earlier page: one that was left open is listed without it, and goes on with it', async ({ world }) => {
+  test('of an earlier page: an operation that was left open is listed without it, and goes on with it', async ({ world }) => {
     const first = world.open({ use: [unnamed()], limits: { attempts: 1 } });
     await world.end(first.tab, post(first.once), lost());
     const bare = world.open(BARE);
@@ -315,7 +313,7 @@ describe('unnamed', () => {
 });
 
 describe('insecureOrigins', () => {
-  test('makes one key in all tabs of a store that is not atomic among them; without it nothing is sent', async ({ world }) => {
+  test('lets a client on a store that is not atomic make its key; without it nothing is sent', async ({ world }) => {
     const bare = world.open({ ...BARE, store: { ...world.tab().store, atomic: false } });
     expect((await world.end(bare.tab, pay(bare.once))).error).toMatchObject({ message: expect.stringContaining('needs insecureOrigins()') });
     expect(world.server.arrivals).toHaveLength(0);
@@ -324,21 +322,21 @@ describe('insecureOrigins', () => {
   });
 });
 
-// In production it is a TypeError of JavaScript's own, or none until the feature is needed.
+// In production this is a TypeError of JavaScript's own, or no error until the feature is needed.
 if (!LEAN)
   test.each<[where: string, says: string, use: unknown]>([
     ['use[0]', 'must be a feature, such as polling(), got function', [polling]],
     ['use[1]', 'must be a feature, such as polling(), got undefined', [polling(), undefined]],
     ['use', 'must be an array, got object', polling()],
-  ])('what is no feature is refused, and %s named', (where, text, use) => {
+  ])('a value that is no feature is refused, and %s is named', (where, text, use) => {
     expect(() => newWorld().open({ use: use as never })).toThrow(TypeError);
     expect(() => newWorld().open({ use: use as never })).toThrow(`once: ${where} ${text}`);
   });
 
-describe('a polyfill on a page without Web Crypto takes no keys away', () => {
+describe('insecureOrigins on a page without Web Crypto', () => {
   afterEach(() => vi.unstubAllGlobals());
 
-  test('a page on http:// with a polyfill of crypto.randomUUID', () => {
+  test('makes keys even if the page has a polyfill of crypto.randomUUID', () => {
     vi.stubGlobal('process', undefined);
     vi.stubGlobal('crypto', { getRandomValues: (bytes: Uint8Array) => bytes.fill(7), randomUUID: () => '07070707-0707-4707-8707-070707070707' });
     const { platform } = insecureOrigins().parts as { platform(lacking: Platform): Platform };

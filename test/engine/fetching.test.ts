@@ -1,6 +1,6 @@
 /**
- * Goal: a request goes out with its key where the record says, its answer is read by its caller's word first, and what is put to
- * rest comes back as it was. Method: one payload at a time, its parts by themselves and in a world with a server.
+ * Goal: a request is sent with its key where the record says, its answer is read by the caller's verdict first, and what was
+ * stored comes back as it was. Method: one payload at a time, each part by itself and in a world with a server.
  */
 import { describe, expect } from 'vitest';
 import { seal } from '../../src/core/record.js';
@@ -21,7 +21,7 @@ import { CART, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/w
 const prepared = (more: Partial<ReplayableRequest> = {}): ReplayableRequest =>
   ({ method: 'POST', url: URL_, origin: 'https://shop.example', headers: new Headers(), body: '{}', rest: {}, ...more }) as ReplayableRequest;
 
-describe('an answer at rest', () => {
+describe('a stored answer', () => {
   const HEADERS = { 'x-a': 'b', 'x-c': 'd' };
   test.each([
     ['{}', 201],
@@ -47,7 +47,7 @@ describe('an answer at rest', () => {
     }
   });
 
-  test('is not kept where its body was not read', () => {
+  test('does not exist if its body was not read', () => {
     expect(storedAnswers.toStore(resultOf({ response: new Response('x'), body: undefined, text: '' }))).toBeUndefined();
   });
 
@@ -57,7 +57,7 @@ describe('an answer at rest', () => {
     expect(Object.fromEntries(stored.headers)).toEqual({ 'content-type': 'text/plain;charset=UTF-8', etag: '"1"', location: '/c/1' });
   });
 
-  test('of a status that no Response can be made with is none', () => {
+  test('does not come back if its status is one that no Response can have', () => {
     expect(storedAnswers.fromStore({ status: 600, statusText: '', headers: [], body: null })).toBeUndefined();
   });
 
@@ -65,14 +65,14 @@ describe('an answer at rest', () => {
     [{ json: '{"a":1}' }, { a: 1 }],
     [{ json: 'null' }, null],
     [{}, undefined],
-  ])('of an effect comes back as its value: %j', (answer, value) => {
+  ])('of a function given to run comes back as its value: %j', (answer, value) => {
     expect(storedAnswers.fromStore(answer)).toMatchObject({ ok: true, response: undefined });
     expect(storedAnswers.fromStore(answer)?.value).toEqual(value);
   });
 });
 
-describe('one like it', () => {
-  test('is made of what was kept, else of the answer while that is unread', async () => {
+describe('the copy of an answer', () => {
+  test('is made of what was kept, or of the answer while that is unread', async () => {
     expect(await (resultOf({ response: new Response('x'), body: 'kept', text: '' }).copy() as Response).text()).toBe('kept');
     const response = new Response('long');
     const result = resultOf({ response, text: '' });
@@ -103,7 +103,7 @@ describe('a request from the store', () => {
     expect(fromStore(record({ request: { ...request, body: '' } }))?.prepared?.body).toBe('');
   });
 
-  test('is none where none was stored; where only the link of its work is known, that can be polled', () => {
+  test('does not exist if none was stored; if only the link of its work is known, the link can be polled', () => {
     expect(fromStore(record({ link: URL_ }))).toBeUndefined();
     const { linked } = polling().parts as Pick<Parts, 'linked'>;
     expect(linked(record({ link: `${URL_}/jobs/1` }))?.prepared).toMatchObject({ method: 'GET', url: `${URL_}/jobs/1` });
@@ -128,7 +128,7 @@ describe('the link of work that goes on', () => {
 });
 
 describe('the bytes of an earlier call', () => {
-  test('bring their type along, and nothing else', () => {
+  test('come with their content type, and with nothing else', () => {
     const own = httpPayload(prepared({ headers: new Headers({ authorization: 'new', 'content-type': 'multipart/form-data; boundary=new' }), body: 'new' }));
     const earlier = (headers: Record<string, string>) => httpPayload(prepared({ headers: new Headers(headers), body: 'old' }));
     const mixed = own.withBytesOf?.(earlier({ authorization: 'old', 'content-type': 'multipart/form-data; boundary=old' }))?.prepared;
@@ -140,8 +140,8 @@ describe('the bytes of an earlier call', () => {
   });
 });
 
-describe('asking after work', () => {
-  test('is a GET with what the call said of itself, and nothing of its body', async ({ world }) => {
+describe('a poll', () => {
+  test('is a GET with the headers of the call, except those about its body and conditions', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', headers: () => ({ 'x-hook': 'h' }) });
     world.server.plays(answers(202, '', { location: '/jobs/1' }), answers(200, {}));
     const headers = {
@@ -158,7 +158,7 @@ describe('asking after work', () => {
     expect(Object.fromEntries(asked?.headers ?? [])).toEqual({ 'x-if-own': 'i', 'x-content-own': 'c', authorization: 'a', 'x-hook': 'h' });
   });
 
-  test('is not over for want of an answer, or of a hook', async ({ world }) => {
+  test('goes on if an answer or a hook fails', async ({ world }) => {
     let hooks = 0;
     const { tab, once } = world.open({ accepted: 'poll', headers: () => (hooks++ === 1 ? Promise.reject(new Error('no token')) : {}) });
     world.server.plays(answers(202, '', { location: '/jobs/1' }), lost(), answers(200, {}));
@@ -167,7 +167,7 @@ describe('asking after work', () => {
 });
 
 describe('the headers hook', () => {
-  test('is asked with the request as it goes out, each time anew', async ({ world }) => {
+  test('is asked with the request as it goes out, before each attempt', async ({ world }) => {
     const asked: { attempt: number; resumed: boolean; method: string; url: string; body: unknown; headers: Headers }[] = [];
     const { tab, once } = world.open({
       headers: (question) => {
@@ -206,7 +206,7 @@ describe('the headers hook', () => {
     }
   });
 
-  test('that took its time leaves the attempt what is left of it', async ({ world }) => {
+  test('that takes its time leaves the rest of attemptMs to the attempt', async ({ world }) => {
     const { tab, once } = world.open({
       headers: () => new Promise((resolve) => void world.clock.timer(6 * SECOND, () => resolve({}))),
       limits: { attempts: 1, attemptMs: 10 * SECOND },
@@ -215,7 +215,7 @@ describe('the headers hook', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ outcome: { effect: 'unknown' }, ms: 10 * SECOND });
   });
 
-  test('that took its time sends nothing for a record that is another one by then', async ({ world }) => {
+  test('that takes its time sends nothing if the record is another one by then', async ({ world }) => {
     const { tab, once } = world.open({
       headers: async () => {
         await new Promise<void>((resolve) => void world.clock.timer(2 * SECOND, resolve));
@@ -227,7 +227,7 @@ describe('the headers hook', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('that was quick costs no look at the store', async ({ world }) => {
+  test('that is quick costs no read of the store', async ({ world }) => {
     const { tab, once } = world.open({ headers: () => new Promise((resolve) => void world.clock.timer(SECOND, () => resolve({}))) });
     let reads = 0;
     const { read } = tab.store;
@@ -238,7 +238,7 @@ describe('the headers hook', () => {
 });
 
 describe('a key without a place', () => {
-  test('in this request, where a page before it had one, is not sent elsewhere', async ({ world }) => {
+  test('in this request is not sent elsewhere, if an earlier page had a place for it', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     world.damage((record) => seal({ ...record, carrier: 'body:idempotency_key' }));
@@ -247,15 +247,15 @@ describe('a key without a place', () => {
   });
 });
 
-describe('what came back', () => {
-  test('if only a status line came, the server has heard of it', async ({ world, tab, once }) => {
+describe('an answer', () => {
+  test('of which only the status line came shows that the server got the request', async ({ world, tab, once }) => {
     world.server.plays(charged(() => new Response(new ReadableStream({ start: (controller) => controller.error(new Error('cut')) }), { status: 201 })));
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', sent: 'yes' });
     world.server.plays(charged(lost()));
     expect((await world.end(tab, pay(once, { ...ONE, operation: ['other'] }))).outcome).toMatchObject({ effect: 'unknown', sent: 'maybe' });
   });
 
-  test('waits for work in progress as long as the dialect knows it to take, for nothing else', async ({ world }) => {
+  test('that says in progress leads to the wait that the dialect gives; another answer does not', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open({ dialect: { ...GENERIC, inProgressAfterMs: 3000 } });
     await world.end(tab, pay(once), answers(409), answers(503), answers(201));
@@ -276,13 +276,13 @@ describe('what came back', () => {
       { reason: 'not-a-verdict' },
       [own],
     ],
-  ])('is read by its caller first: %s', async ([_, verdict, outcome, reported], { world }) => {
+  ])("is read by its caller's verdict first: %s", async ([_, verdict, outcome, reported], { world }) => {
     const { tab, once } = world.open({ verdict: verdict as never });
     const end = await world.end(tab, pay(once, ONE), answers(402));
     await rest();
     expect(end.outcome).toMatchObject(outcome);
     expect(tab.reported).toEqual(reported);
-    // The words say so, and not only that the answer was a redirect or a page.
+    // The explanation says so, and does not only say that the answer was a redirect or a page.
     if ('reason' in outcome) expect(explain(end.outcome as Outcome).summary).toContain('or your verdict threw or gave none of its words');
   });
 });

@@ -1,6 +1,6 @@
 /**
  * Goal: a client whose `fingerprint` reads JSON still sends everything else that an app sends: forms, POSTs without a body,
- * DELETEs, `run`. Method: real engines on a scripted world; what arrives, and which calls count as the same.
+ * DELETEs, `run`. Method: real engines on a scripted world; the test looks at what arrives, and at which calls count as the same.
  */
 import { describe, expect } from 'vitest';
 import { canonicalJson, type OnceOptions, run } from '../../src/entries/index.js';
@@ -30,7 +30,7 @@ describe('a client with canonicalJson sends', () => {
     ['a Blob', () => ({ body: new Blob(['image'], { type: 'image/png' }) })],
     ['text', () => ({ body: 'amount: 1' })],
     ['a POST without a body', () => ({})],
-    ['a POST with an empty body that is called JSON', () => ({ body: '', headers: { 'content-type': 'application/json' } })],
+    ['a POST with an empty body whose type is JSON', () => ({ body: '', headers: { 'content-type': 'application/json' } })],
     ['a DELETE', () => ({ method: 'DELETE' })],
     ['a JSON text', () => ({ body: '"paid"' })],
     ['JSON as bytes', () => ({ body: new TextEncoder().encode('{"a":1}') })],
@@ -40,7 +40,7 @@ describe('a client with canonicalJson sends', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('and another body of the same name is another payload', async () => {
+  test('no other body of the same name, because that is another payload', async () => {
     const bodies: [RequestInit['body'], RequestInit['body']][] = [
       [form('a'), form('b')],
       ['a=1', 'a=2'],
@@ -56,7 +56,7 @@ describe('a client with canonicalJson sends', () => {
     }
   });
 
-  test('a run, whose own fingerprint alone counts', async ({ world }) => {
+  test('a run, for which only its own fingerprint counts', async ({ world }) => {
     const asked: unknown[] = [];
     const { tab, once } = world.open({ fingerprint: ({ body }) => asked.push(body) });
     expect(await world.run(tab.in(() => run(once, NAME, () => 5)))).toBe(5);
@@ -67,7 +67,7 @@ describe('a client with canonicalJson sends', () => {
   });
 });
 
-describe('JSON counts by what it says', () => {
+describe('JSON counts by its content', () => {
   test.each<[string, (json: string) => RequestInit]>([
     ['as text', (body) => ({ body })],
     ['as bytes', (json) => ({ body: new TextEncoder().encode(json) })],
@@ -90,7 +90,7 @@ describe('JSON counts by what it says', () => {
 });
 
 test.each(['application/json', 'application/vnd.api+json; charset=utf-8'])(
-  'a body that calls itself %s and is none is a TypeError, and nothing is sent',
+  'a body that calls itself %s and is no JSON is a TypeError, and nothing is sent',
   async (type) => {
     const { world, call } = open();
     const { error } = await call({ body: '{"a":', headers: { 'content-type': type } });
@@ -101,7 +101,7 @@ test.each(['application/json', 'application/vnd.api+json; charset=utf-8'])(
   },
 );
 
-describe('the order of fields with one name is content', () => {
+describe('the order of fields with one name is part of the content', () => {
   const formOf = (...fields: readonly (readonly [string, string])[]): FormData => {
     const form = new FormData();
     for (const [name, value] of fields) form.append(name, value);
@@ -121,7 +121,7 @@ describe('the order of fields with one name is content', () => {
 });
 
 test.for(['press', 'resume'] as const)(
-  'a corrected form with the same fingerprint, sent after a refusal whose copy may have taken effect, is the one that a %s after a reload sends',
+  'a %s after a reload sends the corrected form that was sent last, and not the first one with the same fingerprint, which was refused',
   async (how, { world }) => {
     const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
     const options = { namespace: 'ann', keep: { request: true }, fingerprint, ...ONE } as OnceOptions;

@@ -1,6 +1,7 @@
 /**
- * Goal: how a call ends is stored, told and remembered as it was, for every way to end, and `reconcile` is asked what is not known,
- * never more, and is waited for no longer than its caller waits. Method: one way to end at a time, with all that it leaves.
+ * Goal: for every way in which a call can end, the end is stored, told and remembered as it was. `reconcile` is asked about what
+ * is not known and nothing more, and is waited for no longer than its caller waits. Method: one way to end at a time, with all
+ * that it leaves.
  */
 import { getEventListeners } from 'node:events';
 import { describe, expect } from 'vitest';
@@ -16,23 +17,23 @@ import { CART, NAME, newWorld, ONE, pay, rest, SECOND, saying, test, watched } f
 const OTHER = { ...CART, amount: 20 };
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 const causeOf = (error: unknown): unknown => (error as Error).cause;
-/** Answers that this tab keeps in its memory. */
+/** The number of answers that this tab keeps in its memory. */
 const kept = (tab: Tab): number =>
   tab.in(() => (globalThis as unknown as Record<symbol, { answers: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.answers.size ?? 0);
 
 describe('what is stored of an answer', () => {
   test.for<[string, object, object, boolean]>([
-    ['a page for a person', { namespace: 'ann' }, {}, true],
-    ['a page for nobody', {}, {}, false],
-    ['a server for nobody', {}, { server: true }, true],
-    ['a server for a person', { namespace: 'ann' }, { server: true }, true],
+    ['a page with a namespace', { namespace: 'ann' }, {}, true],
+    ['a page without a namespace', {}, {}, false],
+    ['a server without a namespace', {}, { server: true }, true],
+    ['a server with a namespace', { namespace: 'ann' }, { server: true }, true],
   ])('on %s: %j %j %s', async ([_, options, of, stored], { world }) => {
     const { tab, once } = world.open({ ...options, keep: { response: 'disk' } }, of);
     await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
     expect(world.record()?.answer !== undefined).toBe(stored);
   });
 
-  test('is nothing without being asked for, or of a refusal', async ({ world }) => {
+  test('is nothing if the app does not ask for it, and nothing of a refusal', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     await world.end(tab, pay(once), answers(201));
     expect(world.record()?.answer).toBeUndefined();
@@ -41,7 +42,7 @@ describe('what is stored of an answer', () => {
     expect(world.record(operation)).toMatchObject({ state: 'retired', sticky: false, answer: undefined });
   });
 
-  test('that belongs to an earlier payload is nothing: it is not the answer to this one', async ({ world }) => {
+  test('is nothing if the answer belongs to an earlier payload', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { response: 'disk' } });
     await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await world.end(tab, pay(once, { body: OTHER }), replays())).toMatchObject({
@@ -56,7 +57,7 @@ describe('what is stored of an answer', () => {
 describe('what stays in memory', () => {
   test.for<[string, object, Parameters<typeof answers>, number]>([
     ['an answer', {}, [201, {}], 1],
-    ['no answer, where none is to be kept', { keep: { response: false } }, [201, {}], 0],
+    ['no answer, if none is to be kept', { keep: { response: false } }, [201, {}], 0],
     ['no answer that was too long to be read', { limits: { bodyBytes: 4 } }, [201, 'too long'], 0],
     ['no refusal', {}, [402], 0],
   ])('is %s', async ([_, options, answer, count], { world }) => {
@@ -67,7 +68,7 @@ describe('what stays in memory', () => {
 });
 
 describe('an end without effect', () => {
-  test('of an effect is its own error, and news like any other end', async ({ world, tab, once }) => {
+  test('of a function given to run is its own error, and an event like any other end', async ({ world, tab, once }) => {
     const told: unknown[] = [];
     subscribe(once, (event) => void told.push(event.type));
     const own = new Error('card declined');
@@ -76,14 +77,14 @@ describe('an end without effect', () => {
     expect(told).toContain('settled');
   });
 
-  test('of a record that another page left clean removes it, whoever made it', async ({ world }) => {
+  test('of a clean record that another page left removes the record', async ({ world }) => {
     const tab = await pressOffline(world.tab(), (page) => pay(page.once()));
     world.server.plays(unreachable());
     expect(await world.end(tab, pay(tab.once(), ONE))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'unreachable' } });
     expect(world.record()).toBeUndefined();
   });
 
-  test('that can not be stored is none', async ({ world, tab, once }) => {
+  test('is told as unknown if it can not be stored', async ({ world, tab, once }) => {
     world.server.plays(during(() => tab.faults.next('fail-before-commit'), unreachable()));
     const end = await world.end(tab, pay(once, ONE));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'store' } });
@@ -91,7 +92,7 @@ describe('an end without effect', () => {
   });
 });
 
-test('a refusal by an effect that can not be stored is unknown, because of what the effect threw', async ({ world, tab, once }) => {
+test('a refusal by a function given to run that can not be stored is unknown, and its cause is what the function threw', async ({ world, tab, once }) => {
   const own = new Error('card declined');
   const effect = () => {
     tab.faults.next('fail-before-commit');
@@ -103,24 +104,24 @@ test('a refusal by an effect that can not be stored is unknown, because of what 
 });
 
 describe('an unknown end', () => {
-  test('by silence speaks of no other payload', async ({ world, tab, once }) => {
+  test('without an answer speaks of no other payload', async ({ world, tab, once }) => {
     expect(String((await world.end(tab, pay(once, ONE), charged(lost()))).error)).not.toMatch(/another payload/);
   });
 
-  test('writes nothing more than its attempt did, unless there is something to say', async ({ world, tab, once }) => {
+  test('writes no more than its attempt did, unless there is something to note', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     expect(world.writes).toHaveLength(1);
     await world.end(tab, pay(once, { ...ONE, operation: ['later'] }), charged(answers(503, '', { 'retry-after': '9' })));
     expect(world.writes).toHaveLength(3);
   });
 
-  test('by a store that fails between two attempts is that of the store', async ({ world, tab, once }) => {
+  test('after a store that failed between two attempts is an error of the store', async ({ world, tab, once }) => {
     const end = await world.end(tab, pay(once), charged(during(() => tab.faults.next('look-fails'), lost())));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', reason: 'store' } });
     expect(causeOf(end.error)).toMatchObject({ reason: 'io' });
   });
 
-  test('by another payload under the key never says that nothing was sent', async ({ world }) => {
+  test('because of another payload under the key never says that nothing was sent', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     const end = await world.end(tab, pay(once, { body: OTHER }), answers(422, { title: 'Idempotency-Key is already used' }));
@@ -131,10 +132,10 @@ describe('an unknown end', () => {
   });
 });
 
-describe('the other payload under a key', () => {
+describe('an earlier payload under the key', () => {
   const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
 
-  test('that was refused for good makes way for this one, under another key', async ({ world, tab, once }) => {
+  test('that is refused for good makes way for the present one, under another key', async ({ world, tab, once }) => {
     const before: unknown[] = [];
     world.server.plays(
       lost(),
@@ -148,7 +149,7 @@ describe('the other payload under a key', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('is not sent to a caller who left', async ({ world, tab, once }) => {
+  test('is not sent again for a caller who left', async ({ world, tab, once }) => {
     const controller = new AbortController();
     await world.end(tab, pay(once, ONE), charged(lost()));
     await world.end(tab, pay(once, { body: OTHER, signal: controller.signal }), idle(during(() => controller.abort(), MISMATCH)));
@@ -158,8 +159,8 @@ describe('the other payload under a key', () => {
   });
 });
 
-describe('work that goes on behind a link', () => {
-  test('until all waiting is over is told with what was accepted, and noted as waited for', async ({ world }) => {
+describe('work behind a link', () => {
+  test('that goes on until all waiting is over is told with the accepted answer, and the record notes that the waiting is spent', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND } });
     const end = await world.end(tab, pay(once), charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'in-progress' } });
@@ -167,7 +168,7 @@ describe('work that goes on behind a link', () => {
     expect(world.record()).toMatchObject({ spentAt: world.clock.now() });
   });
 
-  test('until all waiting is over is asked about', async ({ world }) => {
+  test('that goes on until all waiting is over is asked about', async ({ world }) => {
     const asked: { reason?: string; response?: Response }[] = [];
     const { tab, once } = world.open({ accepted: 'poll', limits: { inProgressMs: SECOND }, reconcile: saying(asked, 'done' as const) });
     world.server.plays(charged(ACCEPTED), answers(202, '', { 'retry-after': '3' }));
@@ -189,7 +190,7 @@ describe('reconcile', () => {
     return { asked, reconcile: saying(asked, said) as Reconcile };
   };
 
-  test('is not asked about what is known', async () => {
+  test('is not asked about a known end', async () => {
     const { asked, reconcile } = asking('none');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile });
@@ -198,7 +199,7 @@ describe('reconcile', () => {
     expect(asked).toEqual([]);
   });
 
-  test('hears since when, why, and of the answer', async () => {
+  test('is told since when, why, and of the answer', async () => {
     const { asked, reconcile } = asking('unknown');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile });
@@ -212,7 +213,7 @@ describe('reconcile', () => {
     expect(await asked[0]?.response?.json()).toEqual({ a: 1 });
   });
 
-  test('hears that it is done elsewhere, and if it does not know, it is done all the same', async () => {
+  test('is told that the operation is done elsewhere; if it does not know, the operation is done all the same', async () => {
     const { asked, reconcile } = asking('unknown');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile, dialect: gocardless() });
@@ -220,11 +221,11 @@ describe('reconcile', () => {
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', error: { resource: 'PM1' }, outcome: { type: 'replayed', from: 'elsewhere' } });
     expect(asked).toMatchObject([{ reason: 'done-elsewhere' }]);
-    // The server may execute the key that it has never seen, so a power cut must not take the record.
+    // The server may execute a key that it has never seen, so a power cut must not lose the record.
     expect(world.writes.at(-1)).toMatchObject({ next: { state: 'settled' }, durability: 'strict' });
   });
 
-  test('A15: is asked whose a 2xx is, and only an answer changes that it is done; it is never sent again under another key', async () => {
+  test('A15: is asked which payload a 2xx is about; only a Response changes the outcome, which is done, and nothing is sent under another key', async () => {
     for (const said of ['none', 'unknown', 'done', Response.json({ id: 'ch_1' })] as const) {
       const { asked, reconcile } = asking(said);
       const world = newWorld();
@@ -238,7 +239,7 @@ describe('reconcile', () => {
     }
   });
 
-  test("'done' is stored as what it is", async () => {
+  test("'done' is stored as coming from reconcile", async () => {
     const { reconcile } = asking('done');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile });
@@ -247,7 +248,7 @@ describe('reconcile', () => {
     expect(world.record()).toMatchObject({ state: 'settled', ending: { type: 'replayed', from: 'reconcile' } });
   });
 
-  test("'done' that could not be stored is done; of a record that is another's by then, nobody knows", async () => {
+  test("'done' that could not be stored is done; if the record is another's by then, the effect is unknown", async () => {
     for (const [change, outcome, code] of [
       [undefined, { effect: 'done', from: 'reconcile' }, 'ERR_ONCE_ALREADY_DONE'],
       [(record: OnceRecord) => ({ ...record, key: 'another' }), { effect: 'unknown', reason: 'busy' }, 'ERR_ONCE_CLAIM_LOST'],
@@ -276,7 +277,7 @@ describe('reconcile', () => {
     expect(await world.end(tab, pay(once), lost(), answers(401))).toMatchObject({ status: 401, outcome: { type: 'unknown', reason: 'store' } });
   });
 
-  test("'none' after a refusal gives that refusal; its key may be used again only if it was not burnt", async ({ world }) => {
+  test("'none' after a refusal gives that refusal, and does not use up its key", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     expect(await world.end(tab, pay(once), lost(), answers(402))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
     expect(world.record()).toMatchObject({ state: 'retired', sticky: false });
@@ -292,7 +293,7 @@ describe('reconcile', () => {
     },
   );
 
-  test("'none' of a burnt key goes on under another one", async ({ world }) => {
+  test("'none' about a burnt key goes on under another one", async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     const before: unknown[] = [];
     world.server.plays(
@@ -303,13 +304,13 @@ describe('reconcile', () => {
     expect(before).toMatchObject([{ sticky: true, ending: { type: 'rejected' } }]);
   });
 
-  test("'none' to a resume without anything to send is the end, as an error", async ({ world }) => {
+  test("'none' to a resume that has nothing to send ends it, with an error", async ({ world }) => {
     await world.interrupted(lost());
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'rejected' } });
   });
 
-  test('is asked of an effect, too, which has no answer of HTTP', async () => {
+  test('is asked about a function given to run, too, which has no HTTP answer', async () => {
     const { asked, reconcile } = asking('done');
     const world = newWorld();
     const { tab, once } = world.open({ reconcile, limits: { inProgressMs: 0 } });
@@ -319,7 +320,7 @@ describe('reconcile', () => {
     expect(tab.reported).toEqual([]);
   });
 
-  test('is let go when its caller leaves, or when its time is over, and leaves nothing behind', async () => {
+  test('is given up when its caller leaves, or when its time is over, and leaves nothing behind', async () => {
     for (const leaves of [true, false]) {
       const signals: AbortSignal[] = [];
       const world = newWorld();
@@ -344,7 +345,7 @@ describe('reconcile', () => {
     }
   });
 
-  test('that answered leaves no timer', async ({ world }) => {
+  test('leaves no timer once it has answered', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'unknown' });
     await world.end(tab, pay(once), charged(lost()), answers(401));
     expect(world.clock.pending).toBe(0);

@@ -1,6 +1,6 @@
 /**
- * Goal: the functions of the package take a client, and nothing else. Method: each is given what a mistake hands over; and one
- * client comes from another copy of the package, as two bundles on a page make it.
+ * Goal: the functions of the package take a client, and nothing else. Method: each is given what a mistake would hand over; one
+ * client comes from another copy of the package, as with two bundles on a page.
  */
 import { describe, expect, vi } from 'vitest';
 import * as oncefetch from '../../src/entries/index.js';
@@ -49,7 +49,7 @@ const CALLS: Readonly<Record<string, (once: oncefetch.Once) => unknown>> = {
   watch: (once) => watch(once, () => {}),
 };
 
-/** What is no function of a client. */
+/** Functions that take no client. */
 const OTHERS = new Set([
   'createOnce',
   'outcomeOf',
@@ -70,7 +70,7 @@ const OTHERS = new Set([
   'logTo',
 ]);
 
-test('every function of the package is here, but what makes clients, stores and features, and what reads outcomes', () => {
+test('every function of the package is tested here, except those that make clients, stores and features, and those that read outcomes', () => {
   const all = Object.entries(oncefetch).flatMap(([name, value]) => (typeof value === 'function' && !/Store$|^firstAvailable$/.test(name) ? [name] : []));
   expect(all.filter((name) => !OTHERS.has(name)).sort()).toEqual(Object.keys(CALLS).sort());
 });
@@ -80,9 +80,9 @@ describe.each(Object.entries(CALLS))('%s', (name, call) => {
     ['nothing', undefined, 'undefined'],
     ['null', null, 'null'],
     ['the options of a client', { namespace: 'u-1' }, 'object'],
-    ['the function that makes one', oncefetch.createOnce, 'function'],
+    ['the function that makes clients', oncefetch.createOnce, 'function'],
     ['a fetch', async () => new Response(), 'function'],
-  ])('refuses %s at once, and names itself', async (_, wrong, type) => {
+  ])('refuses %s at once, and the error names the function', async (_, wrong, type) => {
     const error = await (async () => call(wrong as never))().catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(TypeError);
     expect((error as Error).message).toContain(`once: ${name}${says(' takes a client from createOnce', ': client')}, got ${type}`);
@@ -145,12 +145,12 @@ test('a client of one copy of the package is a client for the functions of anoth
   expect(copy.namespace(once)).toBe('u-1');
 });
 
-test('what is spread over a client is still one', () => {
+test('a client that was spread into another object is still a client', () => {
   const once = newWorld().tab().once({ namespace: 'u-1' });
   expect(namespace({ ...once, fetch: once.fetch })).toBe('u-1');
 });
 
-/** As a framework wraps what an app puts into its state: whatever is read from it is wrapped, too. */
+/** As a framework wraps what an app puts into its state: everything that is read from it is wrapped, too. */
 const reactive = <T extends object>(of: T): T =>
   new Proxy(of, {
     get(target, name, receiver) {
@@ -160,7 +160,7 @@ const reactive = <T extends object>(of: T): T =>
     },
   });
 
-test('a client in the reactive state of a framework works as without', async ({ world, tab }) => {
+test('a client in the reactive state of a framework works as it does outside', async ({ world, tab }) => {
   const once = reactive(tab.once({ namespace: 'u-1' }));
   expect(await world.run(run(once, NAME, () => 'charged'))).toBe('charged');
   expect(await world.run(pending(once))).toEqual([]);
@@ -171,6 +171,6 @@ test('a client in the reactive state of a framework works as without', async ({ 
   await world.run(close(once));
 });
 
-test('a client shows nothing of what is inside it to a log', () => {
+test('a client shows nothing of its inside to a log', () => {
   expect(JSON.stringify(newWorld().tab().once({ namespace: 'u-1' }))).toBe('{}');
 });

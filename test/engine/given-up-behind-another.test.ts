@@ -1,6 +1,6 @@
 /**
- * Goal: "nothing was sent, and nothing will be" is said of the operation, not of the call alone. Who gives up, or has a body that
- * can't be read, while another context is about to send that very operation, is told that nobody knows.
+ * Goal: "nothing was sent, and nothing will be" is said of the operation, not of the call alone. If another context is about to
+ * send the same operation, a call that gives up, or whose body can't be read, is told that the effect is unknown.
  */
 import { describe, expect } from 'vitest';
 import { clear, close, move, type Once, type OnceOptions } from '../../src/entries/index.js';
@@ -16,11 +16,11 @@ const streams = (body: () => ReadableStream): Press => {
 const payNow: Press = (once, signal) => pay(once, { signal });
 /** A payment whose body never comes to its end. */
 const slowly = streams(() => new ReadableStream({ start() {} }));
-/** One whose body is longer than the limit of bytes. */
+/** A payment whose body is longer than the limit. */
 const endlessly = streams(() => new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(100)) }));
 const LIMITS = { totalMs: 2 * SECOND, bodyBytes: 1000 };
 
-/** Presses, cancels, and says what the reason of the abort tells. */
+/** Presses and cancels. Gives the outcome that is noted under the reason of the abort. */
 async function cancelled(world: World, { tab, once }: ReturnType<World['open']>, press: Press) {
   const [controller, reason] = [new AbortController(), REASON()];
   const call = press(once, controller.signal);
@@ -33,7 +33,7 @@ async function cancelled(world: World, { tab, once }: ReturnType<World['open']>,
 
 describe.each([
   ['tabs with locks', {}],
-  ['tabs without', { locks: false }],
+  ['tabs without locks', { locks: false }],
   ['processes', { server: true, locks: false }],
 ])('while a press in another context waits for the network, %s', (_, of) => {
   async function scene() {
@@ -43,7 +43,7 @@ describe.each([
     const call = pay(first.once);
     await rest();
     world.server.plays(answers(201));
-    /** The other tab's press goes on, and charges. */
+    /** The press in the other context goes on, and charges. */
     const charge = async () => {
       first.tab.connect(true);
       expect((await world.end(first.tab, call)).outcome).toMatchObject({ effect: 'done' });
@@ -60,7 +60,7 @@ describe.each([
     await charge();
   });
 
-  test('neither is the end of the client', async () => {
+  test('closing the client is not told as none either', async () => {
     const { world, tab, once, charge } = await scene();
     const call = pay(once);
     await rest();
@@ -73,7 +73,7 @@ describe.each([
   test.each([
     ['does not end', slowly],
     ['is too long', endlessly],
-  ])('nor a body that %s', async (_, press) => {
+  ])('a body that %s is not told as none either', async (_, press) => {
     const { world, tab, once, charge } = await scene();
     expect(await world.end(tab, press(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'unknown' } });
     await charge();
@@ -102,27 +102,27 @@ describe('while another tab has the lock and asks its key strategy, with nothing
     await charge();
   });
 
-  test('nor is a body that can not be read', async () => {
+  test('a body that can not be read is not told as none either', async () => {
     const { world, tab, once, charge } = await scene();
     expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'unknown' } });
     await charge();
   });
 });
 
-test('where nobody else is at it, it is none, as before', async ({ world }) => {
+test('if no other context drives the operation, it is told as none', async ({ world }) => {
   const { tab, once } = world.open({ limits: LIMITS });
   expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'none' } });
   expect(await cancelled(world, { tab, once }, slowly)).toMatchObject({ type: 'unsent', effect: 'none' });
 });
 
-describe('who gives up while the payload is read, and may be at an earlier callâ€™s operation, is not told none', () => {
+describe('a call that is cancelled while its payload is read, and may belong to an earlier callâ€™s operation, is unknown', () => {
   const HEADERS = { 'idempotency-key': 'order-42' };
 
   test.for([
-    ['a name, under the key of a header, whose record was lost', true, NAME, HEADERS],
-    ['a call without a name, under the key of a header', false, undefined, HEADERS],
-    ['a call without a name, under a key of its own', false, { key: 'order-42' }, {}],
-    ['a call without a name, under the key of a function', false, { key: () => 'order-42' }, {}],
+    ['a name, with its key in a header, whose record was lost', true, NAME, HEADERS],
+    ['a call without a name, with its key in a header', false, undefined, HEADERS],
+    ['a call without a name, with the option key', false, { key: 'order-42' }, {}],
+    ['a call without a name, with a key strategy', false, { key: () => 'order-42' }, {}],
     ['a call that is named by its content', false, true, {}],
   ] as const)('%s', async ([_, isLost, named, headers], { world }) => {
     const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{}', headers, ...(signal && { signal }), once: named as never }));
@@ -133,7 +133,7 @@ describe('who gives up while the payload is read, and may be at an earlier callâ
     expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   });
 
-  test('nor, in a page, who gives up while a lost one of the same content is looked for', async ({ world }) => {
+  test('a call without a name that is cancelled while the page looks for a lost call with the same content is unknown', async ({ world }) => {
     const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{}', ...(signal && { signal }) }));
     const { tab, once } = world.open({ limits: { attempts: 1 } });
     await world.end(tab, press(once), charged(lost()));
@@ -141,7 +141,7 @@ describe('who gives up while the payload is read, and may be at an earlier callâ
     expect(await cancelled(world, { tab, once }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   });
 
-  test('nor who has a body that canâ€™t be read, under the key of a header, whose record was lost', async ({ world }) => {
+  test('a call whose body canâ€™t be read, with its key in a header, is unknown if its record was lost', async ({ world }) => {
     const { tab, once } = world.open({ limits: LIMITS });
     const body = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(100)) });
     const call = watched(once.fetch(URL_, { method: 'POST', headers: HEADERS, body, duplex: 'half', once: NAME } as never));
@@ -149,7 +149,7 @@ describe('who gives up while the payload is read, and may be at an earlier callâ
   });
 });
 
-test('without locks: who gives up what a page that is gone has begun, and never sent, gives its lease back', async ({ world }) => {
+test('without locks, a call that goes on with a clean record of a closed page gives its lease back when it is cancelled', async ({ world }) => {
   const offline = () => {
     const opened = world.open({}, { locks: false });
     opened.tab.online = false;
@@ -166,7 +166,7 @@ test('without locks: who gives up what a page that is gone has begun, and never 
   expect(await world.end(next.tab, pay(next.once), answers(201))).toMatchObject({ outcome: { type: 'fresh' }, ms: 0 });
 });
 
-describe('who waits for a press that is never sent is not told how an earlier one ended', () => {
+describe('a call that waits for a press which is never sent is not told how an earlier operation ended', () => {
   const CONTEXTS = [
     ['under a lock', {}],
     ['with leases', { locks: false }],
@@ -177,14 +177,14 @@ describe('who waits for a press that is never sent is not told how an earlier on
     ['done, and its time is over', { keep: { forMs: HOUR } }, charged(answers(201))],
     ['declined', {}, answers(402, { code: 'card_declined' })],
   ];
-  /** With the promise of a token that is refused in the end. */
+  /** The promise of a token is refused in the end. */
   const NEVER_SENT: readonly [string, (token: Promise<never>) => OnceOptions, readonly Entry[]][] = [
     ['gets no token', (token) => ({ headers: () => token }), []],
     ['does not reach the server', () => ({}), [delayed(5 * SECOND, unreachable())]],
   ];
   const ALL = CONTEXTS.flatMap(([where, of]) => BEFORE.flatMap((before) => NEVER_SENT.map((never) => [where, ...before, ...never, of] as const)));
 
-  test.each(ALL)('a press that waits, %s, is sent: the one before was %s, and the one that it waited for %s', async (...row) => {
+  test.each(ALL)('a press that waits %s is sent, if the earlier operation was %s and the press that it waits for %s', async (...row) => {
     const [, , options, before, , never, entries, of] = row;
     const world = newWorld();
     let refuse = (_: Error): void => {};
@@ -202,7 +202,7 @@ describe('who waits for a press that is never sent is not told how an earlier on
     expect((await world.end(other.tab, waits)).outcome).toMatchObject({ type: 'fresh', attempts: 1 });
   });
 
-  test('nor is who waits for a second one which took over from a page that is gone, and was never sent either', async ({ world }) => {
+  test('neither is a call that waits for a second press, which took over from a closed page and was never sent either', async ({ world }) => {
     const [gone, two, three] = [world.open(), world.open(), world.open()];
     const { outcome } = await world.end(two.tab, pay(two.once), answers(422, { code: 'no_such_address' }));
     expect(outcome).toMatchObject({ type: 'rejected' });
@@ -225,14 +225,14 @@ describe('who waits for a press that is never sent is not told how an earlier on
 });
 
 describe('a press that finds nothing stored any more does not say that nothing took effect', () => {
-  describe('a tab that waits for the press of another one, and sleeps until that is done and the user has logged out', () => {
+  describe('a tab waits for the press of another one, and sleeps until that is done and the user has logged out', () => {
     const OWN = { operation: undefined, key: 'a-key-of-its-own' } as const;
 
     test.each([
       ['and in again', true, 'ann', {}],
       ['and in again, where tabs share no locks', false, 'ann', {}],
       ['and in again: a call without a name, under a key of its own', true, 'ann', OWN],
-      ['and nobody is here', true, undefined, {}],
+      ['and nobody is logged in', true, undefined, {}],
     ] as const)('%s: unknown', async (_, locks, atTheEnd, options) => {
       const world = newWorld();
       let user: string | undefined = 'ann';
@@ -256,7 +256,7 @@ describe('a press that finds nothing stored any more does not say that nothing t
       expect(world.records).toEqual([]);
     });
 
-    test('what still tells of it is told', async () => {
+    test('but a record is still there: the tab tells what the record says', async () => {
       const world = newWorld();
       const [paying, sleeping] = [world.open(), world.open()];
       world.server.plays(delayed(5 * SECOND, answers(201)));
@@ -272,7 +272,7 @@ describe('a press that finds nothing stored any more does not say that nothing t
     });
   });
 
-  test("a guest's press that is being read while the guest logs in: an earlier one may have charged, and was moved", async () => {
+  test("a guest logs in while the fingerprint of the guest's press is awaited: an earlier press may have charged, and its record was moved", async () => {
     const world = newWorld();
     let user = 'guest';
     const { tab, once } = world.open({ namespace: () => user, limits: { attempts: 1 } });

@@ -1,6 +1,6 @@
 /**
- * Goal: a call that an app makes inside of a hook, of the hook's own name or of another one, costs no second effect, and what waits for
- * itself ends with the hook's time. Method: each hook makes one more call the first time, and waits for it or not.
+ * Goal: a call that an app makes inside a hook, under the same name or another one, costs no second effect, and a call that waits
+ * for itself ends with the hook's time. Method: each hook makes one more call the first time, and waits for it or not.
  */
 import { describe, expect } from 'vitest';
 import { generic } from '../../src/entries/dialects.js';
@@ -39,7 +39,7 @@ describe.each(Object.entries(CLIENTS))('in the hook %s', (hook, client) => {
     let once: Once | undefined;
     const call = async (): Promise<void> => {
       if (inside || !once) return;
-      // The call asks the hook, too.
+      // The inner call asks the hook, too.
       inside = Promise.resolve(new Response());
       inside = pay(once, { ...options, operation: name });
       if (waits === 'waits for it') await inside.catch(() => {});
@@ -53,12 +53,12 @@ describe.each(Object.entries(CLIENTS))('in the hook %s', (hook, client) => {
     };
     const options = hook === 'key' ? keyOf(inner) : {};
     once = tab.once(client(inner));
-    // Only where the outcome is open is `reconcile` asked.
+    // `reconcile` is asked only if the outcome is open.
     const open = hook === 'reconcile';
     world.server.otherwise = honest(open ? [lost()] : []);
     const end = await world.end(tab, pay(once, { ...options, ...(open ? ONE : {}) }));
     const same = of === 'its own name';
-    // The call waits for the hook before anything is sent, so if that waits for the call, nothing is.
+    // The call waits for this hook before anything is sent. So if the hook waits for the call, nothing is sent.
     const stuck = same && waits === 'waits for it' && /^(fingerprint|key)$/.test(hook);
     expect(end.outcome?.effect).toBe(open ? 'unknown' : stuck ? undefined : 'done');
     expect(end.ms).toBeLessThanOrEqual(120 * SECOND);

@@ -1,6 +1,6 @@
 /**
- * Goal: whoever hears of an end may settle, forget, press or close there and then, and that opens no gap for a second effect: a press
- * that came first still goes first, in this tab and in another one.
+ * Goal: an app may settle, forget, press or close at the moment it hears of an end, and that opens no gap for a second effect: a
+ * press that came first still goes first, in this tab and in another one.
  */
 import { describe, expect } from 'vitest';
 import { close, extend, forget, type Once, operation, settle, subscribe } from '../../src/entries/index.js';
@@ -10,7 +10,7 @@ import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test } from '../support/w
 const CARD_B = { ...CART, card: 'B' };
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 
-/** Does `act` once, when an event of this kind comes; gives what became of it. */
+/** Calls `act` once, at the first event of this kind; gives its result. */
 function at(once: Once, type: 'attempt' | 'wait' | 'unknown', act: () => Promise<unknown>): { readonly done: Promise<unknown> } {
   let resolve: (value: unknown) => void = () => {};
   const done = new Promise<unknown>((told) => {
@@ -24,11 +24,11 @@ function at(once: Once, type: 'attempt' | 'wait' | 'unknown', act: () => Promise
   return { done };
 }
 
-describe('in a listener of its unknown end', () => {
+describe('in a listener of the unknown end', () => {
   test.for([
     ['settled as none', (once: Once) => settle(once, NAME, 'none'), lost(), answers(201)],
     ['forgotten', (once: Once) => forget(once, NAME, { evenIfUnknown: true }), lost(), answers(201)],
-  ] as const)('it is %s, and the next press has another key', async ([_, act, first, next], { world }) => {
+  ] as const)('the operation can be %s, and the next press has another key', async ([_, act, first, next], { world }) => {
     const { tab, once } = world.open(ONE);
     world.server.plays(first, next);
     const heard = at(once, 'unknown', () => act(once));
@@ -38,7 +38,7 @@ describe('in a listener of its unknown end', () => {
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('it is settled as done, and the next press sends nothing', async ({ world }) => {
+  test('the operation can be settled as done, and the next press sends nothing', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     world.server.plays(charged(lost()));
     const heard = at(once, 'unknown', () => settle(once, NAME, 'done'));
@@ -48,7 +48,7 @@ describe('in a listener of its unknown end', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'settled' });
   });
 
-  test('of a screen, too, and where the call was given up', async ({ world }) => {
+  test('the operation can be settled in the listener of a screen, too, and after the call was given up', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     const handle = operation(once, NAME);
     let told: Promise<void> | undefined;
@@ -65,7 +65,7 @@ describe('in a listener of its unknown end', () => {
     await expect(world.run(told as Promise<void>)).resolves.toBeUndefined();
   });
 
-  test('a press with another card that waited for this end comes before or after: one of the two is refused or waits', async ({ world }) => {
+  test('a press with another card that waited for this end comes before or after the settle: one of the two is refused or waits', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     world.server.plays(lost(), answers(201));
     const heard = at(once, 'unknown', () => settle(once, NAME, 'none'));
@@ -76,7 +76,7 @@ describe('in a listener of its unknown end', () => {
     expect(new Set(world.server.keys).size).toBe(refused ? 1 : 2);
   });
 
-  test('a second press in the same listener shares the end that is being told, and sends nothing', async ({ world }) => {
+  test('a second press shares the end that is being told, and sends nothing', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     world.server.plays(lost());
     const heard = at(once, 'unknown', async () => {
@@ -90,7 +90,7 @@ describe('in a listener of its unknown end', () => {
   });
 });
 
-test.for(['attempt', 'wait'] as const)('while it goes on, it is refused: in a listener of %s', async (type, { world }) => {
+test.for(['attempt', 'wait'] as const)('while the call goes on, settle is refused: in a listener of %s', async (type, { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 2 } });
   world.server.plays(charged(lost()), answers(200, {}, { 'idempotent-replayed': 'true' }));
   const heard = at(once, type, () => settle(once, NAME, 'none'));
@@ -99,7 +99,7 @@ test.for(['attempt', 'wait'] as const)('while it goes on, it is refused: in a li
 });
 
 describe.each([true, false])('two tabs, with locks: %s', (locks) => {
-  test('a press that waits in the other tab: whichever of it and the listener comes first, no key is sent after its operation was settled', async () => {
+  test('a press waits in the other tab: whether it or the listener comes first, no key is sent after its operation was settled', async () => {
     const world = newWorld();
     const [one, other] = [world.open(ONE, { locks }), world.open(ONE, { locks })];
     world.server.plays(idle(delayed(5 * SECOND, lost())));
@@ -112,13 +112,13 @@ describe.each([true, false])('two tabs, with locks: %s', (locks) => {
     const end = await world.end(other.tab, second);
     const refused = await world.run(heard.done);
     if (refused) expect(refused).toMatchObject(BUSY);
-    // With leases, the press that waited shares the end that the app has told.
+    // With leases, the press that waited shares the end that settle has stored.
     const sent = world.server.arrivals.length - 1;
     expect(end.outcome).toMatchObject({ effect: sent ? 'done' : 'none' });
     expect(new Set(world.server.keys).size).toBe(refused || !sent ? 1 : 2);
   });
 
-  test('the listener settles as done: the other tab, which waits, sends nothing more, or was first', async ({ world }) => {
+  test('the listener settles as done: the other tab, which waits, sends nothing more, or went on before that', async ({ world }) => {
     const [one, other] = [world.open(ONE, { locks }), world.open(ONE, { locks })];
     world.server.plays(delayed(5 * SECOND, charged(lost())));
     world.server.otherwise = answers(200, {}, { 'idempotent-replayed': 'true' });
@@ -160,8 +160,8 @@ describe('a press in a listener that has heard of the end is a press after the e
   });
 });
 
-describe('a listener of the end that close brings', () => {
-  /** Settles the operation, by `by`, as soon as `once` tells that it is unknown; gives what became of that. */
+describe('a listener of the end that close causes', () => {
+  /** Settles the operation with the client `by` as soon as `once` tells that it is unknown; gives the result. */
   function settling(once: Once, effect: 'done' | 'none', also?: () => void, by = once): Promise<unknown> {
     return new Promise((resolve) => {
       subscribe(once, ({ type }) => {
@@ -172,8 +172,8 @@ describe('a listener of the end that close brings', () => {
     });
   }
 
-  describe('settled in a listener of the end that close brings', () => {
-    test.for(['done', 'none'] as const)('%s: it is stored before the store is closed', async (effect, { world, tab, once }) => {
+  describe('can settle the operation', () => {
+    test.for(['done', 'none'] as const)('as %s: the end is stored before the store is closed', async (effect, { world, tab, once }) => {
       const word = settling(once, effect);
       world.server.plays(effect === 'done' ? charged(lost()) : lost());
       const call = pay(once);
@@ -187,8 +187,8 @@ describe('a listener of the end that close brings', () => {
 
     test.for([
       ['in a listener of its own', true],
-      ['in a listener of the one that it was extended from', false],
-    ] as const)('the same by a client that was extended, closed with the one whose store it has, %s', async ([_, own], { world, tab, once }) => {
+      ['in a listener of the client that it was extended from', false],
+    ] as const)('with an extended client that is closed together with the owner of its store, %s', async ([_, own], { world, tab, once }) => {
       const child = tab.in(() => extend(once, {}));
       const paying = own ? child : once;
       const word = settling(paying, 'done', undefined, child);
@@ -202,7 +202,7 @@ describe('a listener of the end that close brings', () => {
     });
   });
 
-  test('a listener that closes the client and settles, both at once', async ({ world }) => {
+  test('can close the client and settle at the same time', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     let closed: Promise<void> | undefined;
     const word = settling(once, 'done', () => {

@@ -1,6 +1,7 @@
 /**
- * Goal: a call that finds work in progress to the end asks `reconcile` while it still has time, also if `limits.totalMs` is no longer
- * than `limits.inProgressMs`. Method: a server that takes a second for each answer, so that the last attempt would end with the call.
+ * Goal: a call that finds work in progress up to its end asks `reconcile` while there is time, even if `limits.totalMs` is no
+ * longer than `limits.inProgressMs`. Method: a server that takes a second for each answer, so that the last attempt would end
+ * together with the call.
  */
 import { describe, expect } from 'vitest';
 import type { ReconcileQuestion } from '../../src/entries/index.js';
@@ -9,8 +10,8 @@ import { ONE, pay, resumed, SECOND, saying, test } from '../support/world.js';
 
 const working = (seconds: number) => charged(delayed(0.95 * SECOND, answers(409, undefined, { 'retry-after': String(seconds) })));
 
-describe.each([30, 60, 120])('a call of %i s', (total) => {
-  test.for([3, 5, 7, 9, 11])('at a server that says to come back in %i s: reconcile is asked, and is told why', async (seconds, { world }) => {
+describe.each([30, 60, 120])('a call that may take %i s', (total) => {
+  test.for([3, 5, 7, 9, 11])('asks reconcile, and says why, if the server wants to be asked every %i s', async (seconds, { world }) => {
     const heard: ReconcileQuestion[] = [];
     const { tab, once } = world.open({ limits: { totalMs: total * SECOND }, reconcile: saying(heard, 'done') });
     world.server.otherwise = working(seconds);
@@ -18,7 +19,7 @@ describe.each([30, 60, 120])('a call of %i s', (total) => {
     expect(heard).toMatchObject([{ reason: 'in-progress' }]);
   });
 
-  test('resume asks it in time, too', async ({ world }) => {
+  test('asks reconcile in time if it is a resume', async ({ world }) => {
     const stored = { namespace: 'ann', keep: { request: true } } as const;
     const before = world.open(stored);
     await world.end(before.tab, pay(before.once, ONE), charged(lost()));
@@ -30,7 +31,7 @@ describe.each([30, 60, 120])('a call of %i s', (total) => {
     expect(heard).toMatchObject([{ reason: 'in-progress' }]);
   });
 
-  test('the work behind a 202 that is still going on: reconcile is asked', async ({ world }) => {
+  test('asks reconcile if the work behind a 202 is still going on', async ({ world }) => {
     const heard: ReconcileQuestion[] = [];
     const { tab, once } = world.open({ limits: { totalMs: total * SECOND }, accepted: 'poll', reconcile: saying(heard, 'done') });
     world.server.plays(charged(answers(202, {}, { location: '/jobs/1' })));

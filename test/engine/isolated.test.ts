@@ -1,6 +1,6 @@
 /**
- * Goal: where no request may wait for what another one began, calls meet in the store alone. Method: a platform that says so, and
- * one client for all calls, as a Worker has one at module level.
+ * Goal: if no request may wait for what another request began, calls meet in the store alone. Method: a platform that says so,
+ * and one client for all calls, as a Worker has at module level.
  */
 import { close, extend, forget, memoryStore, outcomeOf, pending } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
@@ -10,7 +10,7 @@ import { nodePlatform } from '../../src/platform/node/index.js';
 const PAY = { method: 'POST', body: '{"amount":5}', once: ['pay', 1] } as const;
 const URL_ = 'https://shop.example/pay';
 
-/** A shop that answers when it is told to. */
+/** A shop that answers when the test tells it to. */
 function scene() {
   const keys: (string | null)[] = [];
   const waiting: (() => void)[] = [];
@@ -38,7 +38,7 @@ test('two calls of one client for one name are one request: the second finds the
   expect(keys).toHaveLength(1);
 });
 
-test('what a call is at is neither forgotten nor shown as left open', async () => {
+test('an operation in flight is neither forgotten nor shown as left open', async () => {
   const { once, sent, answer } = scene();
   const call = once.fetch(URL_, PAY);
   await sent();
@@ -60,7 +60,7 @@ test('another payload under the name waits for the end of the first, and is refu
   expect(keys).toHaveLength(1);
 });
 
-test('a client that is closed cuts the waits of its calls', async () => {
+test('closing a client ends the waits of its calls', async () => {
   const { once, sent } = scene();
   const call = once.fetch(URL_, PAY);
   await sent();

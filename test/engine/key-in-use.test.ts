@@ -1,4 +1,4 @@
-/** Goal: a key that stays in use is the next one, and what is told under it is true, whatever came in between. */
+/** Goal: a key that stays in use is the next one that is sent, and what is told under it is true, whatever came in between. */
 import { describe, expect } from 'vitest';
 import { generic } from '../../src/entries/dialects.js';
 import { clear, forget, move, type Once, type OnceOptions, resumeOne } from '../../src/entries/index.js';
@@ -10,12 +10,12 @@ const CARD_B = { ...CART, card: 'B' };
 const REFUSED = charged(answers(400, { code: 'bad_card' }));
 const ELSEWHERE = 'https://other.example/api/payments';
 
-describe('a press that went under another key, and never left', () => {
+describe('a press under another key that never left', () => {
   test.for([
-    ['edited, where an edit is refused', { body: CARD_B, whenChanged: 'refuse' }, { whenChanged: 'refuse' }],
+    ['edited, with whenChanged: refuse', { body: CARD_B, whenChanged: 'refuse' }, { whenChanged: 'refuse' }],
     ['to another address', { url: ELSEWHERE }, {}],
     ['to another address, edited', { url: ELSEWHERE, body: CARD_B }, {}],
-  ] as const)('%s: the next one of the first kind sends the key in use', async ([_, between, last], { world }) => {
+  ] as const)('%s: the next press of the first kind sends the key in use', async ([_, between, last], { world }) => {
     const tab = world.tab({ resends: true });
     const { outcome } = await world.end(tab, pay(tab.once(), last), REFUSED);
     const next = await pressOffline(tab, (page) => pay(page.once(), between));
@@ -25,7 +25,7 @@ describe('a press that went under another key, and never left', () => {
   });
 });
 
-test('where an edit is refused, what never left does not lead a third payload to the key in use', async ({ world }) => {
+test('with whenChanged: refuse, a payload that never left does not lead a third payload to the key in use', async ({ world }) => {
   const tab = world.tab({ resends: true });
   const refuse = { whenChanged: 'refuse' } as const;
   const { outcome } = await world.end(tab, pay(tab.once(), refuse), answers(400, { code: 'bad_card' }));
@@ -37,9 +37,9 @@ test('where an edit is refused, what never left does not lead a third payload to
 
 test.for([
   ['a call with a key of its own', {}, { key: 'mine-0001' }],
-  ['an edit, where edits are refused', {}, { body: CARD_B, whenChanged: 'refuse' }],
+  ['an edit with whenChanged: refuse', {}, { body: CARD_B, whenChanged: 'refuse' }],
   ['a dialect that puts its key elsewhere', { dialect: generic({ header: 'X-Key' }) }, {}],
-] as const)('%s sends no key that stays in use', async ([_, options, call], { world }) => {
+] as const)('%s does not send a key that stays in use', async ([_, options, call], { world }) => {
   const tab = world.tab({ resends: true });
   const { outcome } = await world.end(tab, pay(tab.once()), answers(400, { code: 'bad_card' }));
   const next = await world.end(tab, pay(tab.once(options), call), answers(201));
@@ -47,22 +47,22 @@ test.for([
   expect(next.outcome?.key).not.toBe(outcome?.key);
 });
 
-test('resumeOne does not tell of a refused operation whose key stays in use: nothing of it is left to send', async ({ world }) => {
+test('resumeOne does not tell of a refused operation whose key stays in use, because nothing of it is left to send', async ({ world }) => {
   const { tab, once } = world.open();
   await world.end(tab, pay(once), answers(400, { code: 'bad_card' }));
   const resumed = await world.end(tab, watched(resumeOne(once, NAME)));
   expect(resumed.outcome).toMatchObject({ effect: 'unknown', reason: 'record' });
 });
 
-describe('a copy that went out unseen charged, the other one was refused, and the server repeats the first answer to another payload', () => {
-  test('it is not told for certain', async ({ world }) => {
+describe('a copy sent unseen took effect, the other copy was refused, and the server repeats the first answer to another payload', () => {
+  test('the answer is not told as certain', async ({ world }) => {
     const tab = world.tab({ resends: true });
     const once = tab.once();
     await world.end(tab, pay(once), REFUSED);
     expect((await world.end(tab, pay(once, { body: CARD_B }), replays())).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
   });
 
-  test('if-changed: the change is made all the same', async ({ world }) => {
+  test('if-changed: the changed payload is sent all the same', async ({ world }) => {
     const tab = world.tab({ resends: true });
     const once = tab.once();
     await world.end(tab, pay(once, { repeat: 'if-changed' }), REFUSED);
@@ -71,7 +71,7 @@ describe('a copy that went out unseen charged, the other one was refused, and th
   });
 });
 
-test('the same, where the edited press never left, and resume takes it up', async ({ world }) => {
+test('a copy sent unseen took effect, and resume goes on with an edited press that never left: the answer is not told as certain', async ({ world }) => {
   const tab = world.tab({ resends: true });
   const options = { namespace: 'ann', keep: { request: true } };
   await world.end(tab, pay(tab.once(options)), REFUSED);
@@ -81,7 +81,7 @@ test('the same, where the edited press never left, and resume takes it up', asyn
   expect(world.record()?.payloads).toHaveLength(2);
 });
 
-test('the key window ends while a call under a key in use waits: it goes on under a new key', async ({ world }) => {
+test('if the key window ends while a call under a key in use waits, the call goes on under a new key', async ({ world }) => {
   const { tab, once } = world.open({ limits: { totalMs: 10 * MINUTE, keyWindowMs: HOUR } });
   const { outcome } = await world.end(tab, pay(once), answers(400, { code: 'bad_card' }));
   await world.clock.advance(HOUR - 2 * MINUTE);
@@ -91,7 +91,7 @@ test('the key window ends while a call under a key in use waits: it goes on unde
   expect(paid.outcome?.key).not.toBe(outcome?.key);
 });
 
-describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that the earlier payload is done', (repeat) => {
+describe.each(['if-changed', 'always'] as const)('repeat %s, and reconcile says that the earlier payload is done', (repeat) => {
   test.for([
     ['after the key window', {}, DAY],
     ['at another address', { url: ELSEWHERE }, 0],
@@ -105,7 +105,7 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('after a mismatch', async ({ world }) => {
+  test('after a mismatch: the new payload is sent all the same', async ({ world }) => {
     const asked: unknown[] = [];
     const { tab, once } = world.open({ repeat, reconcile: saying(asked, 'done'), limits: { attempts: 1 } });
     await world.end(tab, pay(once), charged(lost()));
@@ -124,7 +124,7 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
     expect(world.server.arrivals).toHaveLength(3);
   });
 
-  test('a text of your own as its key can be for no second payload: nothing is sent, and it is told that this one had no effect', async ({ world }) => {
+  test('a literal key can serve no second payload: nothing is sent, and the second payload is told as none', async ({ world }) => {
     const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
     const key = 'profile-0001';
     await world.end(tab, pay(once, { key }), charged(lost()));
@@ -133,7 +133,7 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('the same payload again is what is done', async ({ world }) => {
+  test('the same payload again is told as done', async ({ world }) => {
     const { tab, once } = world.open({ repeat, reconcile: saying([], 'done'), limits: { attempts: 1 } });
     await world.end(tab, pay(once), charged(lost()));
     await world.clock.advance(DAY);
@@ -141,23 +141,23 @@ describe.each(['if-changed', 'always'] as const)('%s, and reconcile says that th
   });
 });
 
-test('never, another payload, and reconcile says done: it is told that the name is done, and nothing is sent', async ({ world }) => {
+test('repeat never: if reconcile says done, another payload is told that the name is done, and nothing is sent', async ({ world }) => {
   const { tab, once } = world.open({ reconcile: saying([], 'done'), limits: { attempts: 1 } });
   await world.end(tab, pay(once), charged(lost()));
   await world.clock.advance(DAY);
   expect(await world.end(tab, pay(once, { body: CARD_B }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done' } });
 });
 
-describe('a log-out or a log-in while a call waits for the network drops no key in use', () => {
+describe('a log-out or a log-in while a call waits for the network loses no key in use', () => {
   const CARD_B = { ...CART, card: 'B' };
   const CARD_C = { ...CART, card: 'C' };
   const REFUSED = charged(answers(400, { code: 'bad_card' }));
 
-  describe('a browser sent a copy unseen, which charged, and the other one was refused', () => {
+  describe('a copy that the browser sent unseen took effect, and the other copy was refused', () => {
     test.for([
       ['the card of that press', CARD_B],
       ['yet another card', CARD_C],
-    ] as const)('a press without a network, whose page dies, a log-out, a log-in, then %s: the same key', async ([_, body], { world }) => {
+    ] as const)('an offline press whose page dies, a log-out, a log-in, then %s: the same key is sent', async ([_, body], { world }) => {
       const tab = world.tab({ resends: true });
       const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'ann' })), REFUSED);
       const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'ann' }), { body: CARD_B }));
@@ -179,7 +179,7 @@ describe('a log-out or a log-in while a call waits for the network drops no key 
     });
 
     test.for([false, true])(
-      'forget of a press that never left leaves the key in use, unless it is forgotten for good: %s',
+      'forget of a press that never left, with evenIfUnknown: %s; the key stays in use only without that',
       async (evenIfUnknown, { world }) => {
         const tab = world.tab({ resends: true });
         const { outcome } = await world.end(tab, pay(tab.once()), evenIfUnknown ? answers(400, { code: 'bad_card' }) : REFUSED);
@@ -194,7 +194,7 @@ describe('a log-out or a log-in while a call waits for the network drops no key 
       },
     );
 
-    test('forget of a press that never left is refused where the key in use can no longer be read', async ({ world }) => {
+    test('forget of a press that never left is refused if the key in use can no longer be read', async ({ world }) => {
       const tab = world.tab({ resends: true });
       await world.end(tab, pay(tab.once()), answers(400, { code: 'bad_card' }));
       const next = await pressOffline(tab, (page) => pay(page.once(), { body: CARD_B }));
@@ -205,19 +205,19 @@ describe('a log-out or a log-in while a call waits for the network drops no key 
   });
 });
 
-describe('a key in use, which a second tab resumes while the first one presses again, without locks', () => {
+describe('a key in use, without locks: a second tab resumes while the first one presses again', () => {
   const CARD_B = { ...CART, card: 'B' };
   const OPTIONS: OnceOptions = { namespace: 'ann', keep: { request: true }, limits: { attempts: 1 } };
   const TAB = { locks: false, resends: true } as const;
   const SLOW = (entry: Entry): Entry => delayed(5 * SECOND, entry);
 
-  /** Only one key ever left, and it was charged once. */
+  /** Checks that only one key ever left, and that it was charged once. */
   function oneKey(world: World, key: string | undefined): void {
     expect(new Set(world.server.keys)).toEqual(new Set([key]));
     expect([...world.server.charged]).toEqual([key]);
   }
 
-  /** The key is in use: a login in front, behind which a copy has charged. `refused`: by a refusal that leaves no doubt. */
+  /** A key that stays in use after a 401 from in front of the application, behind which a copy has charged. */
   async function inUse() {
     const world = newWorld();
     const one = world.open(OPTIONS, TAB);
@@ -226,11 +226,11 @@ describe('a key in use, which a second tab resumes while the first one presses a
     return { world, one, other: world.open(OPTIONS, TAB), key: outcome?.key };
   }
 
-  describe('refused in front, so that nobody knows', () => {
+  describe('refused in front of the application, so that the effect is unknown', () => {
     test.each([
       ['the same card', CART],
       ['another card', CARD_B],
-    ])('the other tab resumes it, and this one presses with %s meanwhile: it waits', async (_, body) => {
+    ])('the other tab resumes it, and this one presses with %s meanwhile: the press waits', async (_, body) => {
       const { world, one, other, key } = await inUse();
       world.server.plays(SLOW(replays()));
       const resumed = watched(resumeOne(other.once, NAME));
@@ -241,7 +241,7 @@ describe('a key in use, which a second tab resumes while the first one presses a
       oneKey(world, key);
     });
 
-    test('this tab presses with another card, and the other one resumes meanwhile: it waits', async () => {
+    test('this tab presses with another card, and the other one resumes meanwhile: the resume waits', async () => {
       const { world, one, other, key } = await inUse();
       world.server.plays(SLOW(replays()));
       const pressed = pay(one.once, { body: CARD_B });
@@ -252,7 +252,7 @@ describe('a key in use, which a second tab resumes while the first one presses a
       oneKey(world, key);
     });
 
-    test('the tab that resumes hangs until its lease is over: the press goes on under the same key', async () => {
+    test('the tab that resumes hangs until its lease has run out: the press goes on under the same key', async () => {
       const { world, one, other, key } = await inUse();
       world.server.plays(lost(), replays());
       const resumed = watched(resumeOne(other.once, NAME));
@@ -265,7 +265,7 @@ describe('a key in use, which a second tab resumes while the first one presses a
     });
   });
 
-  describe('refused, and taken up by a press without a network whose page died', () => {
+  describe('refused, and then taken over by an offline press whose page died', () => {
     const takenUp = async () => {
       const world = newWorld();
       const tab = world.tab(TAB);
@@ -275,7 +275,7 @@ describe('a key in use, which a second tab resumes while the first one presses a
       return { world, one: { tab: next, once: next.once(OPTIONS) }, other: world.open(OPTIONS, TAB), key: outcome?.key };
     };
 
-    test.each([true, false])('the other tab resumes it beside a press of this one, which comes first: %s', async (pressFirst) => {
+    test.each([true, false])('the other tab resumes it beside a press of this one; the press comes first: %s', async (pressFirst) => {
       const { world, one, other, key } = await takenUp();
       world.server.plays(SLOW(replays()));
       const press = () => pay(one.once, { body: { ...CART, card: 'C' } });

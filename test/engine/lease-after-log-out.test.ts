@@ -1,6 +1,6 @@
 /**
- * Goal: whatever takes a record from its driver, nobody settles it by hand or forgets it while an attempt is on the wire.
- * Method: processes without shared locks and pages with them; one has a request on the wire, another one logs out or moves.
+ * Goal: whatever takes a record from its driver, nobody settles it by hand or forgets it while an attempt is on the wire. Method:
+ * processes without shared locks, and pages with locks; one has a request on the wire, and another one logs out or moves.
  */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -21,7 +21,7 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
     return { world, driver, other, leaves: where === 'this process' ? driver : other };
   }
 
-  test('leaves the operation busy for those who would settle or forget it, however long the attempt takes', async () => {
+  test('leaves the operation busy for settle and forget, however long the attempt takes', async () => {
     const { world, driver, other, leaves } = scene();
     world.server.plays(delayed(80 * SECOND, charged(answers(201))));
     const first = pay(driver.once, SLOW);
@@ -55,7 +55,7 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
     const first = pay(driver.once, SLOW);
     await rest();
     await world.run(clear(leaves.once));
-    // As a freeze of that process would: its lease runs out, and another one takes over.
+    // Like a freeze of that process: its lease runs out, and another process takes over.
     world.damage((record) => ({ ...record, lease: undefined }) as OnceRecord);
     const second = pay(other.once, SLOW);
     expect((await world.end(driver.tab, first)).outcome).toMatchObject({ effect: 'unknown' });
@@ -64,12 +64,12 @@ describe.each(['this process', 'another process'])('a log-out in %s while an att
   });
 });
 
-test('the mark before the first attempt and the note of a link keep what was renewed of the lease', async ({ world }) => {
+test('the mark before the first attempt keeps the renewed end of the lease', async ({ world }) => {
   const [driver, other] = [open(world), open(world)];
   driver.tab.online = false;
   world.server.plays(delayed(20 * SECOND, charged(answers(201))));
   const first = pay(driver.once, { limits: { ...SLOW.limits, offlineWaitMs: 13 * SECOND } });
-  // It waits offline for nearly as long as a lease, is marked, and leaves.
+  // The call waits offline for nearly as long as a lease, is marked, and leaves.
   await world.clock.advance(13 * SECOND);
   await rest();
   const { until = 0 } = world.record()?.lease ?? {};
@@ -83,7 +83,7 @@ describe('an operation that is moved to another namespace while an attempt is on
   test.each([
     ['processes', PROCESS, {}],
     ['pages', {}, {}],
-    ['pages, in one of them', {}, { same: true }],
+    ['pages, with both clients in one of them', {}, { same: true }],
   ] as const)('is busy there as long as that attempt may take: %s', async (_, of, { same = false }: { same?: boolean }) => {
     const world = newWorld();
     const guest = open(world, { namespace: 'guest', limits: { attemptMs: MINUTE } }, of);
@@ -102,7 +102,7 @@ describe('an operation that is moved to another namespace while an attempt is on
     expect((await world.end(tab, pay(user))).outcome).toMatchObject({ type: 'replayed' });
   });
 
-  test('is gone on with at once by a press of its user, whose page has the lock', async ({ world }) => {
+  test('is continued at once by a press of its user, whose page has the lock', async ({ world }) => {
     const guest = open(world, { namespace: 'guest', limits: { attemptMs: MINUTE } }, {});
     const user = open(world, { namespace: 'ann' }, {});
     world.server.plays(delayed(50 * SECOND, charged(answers(201))), replays());
@@ -113,7 +113,7 @@ describe('an operation that is moved to another namespace while an attempt is on
     await world.end(guest.tab, first);
   });
 
-  test('ends as none once the app says so, although presses that took it up lasted longer than that attempt could', async ({ world }) => {
+  test('ends as none once the app says so, even if presses that went on with it took longer than that attempt could', async ({ world }) => {
     const guest = open(world, { namespace: 'guest' }, {});
     const user = open(world, { namespace: 'ann', ...ONE, reconcile: async () => 'none' }, {});
     world.server.plays(delayed(20 * SECOND, lost()));
@@ -131,7 +131,7 @@ describe('an operation that is moved to another namespace while an attempt is on
   test.each([
     ['a process', PROCESS],
     ['a page', { locks: false }],
-  ])('is busy there, too, where %s sleeps and its lease is over: its attempt may still arrive', async (_, of) => {
+  ])('is busy there, too, if %s sleeps and its lease has run out: its attempt may still arrive', async (_, of) => {
     const world = newWorld();
     const guest = open(world, { namespace: 'guest' }, of);
     const user = open(world, { namespace: 'ann' }, of);
@@ -150,7 +150,7 @@ describe('an operation that is moved to another namespace while an attempt is on
     expect(await world.run(pending(user.once))).toEqual([]);
   });
 
-  test('is not busy where nobody drives it', async ({ world }) => {
+  test('is not busy if nobody drives it', async ({ world }) => {
     const guest = open(world, { namespace: 'guest' });
     await world.end(guest.tab, pay(guest.once, { limits: { attempts: 1 } }), charged(lost()));
     const user = open(world, { namespace: 'ann' });
@@ -166,7 +166,7 @@ describe('attempts that may take longer than a day', () => {
   test.for([
     ['is dead', async () => {}],
     ['is asleep, and its record was moved', (once: Once) => move(once, 'guest')],
-  ] as const)('that of a process that %s may still arrive: it is not settled as none', async ([, moves], { world }) => {
+  ] as const)('of a process that %s may still arrive, so they are not settled as none', async ([, moves], { world }) => {
     const first = open(world, { namespace: 'guest', limits });
     const second = open(world, { namespace: moves.length ? 'ann' : 'guest', limits });
     world.server.plays(hangs());

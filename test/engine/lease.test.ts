@@ -1,6 +1,6 @@
 /**
- * Goal: processes that share no lock manager exclude one another by a lease in the record: it saves work, it never blocks,
- * and it is never what safety rests on. Method: several servers over one store, which die, freeze and have wrong clocks.
+ * Goal: processes that share no lock manager exclude one another by a lease in the record. It saves work, it never blocks, and
+ * safety never rests on it. Method: several servers on one store, which die, freeze and have wrong clocks.
  */
 import { describe, expect } from 'vitest';
 import { forget, operation as operationOf, settle } from '../../src/entries/index.js';
@@ -13,7 +13,7 @@ const test = inWorld
   .extend('one', ({ world }) => world.open({ namespace: 'shop' }, PROCESS))
   .extend('two', ({ world }) => world.open({ namespace: 'shop' }, PROCESS));
 
-/** Its request is on the wire, and has charged. */
+/** The process dies while its request, which has charged, is on the wire. */
 async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>): Promise<void> {
   world.server.plays(charged(hangs()), replays());
   void pay(once);
@@ -21,7 +21,7 @@ async function diesAtWork(world: World, { tab, once }: ReturnType<World['open']>
   tab.kill();
 }
 
-test('a process has one name in all its leases: under another one it could not renew those that it has', async ({ world, one }) => {
+test('a process has one name in all its leases: under another name it could not renew those that it has', async ({ world, one }) => {
   world.server.otherwise = charged(hangs());
   const names = [NAME, ['book', 1], ['vote', 1]];
   for (const operation of names) {
@@ -34,7 +34,7 @@ test('a process has one name in all its leases: under another one it could not r
 });
 
 describe('a second process', () => {
-  test('waits for the first, gets its outcome, and sends nothing', async ({ world, one, two }) => {
+  test('waits for the first one, gets its outcome, and sends nothing', async ({ world, one, two }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -44,7 +44,7 @@ describe('a second process', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('goes on with the same key when the first is dead, and no sooner than its lease is over', async ({ world, one, two }) => {
+  test('goes on with the same key when the first one is dead, but not before its lease has run out', async ({ world, one, two }) => {
     await diesAtWork(world, one);
     expect((await world.end(two.tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed' });
     expect(world.server.gaps[0]).toBeGreaterThan(5 * SECOND);
@@ -52,7 +52,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('waits as long as the first one was told to hold it, whatever it was told itself', async ({ world }) => {
+  test('waits as long as the leaseMs of the first one, whatever its own is', async ({ world }) => {
     const [one, two] = [
       world.open({ namespace: 'shop', limits: { leaseMs: 3 * SECOND } }, PROCESS),
       world.open({ namespace: 'shop', limits: { leaseMs: MINUTE } }, PROCESS),
@@ -64,7 +64,7 @@ describe('a second process', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('does not take a lease that is renewed, however long the work takes', async ({ world, one, two }) => {
+  test('does not take over a lease that is renewed, however long the work takes', async ({ world, one, two }) => {
     world.server.plays(delayed(80 * SECOND, answers(201)));
     const first = pay(one.once, { limits: { attemptMs: 100 * SECOND } });
     await rest();
@@ -75,7 +75,7 @@ describe('a second process', () => {
   });
 
   test.for([MINUTE, -MINUTE, 365 * 24 * 60 * MINUTE])(
-    "A32: whose machine's clock is wrong by %i ms does not take a live lease",
+    'A32: whose clock is wrong by %i ms does not take over a live lease',
     async (skewMs, { world, one, two }) => {
       two.tab.skewMs = skewMs;
       world.server.plays(delayed(5 * SECOND, answers(201)));
@@ -90,7 +90,7 @@ describe('a second process', () => {
 });
 
 describe('a lease that can hold nobody back', () => {
-  test('was taken by a clock that was a month ahead for a moment, by a process that died: the next one goes on', async ({ world, one, two }) => {
+  test('was taken with a clock that was a month ahead for a moment, by a process that died: the next one goes on', async ({ world, one, two }) => {
     await diesAtWork(world, one);
     world.damage((record) => ({ ...record, lease: { owner: record.lease?.owner, until: world.clock.now() + 40 * 24 * 60 * MINUTE } }));
     const at = world.clock.now();
@@ -100,8 +100,8 @@ describe('a lease that can hold nobody back', () => {
   });
 });
 
-describe('a process whose storage was cleared under it', () => {
-  test('leaves the record alone that another one has begun since under the same key', async ({ world, one, two }) => {
+describe('a process whose storage was cleared', () => {
+  test('leaves alone the record that another process has begun since under the same key', async ({ world, one, two }) => {
     const key = { key: 'order-42' };
     world.server.plays(delayed(5 * SECOND, lost()), charged(hangs()));
     const first = pay(one.once, key);
@@ -116,7 +116,7 @@ describe('a process whose storage was cleared under it', () => {
 });
 
 describe('a process that froze beyond its lease', () => {
-  test('stops before its next attempt when another one has taken over', async ({ world, one, two }) => {
+  test('stops before its next attempt if another process has taken over', async ({ world, one, two }) => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '5' })), replays());
     const first = pay(one.once);
     await rest();
@@ -128,7 +128,7 @@ describe('a process that froze beyond its lease', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('does not renew a lease that is another one by now', async ({ world, one, two }) => {
+  test('does not renew a lease that another process has by now', async ({ world, one, two }) => {
     world.server.plays(delayed(90 * SECOND, answers(201)), charged(hangs()));
     const first = pay(one.once, { limits: { attemptMs: 110 * SECOND } });
     await rest();
@@ -145,7 +145,7 @@ describe('a process that froze beyond its lease', () => {
 });
 
 describe('forget and settle', () => {
-  test('are refused while the lease lives, and not when it is over', async ({ world, one, two }) => {
+  test('are refused while the lease lives, and not after it has run out', async ({ world, one, two }) => {
     world.server.plays(charged(hangs()));
     void pay(one.once);
     await rest();
@@ -159,7 +159,7 @@ describe('forget and settle', () => {
   });
 });
 
-test('a failing beat costs the lease at most, never the key', async ({ world, one, two }) => {
+test('failing renewals may cost the lease, but never the key', async ({ world, one, two }) => {
   world.server.plays(delayed(25 * SECOND, answers(201)), replays());
   const first = pay(one.once);
   await rest();
@@ -173,7 +173,7 @@ test('a failing beat costs the lease at most, never the key', async ({ world, on
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
-test('a settled or unknown operation bears no lease that would keep the next process waiting', async ({ world, one, two }) => {
+test('a settled or unknown operation has no lease that would keep the next process waiting', async ({ world, one, two }) => {
   await world.end(one.tab, pay(one.once, ONE), charged(lost()));
   const at = world.clock.now();
   await world.end(two.tab, pay(two.once), replays());
@@ -181,7 +181,7 @@ test('a settled or unknown operation bears no lease that would keep the next pro
   expect(world.clock.now()).toBe(at);
 });
 
-describe('a tab without locks that is hidden, whose timers come once a minute, so that its lease runs out under its attempt', () => {
+describe('a hidden tab without locks, whose timers fire once a minute, so that its lease runs out during its attempt', () => {
   const ANN = { namespace: 'ann', keep: { request: true } } as const;
   const DONE = { outcome: { effect: 'done' } };
   test.for<[string, (once: Once) => Promise<unknown>, meets: Entry]>([
@@ -205,7 +205,7 @@ describe('a tab without locks that is hidden, whose timers come once a minute, s
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('is not ended as none by another tab while its attempt may be on its way, and is after that', async ({ world }) => {
+  test('is not settled as none by another tab while its attempt may be on its way, but can be after that', async ({ world }) => {
     const [one, two] = [world.open(ANN, { locks: false }), world.open(ANN, { locks: false })];
     world.server.plays(delayed(25 * SECOND, lost()));
     void pay(one.once);

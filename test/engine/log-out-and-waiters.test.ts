@@ -1,4 +1,4 @@
-/** Goal: what happens beside a call that waits, sleeps or has been given up does not make a second effect of it, or a wrong word. */
+/** Goal: what happens beside a call that waits, sleeps or has been given up leads to no second effect, and to no untrue outcome. */
 import { describe, expect } from 'vitest';
 import { around, clear, close, derived, type Once, type OnceOptions, settle } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
@@ -6,7 +6,7 @@ import { answers, charged, delayed, honest, lost, replays } from '../support/ser
 import type { Tab } from '../support/tab.js';
 import { CART, DAY, MINUTE, newWorld, type PayOptions, pay, rest, SECOND, test } from '../support/world.js';
 
-/** From now on the store is silent; `makeIt` makes the last update that it was asked for, however late. */
+/** Makes the store silent from now on. `makeIt` carries out the last update that it was asked for, however late. */
 function holdUpdates(tab: Tab) {
   const { update } = tab.store;
   const held = { makeIt: (): void => {}, letGo: () => void Object.assign(tab.store, { update }) };
@@ -18,7 +18,7 @@ function holdUpdates(tab: Tab) {
   return held;
 }
 
-test('a log-out between a charge and a press that waits in another tab: the press is told of the charge', async ({ world }) => {
+test('a log-out comes between a charge and a press that waits in another tab: the press is told of the charge', async ({ world }) => {
   const [one, two] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
   world.server.plays(delayed(SECOND, answers(201)));
   const first = pay(one.once).then(async () => clear(one.once));
@@ -30,9 +30,9 @@ test('a log-out between a charge and a press that waits in another tab: the pres
 });
 
 test.for<[string, number, number]>([
-  ['stands for calls that wait, and that time is over', 3, 0],
+  ['is kept for waiting calls, and that time is over', 3, 0],
   ['was swept', 3, 1],
-])('a derived key, a charge and a log-out: what is left of it %s, and the name has the same key', async ([_, minutes, sweeps], { world }) => {
+])('a derived key, a charge and a log-out: the record %s, and the name has the same key', async ([_, minutes, sweeps], { world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
@@ -44,7 +44,7 @@ test.for<[string, number, number]>([
   expect(world.server.charged.size).toBe(1);
 });
 
-test('a copy that the browser sent unseen charges, the other one is refused, and a log-out: the next press has the same key', async ({ world }) => {
+test('a copy sent unseen charges, the other copy is refused, and the user logs out: the next press has the same key', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann' }, { resends: true });
   expect((await world.end(tab, pay(once), charged(answers(400, { code: 'bad_card' })))).outcome).toMatchObject({ effect: 'none' });
   await world.run(clear(once));
@@ -56,8 +56,8 @@ test('a copy that the browser sent unseen charges, the other one is refused, and
 
 test.for<[string, OnceOptions, number, PayOptions]>([
   ['another effect is asked for', {}, 0, { repeat: 'always' }],
-  ['another payload is, with if-changed', { repeat: 'if-changed' }, 2 * DAY, { body: '{"cart":"another"}' }],
-])('a derived key that was remembered for its time is the same afterwards, unless %s', async ([_, options, later, another], { world }) => {
+  ['another payload comes with if-changed', { repeat: 'if-changed' }, 2 * DAY, { body: '{"cart":"another"}' }],
+])('a derived key is the same again after the time of its record is over, unless %s', async ([_, options, later, another], { world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, ...options });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: derived }));
@@ -82,7 +82,7 @@ describe('a derived key after a log-out, and another payload', () => {
     return { world, tab, once };
   }
 
-  test('is not told that it was done where the server repeats the answer to the first one', async () => {
+  test('is told that the name is settled, and gets no answer, if the server repeats the answer to the first one', async () => {
     const { world, tab, once } = await paidOnce();
     const end = await world.end(tab, pay(once, { key: derived, body: OTHER }));
     expect(end).toMatchObject({ response: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
@@ -90,20 +90,20 @@ describe('a derived key after a log-out, and another payload', () => {
     expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).code).toBe('ERR_ONCE_ALREADY_SETTLED');
   });
 
-  test('is done, but not for certain, where the server marks no replay', async () => {
+  test('is done, but not certain, if the server marks no replay', async () => {
     const { world, tab, once } = await paidOnce();
     world.server.plays(answers(201));
     expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ type: 'fresh', changed: true, certain: false });
   });
 
-  test('is open where the server compares payloads', async () => {
+  test('is unknown if the server compares payloads', async () => {
     const { world, tab, once } = await paidOnce();
     world.server.plays(answers(422, { type: 'about:blank', title: 'Idempotency key reused with a different payload' }));
     expect((await world.end(tab, pay(once, { key: derived, body: OTHER }))).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
   });
 });
 
-test('a derived key under which one of two payloads was done: what the server repeats later is for certain of neither', async ({ world }) => {
+test('a derived key under which one of two payloads was done: a later replay is certain about neither', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY }, limits: { attempts: 1 } });
   await world.end(tab, pay(once, { key: derived }), charged(lost()));
   expect((await world.end(tab, pay(once, { key: derived, body: OTHER }), answers(201))).outcome).toMatchObject({ type: 'fresh', certain: false });
@@ -111,7 +111,7 @@ test('a derived key under which one of two payloads was done: what the server re
   expect((await world.end(tab, pay(once, { key: derived, body: OTHER }), replays())).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
 });
 
-test('a key of your own after the time of another one: the server knows nothing of it', async ({ world }) => {
+test('a literal key after the time of another one is new to the server', async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann', keep: { forMs: DAY } });
   world.server.otherwise = honest();
   await world.end(tab, pay(once, { key: 'order-1-a' }));
@@ -130,17 +130,17 @@ test('a derived key that stands for a second operation: the answer to the first 
   expect(end).toMatchObject({ response: undefined, code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
 });
 
-test("a log-out with unsettled: 'forget' holds nothing at all", async ({ world }) => {
+test("a log-out with unsettled: 'forget' leaves no record", async ({ world }) => {
   const { tab, once } = world.open({ namespace: 'ann' });
   await world.end(tab, pay(once), answers(201));
   await world.run(clear(once, { unsettled: 'forget' }));
   expect(world.records).toEqual([]);
 });
 
-test('a process that sleeps between its record and its first attempt looks again before it sends', async ({ world }) => {
+test('a process that sleeps between its first write and its first attempt reads the record again before it sends', async ({ world }) => {
   const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
   const call = pay(one.once, { limits: { totalMs: 10 * MINUTE } });
-  // Right behind its first write.
+  // The process freezes right after its first write.
   one.tab.at(2, () => one.tab.freeze());
   await rest();
   await world.clock.advance(MINUTE);
@@ -152,8 +152,8 @@ test('a process that sleeps between its record and its first attempt looks again
   expect(end.outcome?.effect).not.toBe('done');
 });
 
-describe('a write that a store makes only after its caller has been told', () => {
-  test('of a log-out removes nothing that settled since', async ({ world }) => {
+describe('a write that a store carries out only after its caller was told of a failure', () => {
+  test('of a log-out removes nothing that has settled since', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     await world.end(tab, pay(once), answers(201));
     await world.clock.advance(10 * MINUTE);
@@ -169,12 +169,12 @@ describe('a write that a store makes only after its caller has been told', () =>
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('begins nothing', async ({ world }) => {
+  test('begins no operation', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed' });
     await world.end(tab, pay(once), answers(200));
     const changed = { ...CART, amount: 12 };
     const held = holdUpdates(tab);
-    // The second payload is to be saved, and the store is silent.
+    // The second payload is to be saved, but the store is silent.
     world.server.plays(answers(200));
     expect(await world.end(tab, pay(once, { body: changed }))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });
     held.letGo();
@@ -185,7 +185,7 @@ describe('a write that a store makes only after its caller has been told', () =>
   });
 });
 
-test('a call that is cut while another tab holds the lock does not say that nothing was sent', async ({ world, one, two }) => {
+test('a call that close ends while another tab holds the lock does not say that nothing was sent', async ({ world, one, two }) => {
   world.server.plays(answers(201));
   // The other tab holds the lock, and has stored nothing yet.
   one.tab.at(3, () => one.tab.freeze());
@@ -200,11 +200,11 @@ test('a call that is cut while another tab holds the lock does not say that noth
   expect((await world.end(one.tab, first)).outcome).toMatchObject({ effect: 'done' });
 });
 
-describe('a log-out that drops what is unsettled, while the hooks of an attempt are asked', () => {
+describe('a log-out with unsettled: forget, while the hooks of an attempt are asked', () => {
   const forgets = (of: { once?: Once }) => async () => void (await clear(of.once as Once, { unsettled: 'forget' }));
 
   test.for(['headers', 'around'] as const)(
-    '%s: the attempt does not leave under a key that is forgotten by then, so the next press is the only charge',
+    '%s: the attempt does not leave under the forgotten key, so the next press is the only charge',
     async (hook, { world, tab }) => {
       const of: { once?: Once } = {};
       const forget = forgets(of);

@@ -1,6 +1,6 @@
 /**
- * Goal: once `clear` has ended, nothing leaves of what `resume` and `run` of another client of the page were about, and what they tell
- * is true. Method: an unrelated client clears while an answer is awaited, between two attempts, and while a key function is asked.
+ * Goal: once `clear` has ended, nothing more leaves from `resume` and `run` of another client of the page, and what they tell is
+ * true. Method: an unrelated client clears while an answer is awaited, between two attempts, and while a key function is asked.
  */
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -11,18 +11,18 @@ import { NAME, ONE, pay, rest, resumed, SECOND, test, type World, watched } from
 
 const ANN = { namespace: 'ann', keep: { request: true } } as const;
 
-/** A page of ann whose three payments are unsettled, with their requests stored. */
+/** A page of Ann with three unsettled payments, whose requests are stored. */
 async function unsettled(world: World): Promise<Tab> {
   const { tab, once } = world.open(ANN);
   for (const cart of [1, 2, 3]) await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart], body: { cart } }), charged(lost()));
   return tab.reload();
 }
 
-describe('while resume is running', () => {
+describe('a log-out while resume', () => {
   test.for<[string, Entry, string[]]>([
-    ['an answer is awaited: its caller gets it, and it is not stored', delayed(5 * SECOND, replays()), ['done', 'unknown', 'unknown']],
-    ['it waits for its next attempt', answers(503, '', { 'retry-after': '5' }), ['unknown', 'unknown', 'unknown']],
-  ])('%s, and nothing else leaves', async ([_, meets, effects], { world }) => {
+    ['awaits an answer: the caller gets it, and it is not stored', delayed(5 * SECOND, replays()), ['done', 'unknown', 'unknown']],
+    ['waits for its next attempt', answers(503, '', { 'retry-after': '5' }), ['unknown', 'unknown', 'unknown']],
+  ])('%s; nothing else leaves', async ([_, meets, effects], { world }) => {
     const tab = await unsettled(world);
     const [resuming, other] = [tab.once(ANN), tab.once({ namespace: 'ann' })];
     world.server.plays(meets);
@@ -41,12 +41,12 @@ describe('while resume is running', () => {
   });
 });
 
-describe('while the key function of run is asked', () => {
+describe('a log-out while the key function of run is asked', () => {
   const declined = (): Response => Response.json({ code: 'card_declined' }, { status: 402, headers: { 'idempotent-replayed': 'true' } });
 
-  test.for([0, 1])('for key %i: the function is not called with it', async (cleared, { world, tab }) => {
+  test.for([0, 1])('for key %i: the function given to run is not called with it', async (cleared, { world, tab }) => {
     const [once, other] = [tab.once({ namespace: 'ann' }), tab.once({ namespace: 'ann' })];
-    // The server keeps its refusal of the first key, so the call goes on to the next one.
+    // The server keeps its refusal of the first key, so the call goes on with the next key.
     const effect = vi.fn(async (_: { readonly key: string }) => declined());
     const key = async ({ generation }: { readonly generation: number }): Promise<string> => {
       if (generation === cleared) await clear(other);
@@ -58,7 +58,7 @@ describe('while the key function of run is asked', () => {
   });
 });
 
-describe('while the function of run is between two calls', () => {
+describe('while the function given to run is between two calls of its own', () => {
   /** A refusal of the only call proves that nothing was done. */
   const verdict = (end: RunEnd<string>) => ('error' in end && end.keys === 1 ? 'rejected' : undefined);
 
@@ -66,13 +66,13 @@ describe('while the function of run is between two calls', () => {
     ['ann logs out', 'bob logs in', 'bob was here'].flatMap((what) =>
       [undefined, verdict].flatMap((says) => [false, true].map((again) => [what, says && 'a verdict', again ? 'again' : 'first', says] as const)),
     ),
-  )('%s (%s, %s run): it gets no key for the second one, and is not told that nothing was done', async ([what, , run_, says], { world, tab }) => {
+  )('%s (%s, %s run): it gets no key for its second call, and the effect is unknown', async ([what, , run_, says], { world, tab }) => {
     let user = 'ann';
     const [once, other] = [tab.once({ namespace: () => user }), tab.once({ namespace: 'ann' })];
     const leave = async (): Promise<void> => {
       if (what === 'ann logs out') await clear(other);
       else user = 'bob';
-      // A screen looks at its user's operations.
+      // A screen reads the operations of its user.
       await pending(once);
       if (what === 'bob was here') user = 'ann';
     };
