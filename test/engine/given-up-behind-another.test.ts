@@ -115,7 +115,7 @@ test('if no other context drives the operation, it is told as none', async ({ wo
   expect(await cancelled(world, { tab, once }, slowly)).toMatchObject({ type: 'unsent', effect: 'none' });
 });
 
-describe('a call that is cancelled while its payload is read, and may belong to an earlier call’s operation, is unknown', () => {
+describe("a call that is cancelled while its payload is read, and may belong to an earlier call's operation, is unknown", () => {
   const HEADERS = { 'idempotency-key': 'order-42' };
 
   test.for([
@@ -141,7 +141,7 @@ describe('a call that is cancelled while its payload is read, and may belong to 
     expect(await cancelled(world, { tab, once }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   });
 
-  test('a call whose body can’t be read, with its key in a header, is unknown if its record was lost', async ({ world }) => {
+  test("a call whose body can't be read, with its key in a header, is unknown if its record was lost", async ({ world }) => {
     const { tab, once } = world.open({ limits: LIMITS });
     const body = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(100)) });
     const call = watched(once.fetch(URL_, { method: 'POST', headers: HEADERS, body, duplex: 'half', once: NAME } as never));
