@@ -225,6 +225,15 @@ describe('reconcile', () => {
     expect(world.writes.at(-1)).toMatchObject({ next: { state: 'settled' }, durability: 'strict' });
   });
 
+  test('knows nothing, and the store refuses that it was done elsewhere: the call is unknown, because the next call sends again', async ({ world }) => {
+    const { asked, reconcile } = asking('unknown');
+    const { tab, once } = world.open({ reconcile, dialect: gocardless() });
+    const conflict = answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } });
+    world.server.plays(charged(during(() => tab.faults.next('fail-before-commit'), conflict)));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'unknown', effect: 'unknown', reason: 'store' });
+    expect(asked).toHaveLength(1);
+  });
+
   test('A15: is asked which payload a 2xx is about; only a Response changes the outcome, which is done, and nothing is sent under another key', async () => {
     for (const said of ['none', 'unknown', 'done', Response.json({ id: 'ch_1' })] as const) {
       const { asked, reconcile } = asking(said);

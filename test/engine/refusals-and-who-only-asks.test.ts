@@ -4,8 +4,8 @@
  * way; then the call that only asks, and the same refusal once more.
  */
 import { expect } from 'vitest';
-import { answers, hangs, lost } from '../support/server.js';
-import { MINUTE, ONE, type PayOptions, pay, rest, test } from '../support/world.js';
+import { answers, charged, hangs, lost } from '../support/server.js';
+import { CART, DAY, MINUTE, ONE, type PayOptions, pay, rest, test } from '../support/world.js';
 
 const DECLINED = answers(402, { code: 'card_declined' });
 
@@ -28,3 +28,16 @@ test.for<[string, PayOptions]>([
   expect((await world.end(other.tab, pay(other.once, asks))).outcome).toMatchObject({ effect: 'unknown', attempts: 0 });
   expect((await world.end(other.tab, pay(other.once), DECLINED)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
 });
+
+test.for(['if-changed', 'always'] as const)(
+  'with repeat %s, a form that was edited and sent before its key expired is not sent again after reconcile says done',
+  async (repeat, { world }) => {
+    const { tab, once } = world.open({ repeat, reconcile: () => 'done', limits: { attempts: 1 } });
+    const edited = { ...CART, amount: 20 };
+    await world.end(tab, pay(once), lost());
+    await world.end(tab, pay(once, { body: edited }), charged(lost()));
+    await world.clock.advance(2 * DAY);
+    expect(await world.end(tab, pay(once, { body: edited }))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'reconcile' } });
+    expect(world.server.arrivals).toHaveLength(2);
+  },
+);
