@@ -1,6 +1,6 @@
 /**
- * Goal: a page that webpack builds for production has nothing of the panel, guarded or not, and one for development has it.
- * Method: the packed package in a tiny app, built by the webpack that Next.js brings. test/package/devtools.test.ts does it with Vite.
+ * Goal: a page that webpack builds for production has nothing of the panel, guarded or not, and a page for development has it. Method:
+ * the packed package in a tiny app, built by the webpack that Next.js brings. test/package/devtools.test.ts does the same with Vite.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ const missing = existsSync(reasonFile) ? readFileSync(reasonFile, 'utf8') : unde
 
 type Webpack = (options: object, done: (error: Error | null, stats: { hasErrors(): boolean; toString(how: string): string }) => void) => void;
 
-/** What only the panel says, and what every client has. */
+/** Text that only the panel has, and text that every client has. */
 const PANEL = /oncefetch-devtools|Lose the next answer/;
 const CLIENT = /Idempotency-Key/;
 
@@ -35,7 +35,7 @@ async function built(app: string, mode: 'production' | 'development') {
     devtool: false,
     context: folder,
     entry: './main.js',
-    // Next.js brings no minifier for it. What is left out is so without one.
+    // Next.js brings no minifier for this webpack. The panel must be left out even without one.
     optimization: { minimize: false },
     output: { path: join(folder, 'out') },
     resolve: { modules: [join(here, 'node_modules')] },
@@ -48,15 +48,15 @@ async function built(app: string, mode: 'production' | 'development') {
 }
 
 describeOn(missing)('webpack', () => {
-  test('for production leaves nothing of the panel behind the guard, not even a file', async () => {
+  test('leaves out the panel behind a guard in production, even as a separate file', async () => {
     expect(await built(GUARDED, 'production')).toEqual({ panel: false, client: true, scripts: 1 });
   });
 
-  test('for production leaves nothing of it without a guard', async () => {
+  test('leaves out the panel without a guard in production', async () => {
     expect(await built(BARE, 'production')).toMatchObject({ panel: false, client: true });
   });
 
-  test.each([GUARDED, BARE])('for development has it', async (app) => {
+  test.each([GUARDED, BARE])('includes the panel in development', async (app) => {
     expect(await built(app, 'development')).toMatchObject({ panel: true, client: true });
   });
 });

@@ -1,4 +1,4 @@
-/** Before the tests: the frameworks are installed from their own lockfile, the packed package among them, and each app is built as for production. */
+/** Runs before the tests: installs the frameworks and the packed package from their own lockfile, and builds each app for production. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { buildIfStale } from '../../scripts/build.mjs';
 const here = import.meta.dirname;
 const root = join(here, '../..');
 const made = join(root, '.tmp/frameworks');
-/** Why there is nothing to test; the tests say it when they skip. */
+/** The reason why nothing can be tested. The tests give it when they skip. */
 const reasonFile = join(made, 'missing');
 
 /** @type {Record<string, readonly [file: string, ...args: string[]]>} */
@@ -19,7 +19,7 @@ const BUILDS = {
   sveltekit: ['vite/bin/vite.js', 'build'],
 };
 
-/** What it says while it is built is kept: a test reads it. @param {string} app @param {readonly [string, ...string[]]} build */
+/** Builds an app, and keeps the output of the build for a test. @param {string} app @param {readonly [string, ...string[]]} build */
 async function buildApp(app, [file, ...args]) {
   const env = { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', DATABASE: ':memory:' };
   const child = spawn(process.execPath, [join(here, 'node_modules', file), ...args], { cwd: join(here, app), env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -31,7 +31,7 @@ async function buildApp(app, [file, ...args]) {
   writeFileSync(join(made, `${app}.log`), output);
 }
 
-/** The unpacked package has the dependencies that the project's package.json says. */
+/** Checks that package.json here has the dependencies of the project's package.json, because the unpacked package needs them. */
 function checkDependencies() {
   /** @param {string} folder @returns {Record<string, string>} */
   const dependencies = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).dependencies;

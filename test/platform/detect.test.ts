@@ -1,6 +1,6 @@
 /**
- * Goal: a platform is recognised by what it has, and what is not known to be one person's device is a server that shares nothing.
- * Method: globals as each runtime has them, for both builds. `test/runtimes` has the real ones.
+ * Goal: a platform is recognised by its globals, and a runtime that is not known to be one person's device is a server whose requests share
+ * nothing. Method: globals as each runtime has them, for both builds. `test/runtimes` runs the real runtimes.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { insecureOrigins } from '../../src/features/insecure-origins.js';
@@ -27,7 +27,7 @@ describe.each<[string, () => ReturnType<typeof detectPlatform>]>([
     ['a page with the stand-ins for Node that a bundler brings', { ...PAGE, process: { versions: {}, env: {} } }],
     ['a worker of a page', { WorkerGlobalScope: class {}, indexedDB: {} }],
     ['a service worker', { WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {}, indexedDB: {} }],
-  ])("%s is one person's", (_, globals) => {
+  ])("%s is one person's device", (_, globals) => {
     at(globals);
     expect(detect()).toMatchObject({ server: false });
     expect(detect().isolated).toBeUndefined();
@@ -39,8 +39,8 @@ describe.each<[string, () => ReturnType<typeof detectPlatform>]>([
     ['workerd with a document of a library', { ...WORKERD, ...NODE, document: {} }],
     ['an edge runtime', { EdgeRuntime: 'edge-runtime', self: {} }],
     ['an edge runtime with a document of a library', { EdgeRuntime: 'edge-runtime', document: {} }],
-    ['a runtime that nobody knows', { self: {}, location: { href: 'https://edge.example/' } }],
-    ['one with the scope of service workers', { WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {}, self: {} }],
+    ['an unknown runtime', { self: {}, location: { href: 'https://edge.example/' } }],
+    ['an unknown runtime with the scope of service workers', { WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {}, self: {} }],
   ])('%s is a server, where no request waits for another one', (_, globals) => {
     at(globals);
     expect(detect()).toMatchObject({ server: true, isolated: true });
@@ -55,8 +55,8 @@ describe.each<[string, () => ReturnType<typeof detectPlatform>]>([
   });
 });
 
-describe('a runtime that lacks something is told what to pass', () => {
-  test('no crypto', () => {
+describe('a runtime whose crypto lacks something', () => {
+  test('without crypto, the error says to pass randomUUID', () => {
     at({ EdgeRuntime: 'edge-runtime', crypto: undefined });
     expect(() => detectPlatform().randomness.uuid()).toThrow(says('give createOnce({ randomUUID })', 'no-crypto'));
   });
@@ -69,13 +69,13 @@ describe('a runtime that lacks something is told what to pass', () => {
     expect(await platform(detect()).digest('x')).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  test('under jsdom, whose crypto makes neither digests nor keys, Node does', async () => {
+  test('under jsdom, whose crypto makes neither keys nor digests, Node makes them', async () => {
     at({ ...NODE, ...PAGE, crypto: { getRandomValues: () => {} } });
     expect(detectLean().randomness.uuid()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(await detectLean().digest('x')).toBe(await detectPlatform().digest('x'));
   });
 
-  test('no crypto.subtle', async () => {
+  test('without crypto.subtle, the error says to use insecureOrigins()', async () => {
     at({ EdgeRuntime: 'edge-runtime', crypto: { getRandomValues: () => {} } });
     await expect(detectPlatform().digest('x')).rejects.toThrow(/crypto\.subtle.* needs insecureOrigins\(\)/);
   });

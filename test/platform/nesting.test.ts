@@ -1,6 +1,6 @@
 /**
- * Goal: a call inside of the function of its own name ends at once, and does not wait for itself until its time is over. Method: the
- * real Node, whose async context says where a call was made.
+ * Goal: a call inside the function of its own name rejects at once, instead of waiting for itself until its time limit. Method: the real
+ * Node, whose async context tells where a call was made.
  */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { createOnce, type Once, run } from '../../src/entries/index.js';
@@ -14,7 +14,7 @@ const codeOf = (work: Promise<unknown>) => work.then(String, (error: { code?: st
 test.each([
   ['24.0.0', true],
   ['22.21.1', false],
-])('Node %s tells where a call was made: %s; older ones would pay for it with every promise', async (node, tells) => {
+])('Node %s tells where a call was made: %s; in older versions this would cost time for every promise', async (node, tells) => {
   vi.stubGlobal('process', Object.create(process, { versions: { value: { ...process.versions, node } } }));
   vi.resetModules();
   onTestFinished(() => void vi.unstubAllGlobals());
@@ -29,7 +29,7 @@ test.each<[string, (once: Once) => Promise<unknown>]>([
     'run in the function of another name',
     (once) => run(once, ['other'], () => run(once, NAME, () => 'inner'), { verdict: (end) => ('error' in end ? 'rejected' : undefined) }),
   ],
-])('%s of the name that is under way, after other work: ERR_ONCE_BUSY, and the function goes on', async (_, inner) => {
+])('%s under the name of the running function: ERR_ONCE_BUSY, and the function goes on', async (_, inner) => {
   const once = open();
   let code: unknown;
   const outer = await run(once, NAME, async () => {
@@ -40,14 +40,14 @@ test.each<[string, (once: Once) => Promise<unknown>]>([
   expect([outer, code]).toEqual(['outer', 'ERR_ONCE_BUSY']);
 });
 
-test('who is not inside waits for the end, also in the function of another name', async () => {
+test('a call outside the function waits for its end, also a call inside the function of another name', async () => {
   const once = open();
   const outer = run(once, NAME, () => turn().then(() => 'outer'));
   const again = () => run(once, NAME, () => 'again');
   expect(await Promise.all([outer, again(), run(once, ['other'], again)])).toEqual(['outer', 'outer', 'outer']);
 });
 
-test('what the function has left behind gets the stored end', async () => {
+test('a call that the function has left running gets the stored end', async () => {
   const once = open();
   let later: Promise<unknown> = Promise.resolve();
   await run(once, NAME, () => {
@@ -57,7 +57,7 @@ test('what the function has left behind gets the stored end', async () => {
   expect(await later).toBe('outer');
 });
 
-test('what the function has left behind waits for another call of the name like anybody else', async () => {
+test('a call that the function has left running waits for another call of the name, as any call does', async () => {
   const once = open();
   let later: Promise<unknown> = Promise.resolve();
   const always = { repeat: 'always' } as const;

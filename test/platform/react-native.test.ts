@@ -1,4 +1,4 @@
-/** Goal: React Native's platform promises no more than an app's runtime keeps. Method: each part by itself, with what is known of the real ones. */
+/** Goal: React Native's platform promises no more than an app's runtime keeps. Method: each part by itself, with models of the real modules. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createOnce, outcomeOf } from '../../src/entries/index.js';
 import { reactNative } from '../../src/entries/react-native.js';
@@ -11,7 +11,7 @@ import { memoryStore } from '../../src/stores/memory.js';
 import { asyncStorage, disk, mmkv } from '../stores/app-storages.js';
 import { LEAN, says } from '../support/texts.js';
 
-/** A module that tells events, as NetInfo and AppState do. */
+/** A module that emits events, as NetInfo and AppState do. */
 function events<T>() {
   const hears: ((event: T) => void)[] = [];
   return {
@@ -27,7 +27,7 @@ const fail = (message: string): never => {
 };
 
 describe('what NetInfo and AppState say', () => {
-  test('states that are equal wake nobody; coming back does, once', () => {
+  test('a repeated state wakes nobody; coming back online wakes once', () => {
     const NetInfo = network();
     const wake = vi.fn();
     const { online, subscribe } = senses({ NetInfo });
@@ -61,7 +61,7 @@ describe('what NetInfo and AppState say', () => {
     expect(wake).toHaveBeenCalledTimes(1);
   });
 
-  test('expo-network is as good as NetInfo', async () => {
+  test('expo-network works in place of NetInfo', async () => {
     const { addEventListener, tell } = network();
     const { online } = senses({ NetInfo: { addNetworkStateListener: addEventListener, getNetworkStateAsync: async () => ({ isConnected: false }) } });
     expect(online()).toBeUndefined();
@@ -70,7 +70,7 @@ describe('what NetInfo and AppState say', () => {
     expect(online()).toBe(true);
   });
 
-  test('a change that comes before the state that was asked for is not taken back by that', async () => {
+  test('a change that comes before the answer about the first state is not undone by that answer', async () => {
     const { addEventListener, tell } = network();
     let answer = (_: { isConnected: boolean }): void => {};
     const asked = new Promise<{ isConnected: boolean }>((resolve) => {
@@ -84,7 +84,7 @@ describe('what NetInfo and AppState say', () => {
     expect(online()).toBe(true);
   });
 
-  test.each([[[false, null]], [[false, null, true]]])('%j: what waits for a network goes on as soon as there may be one, once', (states) => {
+  test.each([[[false, null]], [[false, null, true]]])('%j: a listener that waits for a network is woken once, as soon as there may be one', (states) => {
     const NetInfo = network();
     const wake = vi.fn();
     senses({ NetInfo }).subscribe(wake);
@@ -92,7 +92,7 @@ describe('what NetInfo and AppState say', () => {
     expect(wake).toHaveBeenCalledTimes(1);
   });
 
-  test('who unsubscribes while others are woken is not woken', () => {
+  test('a listener that is unsubscribed while others are woken is not woken', () => {
     const NetInfo = network();
     const { subscribe } = senses({ NetInfo });
     const late = vi.fn();
@@ -111,7 +111,7 @@ describe('what NetInfo and AppState say', () => {
     expect(wake).toHaveBeenCalledTimes(1);
   });
 
-  test('a module that throws is reported, and does not keep the other from being heard', () => {
+  test('a module that throws is reported, and the other module still wakes the app', () => {
     const reported = vi.spyOn(console, 'error').mockReturnValue();
     const broken = { addEventListener: () => fail('there is no native module') };
     const AppState = events<string>();
@@ -126,7 +126,7 @@ describe('what NetInfo and AppState say', () => {
     reported.mockRestore();
   });
 
-  test('what is neither is refused by name', () => {
+  test('a module without addEventListener is refused, and the error names it', () => {
     expect(() => senses({ NetInfo: {} })).toThrow('NetInfo must have a method addEventListener');
     expect(() => senses({ AppState: {} })).toThrow('AppState must have a method addEventListener');
   });
@@ -136,10 +136,10 @@ describe('the clock', () => {
   beforeEach(() => void vi.useFakeTimers({ now: 1_000_000 }));
   afterEach(() => void vi.useRealTimers());
 
-  /** The app sleeps: time passes, and no timer hears of it. */
+  /** The app sleeps: time passes, and no timer fires. */
   const asleep = (ms: number) => vi.setSystemTime(Date.now() + ms);
 
-  test('what is due fires when the app is shown again, the rest at its time of day', () => {
+  test('due timers fire when the app is shown again, and the others at their time of day', () => {
     const AppState = events<string>();
     const clock = wakefulClock(senses({ AppState }));
     const fired: string[] = [];
@@ -190,7 +190,7 @@ describe('the clock', () => {
     ['nothing', undefined],
     ['an object', { remove() {} }],
     ['a function that throws', () => fail('gone')],
-  ])('an own connectivity that gives %s to unsubscribe by is subscribed to once, however many timers come', async (_, off) => {
+  ])("the app's own connectivity, whose subscribe returns %s, is subscribed to once for all timers", async (_, off) => {
     const wakes: (() => void)[] = [];
     const subscribe = (wake: () => void): never => {
       wakes.push(wake);
@@ -206,7 +206,7 @@ describe('the clock', () => {
     expect(fire).toHaveBeenCalledOnce();
   });
 
-  test('listens only while something is timed', () => {
+  test('listens only while a timer is set', () => {
     const subscribe = vi.fn(() => off);
     const off = vi.fn();
     const clock = wakefulClock({ online: () => undefined, subscribe });
@@ -218,7 +218,7 @@ describe('the clock', () => {
   });
 });
 
-describe('a payment goes on, after a lost answer too, where', () => {
+describe('a payment goes on, also after a lost answer, if', () => {
   const cases: Readonly<Record<string, object>> = {
     'NetInfo throws': reactNative({ NetInfo: { addEventListener: () => fail('NativeModule.RNCNetInfo is null') } }),
     'AppState throws': reactNative({ AppState: { addEventListener: () => fail('no AppState') } }),
@@ -248,7 +248,7 @@ describe('URLs as text', () => {
     'https://[::1]:8080/x?y',
     'http://a/b?c=d%20e&f=%C3%BC',
     ' https://a.example/b ',
-  ])('%s resolves as a browser resolves it, but for dots and encoding', (url) => {
+  ])('%s resolves as in a browser, except for dots and encoding', (url) => {
     const real = new URL(url);
     real.hash = '';
     const { url: got, origin } = resolveText(url, undefined);
@@ -257,14 +257,14 @@ describe('URLs as text', () => {
   });
 
   test.each(['/b', 'c', '../c', './c/./d/..', '?q=1', '', '//other.example/x', 'https://other.example/y', '../../../z', 'c/'])(
-    '%j on a base is what a browser makes of it',
+    '%j resolves against a base as in a browser',
     (reference) => {
       const base = 'https://a.example/one/two/three?x=1';
       expect(resolveText(reference, base)).toEqual({ url: new URL(reference, base).href, origin: new URL(reference, base).origin });
     },
   );
 
-  test.each(['/pay', 'not a url', 'pay', '', 'mailto:a@b', 'http://', 'http:///x'])('%j is refused where there is no page', (url) => {
+  test.each(['/pay', 'not a url', 'pay', '', 'mailto:a@b', 'http://', 'http:///x'])('%j is refused if there is no page', (url) => {
     expect(() => resolveText(url, undefined)).toThrow(says('url must be absolute where there is no page', 'url: url-absolute'));
   });
 
@@ -280,7 +280,7 @@ describe('URLs as text', () => {
     ['https://a.example/x', 'https://a.example/y', false],
     ['https://a.example/x', 'http://a.example/x', false],
     ['https://a.example/%zz', 'https://a.example/%zz', true],
-  ])('%s and %s are the same: %s', (one, other, same) => expect(isSameUrl(one, other)).toBe(same));
+  ])('%s and %s are the same URL: %s', (one, other, same) => expect(isSameUrl(one, other)).toBe(same));
 });
 
 describe('keys', () => {
@@ -295,7 +295,7 @@ describe('keys', () => {
   beforeEach(() => void sent.splice(0));
   afterEach(() => void vi.unstubAllGlobals());
 
-  test('without a cryptographic source nothing is sent, and the error names both ways', async () => {
+  test('without a cryptographic source nothing is sent, and the error names both ways to provide one', async () => {
     vi.stubGlobal('crypto', undefined);
     const store = memoryStore();
     const weak = vi.spyOn(Math, 'random');
@@ -305,7 +305,7 @@ describe('keys', () => {
     expect([sent, outcomeOf(error), weak.mock.calls.length]).toEqual([[], undefined, 0]);
   });
 
-  test('a polyfill that comes later counts', async () => {
+  test('a polyfill that is loaded after createOnce counts', async () => {
     vi.stubGlobal('crypto', undefined);
     const once = createOnceThere({ store: memoryStore(), fetch });
     vi.stubGlobal('crypto', { getRandomValues: (bytes: Uint8Array) => bytes.fill(7) });
@@ -316,12 +316,12 @@ describe('keys', () => {
   test.each([
     ['React Native', createOnceThere],
     ['every platform', createOnce],
-  ])('randomUUID makes them on %s', async (_, create) => {
+  ])('the option randomUUID makes the keys on %s', async (_, create) => {
     await pay(reactNative({ randomUUID: () => UUID.toUpperCase() }), create as typeof createOnceThere);
     expect(sent).toEqual([UUID]);
   });
 
-  test.each([[() => 'x'], [() => 4 as never], [() => String(Math.random())]])('%s is no source of keys', async (randomUUID) => {
+  test.each([[() => 'x'], [() => 4 as never], [() => String(Math.random())]])('%s is refused as a source of keys', async (randomUUID) => {
     await expect(pay({ randomUUID })).rejects.toThrow('randomUUID must give a UUID');
     expect(sent).toEqual([]);
   });
@@ -335,13 +335,13 @@ describe('reactNative', () => {
     expect(reactNative({ mmkv: undefined, AppState: undefined })).toEqual({});
   });
 
-  test('refuses two storages, and what it does not know', () => {
+  test('refuses two storages, unknown options, and a storage that lacks a method', () => {
     expect(() => reactNative({ mmkv: mmkv(disk()), AsyncStorage: asyncStorage(disk(), 3) })).toThrow('takes one storage, got mmkv and AsyncStorage');
     expect(() => reactNative({ asyncStorage: {} } as never)).toThrow('reactNative takes no asyncStorage');
     expect(() => reactNative({ AsyncStorage: {} })).toThrow('AsyncStorage must have a method getItem');
   });
 
-  test('without a store it says once that keys end with the app', () => {
+  test('without a store it warns once that keys are forgotten when the app ends', () => {
     const warn = vi.spyOn(console, 'warn').mockReturnValue();
     createOnceThere();
     createOnceThere();
@@ -360,14 +360,14 @@ describe('the platform', () => {
     expect([platform.digest('héllo'), platform.digest(bytes)]).toEqual([hex, hex]);
   });
 
-  test('a redirect that fetch does not tell is told by the URL of the answer', async () => {
+  test('recognises a redirect by the URL of the answer if fetch does not report it', async () => {
     const answer = (url: string) =>
       Object.defineProperties(new Response('{}'), { url: { value: url }, redirected: { value: undefined, writable: true, configurable: true } });
     const redirected = async (url: string) => (await platform.transport(async () => answer(url)).send('https://a.example/pay', {})).redirected;
     expect([await redirected('https://a.example/pay'), await redirected('https://a.example/login'), await redirected('')]).toEqual([false, true, undefined]);
   });
 
-  test('its locks exclude within the realm, across copies, and a wait can be aborted', async () => {
+  test('has locks that two platforms of a realm share, and a wait for a lock can be aborted', async () => {
     const [one, other] = [platform.locks, reactNativePlatform(senses({})).locks];
     const release = await one?.acquire('x');
     expect(await other?.acquire('x')).toBeUndefined();

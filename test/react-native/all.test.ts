@@ -1,4 +1,4 @@
-/** All suites of React Native, or why there are none: without its packages, and without a way to them. */
+/** Runs all suites of React Native. If its packages could not be installed, skips them and says why. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Goal: a core that uses what a React Native lacks goes red here. Method: the packed core with each such thing put into it,
- * where it makes keys and where it sends, played where it is missing; and beside it the core as it is.
+ * Goal: these suites fail if the core uses a function that some React Native lacks. Method: put each such function into the packed
+ * core, where it makes keys or sends, and play it where the function is missing. The unchanged core is the control.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openShop } from './realm/shop.js';
@@ -14,10 +14,10 @@ afterAll(() => shop.close());
 
 const KEY = 'made = own();';
 const SENDS = 'var controller = new AbortController();';
-/** By what is missing: what is put in the place of what, and where it is missing. */
+/** By missing function: the change of the core that uses it, and the apps that lack it. */
 const CONTROLS = {
   'crypto.randomUUID': { from: KEY, to: 'made = crypto.randomUUID();', missing: ['0.81', '0.86', '0.88', 'expo-57'] },
-  // Expo brings it.
+  // Expo brings AbortSignal.timeout.
   'AbortSignal.timeout': { from: SENDS, to: `${SENDS} AbortSignal.timeout(1000);`, missing: ['0.81', '0.86'] },
   throwIfAborted: { from: SENDS, to: `${SENDS} controller.signal.throwIfAborted();`, missing: ['0.81', '0.86', 'expo-57'] },
 };
@@ -30,12 +30,12 @@ describe.each(environments.filter(({ os }) => os === 'android'))('a core in $nam
     return { effect, charges: shop.saw(id).charges };
   };
 
-  test('as it is pays', async () => {
+  test('pays if it is unchanged', async () => {
     expect(await pays((code) => code, `${environment.app}-as-it-is`)).toEqual({ effect: 'done', charges: 1 });
   });
 
   const controls = Object.entries(CONTROLS).filter(([, { missing }]) => missing.includes(environment.app));
-  test.each(controls)('that uses %s does not', async (name, { from, to }) => {
+  test.each(controls)('that uses %s does not pay', async (name, { from, to }) => {
     const app = launch(environment, disk());
     expect(() => app.global.wrong[name]?.()).toThrow();
     app.close();

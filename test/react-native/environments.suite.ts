@@ -38,7 +38,7 @@ describe.each(environments)('$name', (environment) => {
   });
 });
 
-/** Else the scenarios would tell nothing of the fetch that an app has. */
+/** Otherwise the scenarios would say nothing about the fetch that an app has. */
 describe('requests go through the native module of', () => {
   const through = async (environment: Environment, scenario: string) => {
     const app = launch(environment, disk());

@@ -1,6 +1,6 @@
 /**
- * Goal: the example app is one, and its customer is charged once. Method: its types are checked against the packages
- * themselves, Metro bundles it, and its screen is rendered on Expo's JavaScript, read, pressed, killed and opened again.
+ * Goal: the example app works, and its customer is charged once. Method: check its types against the packages themselves, bundle
+ * it with Metro, and render its screen on Expo's JavaScript. The test reads the screen, presses its buttons, kills it and opens it again.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,16 +15,16 @@ const example = join(root, 'playground/react-native');
 const app = join(here, 'apps/expo-57');
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as { dependencies: Record<string, string> };
 
-test('it asks for what is tested', () => {
+test('the example depends on the versions that are tested', () => {
   const { oncefetch, ...wanted } = readJson(join(example, 'package.json')).dependencies;
   expect(oncefetch).toBe('file:../..');
   expect(readJson(join(app, 'package.json')).dependencies).toEqual(wanted);
 });
 
-test('its types are right', () => {
+test('the example has no type errors', () => {
   const { config } = ts.readConfigFile(join(example, 'tsconfig.json'), ts.sys.readFile) as { config: object };
   const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, example);
-  // As if its packages were installed beside it.
+  // Resolve its packages as if they were installed beside it.
   const host = ts.createCompilerHost(options);
   const cache = ts.createModuleResolutionCache(root, (name) => name, options);
   const beside = (from: string) => (from.startsWith(example) ? join(app, 'index.ts') : from);
@@ -45,7 +45,7 @@ test('its types are right', () => {
   );
 }, 120_000);
 
-test.each(['ios', 'android'] as const)('Metro bundles it for %s, with one copy of the package', (os) => {
+test.each(['ios', 'android'] as const)('Metro bundles the example for %s, with one copy of the package', (os) => {
   const code = readFileSync(bundleOf('example', os), 'utf8');
   expect(code).toContain('is still being confirmed');
   expect(code.split('oncefetch.storages')).toHaveLength(2);
@@ -54,14 +54,14 @@ test.each(['ios', 'android'] as const)('Metro bundles it for %s, with one copy o
 const BANNER = 'Your payment of €42.00 is still being confirmed.';
 const OPENED = 'Order o-42: €42.00';
 
-describe.each(['axios', 'ky'])('its checkout, paid on %s', (client) => {
+describe.each(['axios', 'ky'])('its checkout, with %s', (client) => {
   let shop: Awaited<ReturnType<typeof openShop>>;
   beforeAll(async () => {
     shop = await openShop();
   });
   afterAll(() => shop.close());
 
-  /** The app, opened; `path`: what befalls its requests. `about`: tells its server apart from another's. */
+  /** Opens the app. `path` is the fault that its requests meet. `about` goes into the id by which the shop tells tests apart. */
   const open = async (path: string, pairs: Disk, about = path) => {
     const id = `${client}-${about.replaceAll(/\W/g, '')}`;
     const toShop = (code: string) => code.replaceAll('https://api.shop.example', `${shop.base}/${path}/${id}`);
@@ -78,7 +78,7 @@ describe.each(['axios', 'ky'])('its checkout, paid on %s', (client) => {
     return { ...checkout, pay: () => checkout.press(`Pay (${client})`), texts, says, saw, close };
   };
 
-  test('twice with one tap and another: one charge', async () => {
+  test('two taps on Pay: one charge', async () => {
     const app = await open('slow', disk());
     app.pay();
     app.pay();
@@ -96,7 +96,7 @@ describe.each(['axios', 'ky'])('its checkout, paid on %s', (client) => {
     app.close();
   });
 
-  test.each(['Check', `Pay (${client})`])('killed while it pays: a banner after the relaunch, and %s ends it, with one charge', async (button) => {
+  test.each(['Check', `Pay (${client})`])('killed while it pays: a banner after the relaunch, which %s ends, with one charge', async (button) => {
     const pairs = disk();
     const first = await open('hang', pairs, button);
     expect(first.texts()).not.toContain(BANNER);

@@ -1,4 +1,4 @@
-/** What each scenario must come to, in every environment: what the customer sees, and what the server saw. */
+/** The expected result of each scenario, in every environment: what the customer sees, and what the server saw. */
 import { expect } from 'vitest';
 import type { Seen } from './realm/shop-rules.js';
 import type { Says } from './support.js';
@@ -11,7 +11,7 @@ interface Expected {
   readonly sees: object;
   readonly server: { readonly requests: number; readonly charges: number; readonly keys: number };
   readonly body?: string;
-  /** Requests that the app has given up, and that are not left on the wire. */
+  /** Requests that the app gave up, and whose connection it closed. */
   readonly aborted?: number;
 }
 
@@ -32,17 +32,17 @@ export const EXPECTED: Readonly<Record<string, Expected>> = {
   'bytes as a body': { sees: { ...done, type: 'fresh' }, server: server(1, 1), body: `{"says":"${HELLO}"}` },
   'a form as a body': { sees: { ...done, type: 'fresh' }, server: server(1, 1), body: 'says=hello' },
   'a fetch that was handed in': { sees: { ...done, type: 'replayed', calls: 2 }, server: server(2, 1) },
-  // It left, and nobody knows what became of it.
+  // The request left the device, and nobody knows whether it took effect.
   'the customer gives up': { sees: { effect: 'unknown' }, server: server(1, 1) },
   'two taps': { sees: { one: { ...done, type: 'fresh', attempts: 1 }, two: { ...done } }, server: server(1, 1) },
   'cut on the way to the background': { sees: { ...done, type: 'replayed', attempts: 2 }, server: server(2, 1) },
   'no source of keys': { sees: { effect: 'no outcome', says: expect.stringMatching(NO_KEYS) }, server: server(0, 0, 0) },
 };
 
-/** What the server saw, as it is in the docs, by scenario and environment. */
+/** What the server saw, by scenario and environment, in the words of the table in the docs. */
 export const cells = new Map<string, Map<string, string>>();
 
-/** Holds what came of a scenario to what must, and notes it for the docs. */
+/** Compares the result of a scenario with the expected one, and notes it for the table in the docs. */
 export function judge(scenario: string, environment: string, saw: Says, { requests, charges, keys, bodies, aborted }: Seen): void {
   const effect = saw['effect'] ?? (saw['one'] as Says | undefined)?.['effect'];
   const row = cells.get(scenario) ?? new Map<string, string>();

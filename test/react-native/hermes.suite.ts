@@ -1,7 +1,7 @@
 /**
- * Goal: Hermes takes what is published and what Metro makes of an app with it, and runs it. Method: the compilers that come
- * with React Native 0.84 to 0.88 and with Expo, which refuse what their engines cannot run; and the newest Hermes that npm
- * has for a desktop, 0.12, older than any of these: it plays the scenarios, on a clock and a network of its own.
+ * Goal: Hermes compiles and runs the published package, and the apps that Metro bundles with it. Method: the compilers that come
+ * with React Native 0.84 to 0.88 and with Expo, which refuse code that their engines cannot run; and Hermes 0.12, the newest that
+ * npm has for a desktop and older than any of these, which plays the scenarios on its own clock and network.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ function executable(folder: string, name: string): string {
   if (!existsSync(path)) throw new Error(`there is no ${path}`);
   return path;
 }
-/** Where each is, and the apps that it compiles. React Native 0.81 brings none for this system: its app goes through the next one. */
+/** The compilers, and the apps that each compiles. React Native 0.81 brings no compiler for this system, so the next one compiles its app. */
 const COMPILERS = {
   'Hermes 250829098 (React Native 0.84 to 0.87, Expo SDK 57)': { compiler: 'node_modules/hermes-compiler/hermesc', compiles: ['0.81', '0.86', 'expo-57'] },
   'Hermes 260318099 (React Native 0.88)': { compiler: 'apps/0.88/node_modules/hermes-compiler/hermesc', compiles: ['0.88'] },
@@ -35,16 +35,16 @@ function compile(compiler: string, file: string): string {
 }
 
 describe.each(Object.entries(COMPILERS))('%s', (_, { compiler, compiles }) => {
-  test('takes the published file as it is', () => {
+  test('compiles the published file', () => {
     expect(compile(compiler, join(made, 'node_modules/oncefetch/dist/react-native.bundle.cjs'))).toBe('compiled');
   });
 
-  test.each(environments.filter(({ app, os }) => os === 'ios' && compiles.includes(app)))('takes the app of $name', ({ app, os }) => {
+  test.each(environments.filter(({ app, os }) => os === 'ios' && compiles.includes(app)))('compiles the app of $name', ({ app, os }) => {
     expect(compile(compiler, bundleOf(app, os))).toBe('compiled');
   });
 
   const example = compiles.includes('expo-57') ? (['ios', 'android'] as const) : [];
-  test.each(example)('takes the example for %s', (os) => {
+  test.each(example)('compiles the example for %s', (os) => {
     expect(compile(compiler, bundleOf('example', os))).toBe('compiled');
   });
 
@@ -67,7 +67,7 @@ describe('React Native 0.88.1 in a running Hermes 0.12', () => {
     const file = join(made, 'hermes-0.12.js');
     const { code } = transformSync(readFileSync(join(here, 'realm/hermes/before.ts'), 'utf8'), { loader: 'ts' });
     writeFileSync(file, `${code}\n${readFileSync(bundleOf('hermes-0.12', 'ios'), 'utf8')}`);
-    // Not optimised: this old compiler gets some programs wrong then.
+    // Without optimisation, with which this old compiler gets some programs wrong.
     const options = ['-w', '-Xmicrotask-queue', '-Og', file];
     const { stdout, stderr } = spawnSync(executable('node_modules/hermes-engine-cli', 'hermes'), options, { encoding: 'utf8', timeout: 60_000 });
     const lines = stdout.split('\n').filter((line) => line.startsWith('{'));

@@ -1,7 +1,7 @@
 /**
- * Goal: an app that is killed at any moment, and opened again, has charged once, and its customer knows. Method: killed before
- * and after every call to the disk and to the network, which are all that an await there can wait for but timers; then
- * launched anew on the disk that is left.
+ * Goal: an app that is killed at any moment, and opened again, has charged once, and its customer knows. Method: kill the app before
+ * and after every call to the disk and to the network, the only things that it awaits besides timers; then launch it again on the
+ * disk that is left.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openShop } from './realm/shop.js';
@@ -16,7 +16,7 @@ afterAll(() => shop.close());
 const STORAGES = ['AsyncStorage', 'kvStore', 'mmkv'] as const;
 type What = 'pay' | 'resume' | 'agree' | 'task';
 
-/** Every storage on the newest; elsewhere the one that gives least. */
+/** Every storage in the newest environments; in the others AsyncStorage, which promises least. */
 const worlds = environments.flatMap((environment) =>
   STORAGES.filter((storage) => storage === 'AsyncStorage' || (environment.os === 'ios' && ['0.88', 'expo-57'].includes(environment.app))).map((storage) => ({
     environment,
@@ -27,7 +27,7 @@ const worlds = environments.flatMap((environment) =>
 
 describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
   const prefix = encodeURIComponent(`killed ${name}`);
-  /** One life of the app; `killAt` Infinity lets it end by itself. */
+  /** One life of the app. Without `killAt` it ends by itself. */
   const live = async (what: What, pairs: Disk, id: string, killAt?: number) => {
     const app = launch(environment, pairs, killAt);
     const end = await Promise.race([app.killed, app.play(app.global.launch[what], { base: shop.base, id, storage })]);
@@ -52,7 +52,7 @@ describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
     }
   });
 
-  test('at every step of a payment that is to go on: a background task ends it, also one that is killed itself', async () => {
+  test('at every step of a payment that may go on by itself: a background task ends it, even after a task that was killed', async () => {
     const { steps } = await live('agree', disk(), `${prefix}-agreed`);
     let ended = 0;
     for (let at = 1; at <= steps; at++) {
@@ -61,7 +61,7 @@ describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
       const stored = pairs.size > 0;
       await live('task', pairs, id, 1 + (at % 6));
       const { end } = await live('task', pairs, id);
-      // What was agreed to and stored is charged before anybody opens the app again.
+      // A payment that was stored with the customer's consent is charged before anybody opens the app again.
       expect({ at, stored, end, charges: shop.saw(id).charges }).toMatchObject({ end: { open: 0 }, charges: stored ? 1 : 0 });
       if (stored) ended++;
       await expectOne(pairs, id, at);
@@ -69,7 +69,7 @@ describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
     expect(ended).toBeGreaterThan(3);
   });
 
-  test('on a disk that has forgotten there are two charges: the server would show them', async () => {
+  test('and launched again on an empty disk there are two charges, so these tests would see a second charge', async () => {
     const id = `${prefix}-forgotten`;
     const { steps } = await live('pay', disk(), `${prefix}-measured`);
     expect((await live('pay', disk(), id, steps)).end).toBe('killed');
@@ -78,8 +78,8 @@ describe.each(worlds)('killed in $name', ({ environment, storage, name }) => {
     expect({ charges, keys: keys.size }).toEqual({ charges: 2, keys: 2 });
   });
 
-  test('and again at every step after the relaunch', async () => {
-    // Charged, and the answer is lost.
+  test('and again at every step after the relaunch: one charge, one key, and the customer knows', async () => {
+    // Kills the app at the first step by which the server has charged. The answer is lost.
     const charged = async (id: string) => {
       for (let at = 1; ; at++) {
         const pairs = disk();

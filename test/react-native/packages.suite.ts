@@ -21,11 +21,11 @@ const folder = mkdtempSync(join(temporary, 'packages-'));
 const natives: Record<string, unknown> = {};
 Object.assign(globalThis, { __natives: natives });
 
-/** What the packages ask of React Native: their native module, and the name of the system. */
+/** The parts of React Native that the packages use: their native module, and the name of the system. */
 const REACT_NATIVE = `const get = (name) => globalThis.__natives[name] ?? null;
 export const TurboModuleRegistry = { get, getEnforcing: get }; export const NativeModules = {}; export const Platform = { OS: 'android', select: (all) => all.android ?? all.default };`;
 
-/** The package's own file as one that Node can load, once per medium: an app has a copy of its own. */
+/** Bundles the package's own file into one that Node can load. Each medium loads it anew, because each app has its own copy. */
 async function packaged(name: string, path: string, stubs: Record<string, string> = {}): Promise<string> {
   const found = [join(here, 'apps/0.88/node_modules', path), join(here, 'apps/expo-57/node_modules', path), join(here, 'node_modules', path)].find((one) =>
     existsSync(one),
@@ -60,7 +60,7 @@ const fresh = <T>(file: string): T => {
   return require(file) as T;
 };
 
-/** What a power cut leaves is not asked here. */
+/** Without flushes to the disk, because these tests simulate no power cut. */
 const openFile = (name: string): DatabaseSync => {
   const opened = new DatabaseSync(join(folder, `${name}.db`));
   opened.exec('PRAGMA synchronous = OFF');
@@ -85,7 +85,7 @@ const all = (name: string, sql: string, ...values: SQLInputValue[]) => {
 const SET = 'INSERT INTO storage VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value';
 const later = <T>(work: () => T): Promise<T> => new Promise((resolve) => setImmediate(() => resolve(work())));
 
-/** Version 3's module. */
+/** The native module of AsyncStorage 3. */
 natives['RNAsyncStorage'] = {
   getValues: (db: string, keys: string[]) =>
     later(() => keys.map((key) => ({ key, value: all(db, 'SELECT value FROM storage WHERE key = ?', key)[0]?.value ?? null }))),
@@ -94,7 +94,7 @@ natives['RNAsyncStorage'] = {
   getKeys: (db: string) => later(() => all(db, 'SELECT key FROM storage').map(({ key }) => key)),
 };
 
-/** Version 2's module, which calls back. */
+/** The native module of AsyncStorage 2, which takes callbacks. */
 const legacy = (db: string) => {
   const v3 = natives['RNAsyncStorage'] as Record<string, (db: string, given?: unknown) => Promise<{ key: string; value: string | null }[]>>;
   type Done = (errors: null, found?: unknown) => void;
@@ -220,7 +220,7 @@ describe.each(Object.entries(KINDS))('%s', (name, { open, plant, counts }) => {
   afterAll(() => expect(report.left.map(({ because }) => because)).toEqual(counts ? [] : ['no `work` was given']));
 });
 
-/** Else an update would be a read and a write, and what comes between them would be lost. */
+/** Otherwise an update would be a read and a write, and another update between them would be lost. */
 test('expo-sqlite 57, kv-store: an update reads and writes in one exclusive transaction', async () => {
   const kvStore = kv('exclusive');
   const reads = vi.spyOn(kvStore, 'getItemAsync');

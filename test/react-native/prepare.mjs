@@ -1,6 +1,6 @@
 /**
- * Before the tests: the apps' packages are installed from their own lockfile, and the packed package is bundled into each
- * app by its own Metro, for both systems. What has not changed since is left as it is.
+ * Runs before the tests: installs the apps' packages from their own lockfile, and bundles the packed package into each app with
+ * the app's own Metro, for both systems. Does nothing if nothing has changed.
  */
 import { spawn } from 'node:child_process';
 import { globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { buildIfStale } from '../../scripts/build.mjs';
 const here = import.meta.dirname;
 const root = join(here, '../..');
 const made = join(root, '.tmp/react-native');
-/** Why there is nothing to test; the tests say it when they skip. */
+/** The reason why nothing can be tested. The tests give it when they skip. */
 const reasonFile = join(made, 'missing');
 
 const SYSTEMS = ['ios', 'android'];
@@ -20,8 +20,8 @@ const apps = readdirSync(join(here, 'apps'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => name);
 /**
- * What is bundled beside the apps' own scenarios: the example, its screen on stand-ins for its native packages, and the
- * scenarios for an older engine, which is at hand.
+ * The bundles beside the apps' own scenarios: the example, its screen on stand-ins for its native packages, and the scenarios
+ * for an older engine, which runs on this machine.
  * @type {Readonly<Record<string, readonly { name: string, entry: string, systems: readonly string[], profile?: string, standIns?: boolean }[]>>}
  */
 const MORE = {
@@ -48,7 +48,7 @@ function bundle(app) {
   );
 }
 
-/** What the bundles are made from. */
+/** The files from which the bundles are made. */
 function inputs() {
   const folders = [join(here, 'apps'), join(here, 'realm'), join(root, 'playground/react-native')];
   const sources = folders.flatMap((folder) =>

@@ -1,4 +1,4 @@
-/** Apps on React Native's own JavaScript: launched, killed, launched again on the same disk. */
+/** Launches apps on React Native's own JavaScript, kills them, and launches them again on the same disk. */
 import { join } from 'node:path';
 import { createRealm, type Engine, type Realm } from './realm/realm.js';
 import type { Play, Says, To } from './realm/scenarios.js';
@@ -11,14 +11,14 @@ export interface Environment {
   readonly name: string;
   readonly app: string;
   readonly os: Os;
-  /** Another of the app's bundles than its scenarios. */
+  /** The app's bundle, if it is not that of its scenarios. */
   readonly bundle?: string;
 }
 
-/** Hermes 250829098, of React Native 0.84 to 0.87; those before have no more. */
+/** Built-ins that Hermes 250829098, of React Native 0.84 to 0.87, lacks. Earlier versions have no more. */
 const OLDER = ['TextDecoder', 'FinalizationRegistry', 'Object.groupBy'];
 
-/** What an engine or a version has or lacks. */
+/** The name and the engine of each app. */
 const APPS: Readonly<Record<string, { readonly name: string; readonly engine: Engine }>> = {
   '0.81': { name: 'React Native 0.81.6', engine: { lacks: OLDER, turboProxy: true } },
   '0.86': { name: 'React Native 0.86.3', engine: { lacks: OLDER } },
@@ -34,7 +34,7 @@ export const environments: readonly Environment[] = Object.entries(APPS).flatMap
 
 export const bundleOf = (app: string, os: Os): string => join(made, 'bundles', `${app}.${os}.js`);
 
-/** What outlives an app. */
+/** The storage that outlives an app. */
 export type Disk = Map<string, string>;
 export const disk = (): Disk => new Map();
 
@@ -48,16 +48,16 @@ interface Global {
 export interface Launched {
   readonly global: Global;
   readonly through: Realm['through'];
-  /** What was asked of the disk and of the network so far. */
+  /** How many calls to the disk and to the network have begun or ended so far. */
   readonly steps: () => number;
   readonly killed: Promise<'killed'>;
-  /** Plays, and tells the result as data of this realm. */
+  /** Plays a scenario, and resolves to its result as data of this realm. */
   play(play: Play | undefined, to: To): Promise<Says>;
-  /** Whatever it was doing. */
+  /** Ends the app, whatever it is doing. */
   close(): void;
 }
 
-/** The storages of an app over one disk. Each call may be the app's last: not begun, or begun and not heard of. */
+/** The storages of an app over one disk. At each call the app may be killed: before the call, or after it and before its result arrives. */
 function storagesOn(pairs: Disk, { into, promise }: Realm, step: () => boolean): Record<string, object> {
   const later = <T>(work: () => T) =>
     promise((resolve, reject) => {
@@ -107,7 +107,7 @@ function storagesOn(pairs: Disk, { into, promise }: Realm, step: () => boolean):
 
 let launches = 0;
 
-/** Starts an app. `killAt`: it is killed at this step, and nothing that was under way is heard of again. `change`: of its code. */
+/** Starts an app. `killAt`: the step at which it is killed; no result arrives in it after that. `change` edits its code. */
 export function launch({ app, os, bundle = app }: Environment, pairs: Disk, killAt = Number.POSITIVE_INFINITY, change?: (code: string) => string): Launched {
   let steps = 0;
   let dead = false;

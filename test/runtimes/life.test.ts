@@ -1,6 +1,6 @@
 /**
- * Goal: in every runtime a named operation takes effect once, and two customers never share one. Method: a service in the real
- * runtime, with its client made at module level, pays at a shop that counts; requests come one after another and at once.
+ * Goal: in every runtime a named operation takes effect once, and two customers never share an operation. Method: a service in the
+ * real runtime, whose client is made at module level, pays at a shop that counts; requests come one after another and at once.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { folder, here, tellAbsent } from './support/present.js';
@@ -37,13 +37,13 @@ describe.each(here)('$name', ({ start }) => {
     expect([shop.charges, shop.requests]).toEqual([[first.outcome?.key], 1]);
   });
 
-  test('an answer that is lost is asked for again under the same key', async () => {
+  test('after a lost answer, the operation is sent again under the same key', async () => {
     const told = await pay('lost', { cart: 'lost' });
     expect(told).toMatchObject({ outcome: { type: 'replayed', effect: 'done' }, status: 201 });
     expect([shop.charges, shop.requests]).toEqual([[told.outcome?.key], 2]);
   });
 
-  test('two requests for one name at once are one charge, and both are told', async () => {
+  test('two requests for one name at once are one charge, and both get the answer', async () => {
     const both = await Promise.all([pay('slow', { cart: 'twice' }), pay('slow', { cart: 'twice' })]);
     for (const told of both) expect(told).toMatchObject({ outcome: { effect: 'done' }, status: 201, body: '{"charge":0}' });
     expect([shop.charges.length, shop.requests]).toEqual([1, 1]);
@@ -55,7 +55,7 @@ describe.each(here)('$name', ({ start }) => {
     expect(new Set(shop.charges).size).toBe(4);
   });
 
-  test('a customer whose answer never came leaves nothing that the equal request of another one goes on with', async () => {
+  test('after an answer that never came, the equal request of another customer does not resume that operation', async () => {
     expect((await pay('deaf')).outcome).toMatchObject({ effect: 'unknown' });
     expect((await pay('deaf')).outcome).toMatchObject({ type: 'fresh', effect: 'done', resumed: false });
     expect(new Set(shop.charges).size).toBe(2);

@@ -1,6 +1,6 @@
 /**
- * Before the tests: the runtimes are installed from their own lockfile, and the programs that run in them are bundled: for
- * Workers and edge functions with the package, as their bundlers do; for the others without, so that each finds it by itself.
+ * Runs before the tests: installs the runtimes from their own lockfile, and bundles the programs that run in them. For Workers and
+ * edge functions the bundle includes the package, as with their own bundlers; the other runtimes resolve the package themselves.
  */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ import { buildIfStale } from '../../scripts/build.mjs';
 const here = import.meta.dirname;
 const root = join(here, '../..');
 const made = join(root, '.tmp/runtimes');
-/** Why there is nothing to test; the tests say it when they skip. */
+/** The reason why nothing can be tested. The tests give it when they skip. */
 const reasonFile = join(made, 'missing');
 
 /** @type {import('esbuild').BuildOptions} */
@@ -34,11 +34,11 @@ const PROGRAMS = [
   },
 ];
 
-/** Users' programs for compilers, and the packages whose types they have. */
+/** Lays out users' programs for the compilers. */
 function layOutTypes() {
   cpSync(join(here, 'types'), join(made, 'types'), { recursive: true });
   cpSync(join(root, 'test/types/fetch-types/program.ts'), join(made, 'types/program.ts'));
-  // Else the nearest package is this project, whose paths lead to its sources.
+  // Otherwise the nearest package.json is that of this project, whose paths lead to its sources.
   writeFileSync(join(made, 'package.json'), '{"type":"module"}');
 }
 
@@ -49,7 +49,7 @@ function link(from, name) {
   if (!existsSync(link)) symlinkSync(join(from, 'node_modules', name), link, 'junction');
 }
 
-/** Its dependencies are those of the project. */
+/** Links the dependencies of the project, and the packages with the types of the runtimes. */
 function linkDependencies() {
   /** @type {{ dependencies: Record<string, string> }} */
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -1,7 +1,7 @@
 /**
- * Goal: what a runtime's store keeps outlives the service, whole. Method: the contract of a store, run inside the runtime; and a
- * service that is killed between the charge and its answer, and started again. Waiting for a lease takes most of the time, so
- * the runtimes are at it together.
+ * Goal: the records in a runtime's store outlive the service, undamaged. Method: run the store contract inside the runtime; kill a
+ * service between the charge and its answer, and start it again. Waiting for a lease takes most of the time, so the runtimes
+ * run concurrently.
  */
 import { describe, expect, test } from 'vitest';
 import { folder, withStore } from './support/present.js';
@@ -16,7 +16,7 @@ function folderOf(ends: Ends): string {
 }
 
 describe.each(withStore)('$name', { concurrent: true }, ({ start }) => {
-  test('the contract of a store holds inside', async ({ expect, onTestFinished }) => {
+  test('the store keeps its contract inside the runtime', async ({ expect, onTestFinished }) => {
     const service = await start(folderOf(onTestFinished));
     onTestFinished(() => service.kill());
     const { ran, failed, left } = await service.contract();
@@ -41,6 +41,6 @@ describe.each(withStore)('$name', { concurrent: true }, ({ start }) => {
   });
 });
 
-test('there are such runtimes', () => {
+test('on CI, at least one runtime with a store is installed', () => {
   expect(withStore.length > 0 || !process.env['CI']).toBe(true);
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: the types are right with those of each runtime, and with the newest TypeScript, with the DOM library and without. Method:
- * that compiler on the packed types and a user's programs, libraries checked too. `test/package/fetch-types.test.ts` has older ones.
+ * Goal: the package's types work with the types of each runtime and with the newest TypeScript, with the DOM library and without.
+ * Method: compile a user's programs with the packed types, and check libraries as well. `test/package/fetch-types.test.ts` has older compilers.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -40,7 +40,7 @@ describeOn(reason)('types', () => {
     expect(said('tsc', '-p', config)).toBe('');
   });
 
-  test('Deno, with its own compiler', () => {
+  test("Deno's own compiler takes a service in Deno", () => {
     expect(said('deno', 'check', '--unstable-kv', 'deno.ts')).toBe('');
   });
 });

@@ -1,10 +1,10 @@
-/** 202 with a status endpoint: the job is written down under its key, and done later, or fails for good. */
+/** 202 with a status endpoint: the job is stored under its key, and later it succeeds or fails for good. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 
 const EVERY_MS = 20;
-/** As many processes of a larger server. */
+/** Workers within this process. They stand for the processes of a larger server. */
 const WORKERS = 2;
 
 interface Job {

@@ -1,4 +1,4 @@
-/** Goal: docs/schemes says how many requests an operation takes when nothing goes wrong. Method: they are counted, on an honest wire. */
+/** Goal: docs/schemes says how many requests an operation takes when nothing goes wrong. Method: count them on a wire without faults. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
 import { readPage, tableUnder } from '../docs/support/markdown.js';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(stopServices);
 
 const said = new Map(tableUnder(readPage('docs/schemes/README.md'), '## Which one to take').map(([name = '', , , , requests = '']) => [name, requests]));
-/** `2: read, change`, `3 or more: …`. */
+/** What the page says, for example `2: read, change` or `3 or more: …`. */
 const saidOf = (scheme: string): string => [...said].find(([name, requests]) => requests && name.includes(`(${scheme}.md)`))?.[1] ?? '';
 
 for (const [kind, missing] of [
@@ -30,7 +30,7 @@ for (const [kind, missing] of [
     test.concurrent.each(Object.entries(schemes).filter(([, { server }]) => server.on === kind))('%s', async (name, scheme) => {
       const { requests, effects, met } = await runScheme(name, scheme, services, { operations: OPERATIONS, calm: true });
       expect({ effects, nothingElse: met.none === requests }).toEqual({ effects: OPERATIONS * scheme.server.effects.length, nothingElse: true });
-      // A token that expires on a busy machine costs two more.
+      // Rounded down: on a busy machine a token may expire, which costs two more requests.
       const each = Math.floor(requests / OPERATIONS);
       expect(saidOf(name)).toMatch(name === 'accepted-status' ? /^3 or more/ : new RegExp(`^${each}\\b`));
       if (name === 'accepted-status') expect(each).toBeGreaterThanOrEqual(3);

@@ -1,4 +1,4 @@
-/** A table of its own for what was seen, written in the transaction of the effect: who comes second rolls back. */
+/** A separate table of seen keys, written in the transaction of the effect: the second copy of a request rolls back. */
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 

@@ -1,10 +1,10 @@
-/** A lock that many machines share, in Redis; what makes it safe is the number that every holder writes into the database. */
+/** A lock in Redis, which many machines share. It is safe only because every holder writes its fencing number into the database. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RedisServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 
-/** Shorter than the work: every lock here runs out under its holder. */
+/** Shorter than the work, so that every lock runs out while its holder works. */
 const LOCK_MS = 1;
 const WAIT_MS = 3;
 const UNLOCK = "if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end";
@@ -28,7 +28,7 @@ export const server: RedisServer = {
       if (method !== 'POST' || !order) return NOT_FOUND;
       const [lock, holder] = [`lock:${order}`, randomUUID()];
       const take = async () => (await redis.set(lock, holder, 'PX', LOCK_MS, 'NX')) !== null;
-      // A lock is waited for: the next holder begins while the one before it is still at work.
+      // Wait for the lock once. It runs out early, so the next holder begins while the previous one still works.
       if (!(await take()) && !(await sleep(WAIT_MS).then(take))) return LOCKED;
       const number = await redis.incr('fence');
       if (fence.run(order, number).changes === 0) return LOCKED;
@@ -36,7 +36,7 @@ export const server: RedisServer = {
       if (paid) return answer(200, { payment: paid.id });
       await work();
       const payment = transaction(db, () => {
-        // The lock ran out, and somebody later is here: he has not seen this payment.
+        // The lock ran out, and a later holder has begun: it did not see this payment, so this transaction must not commit it.
         if (current.get(order)?.['number'] !== number) return undefined;
         const made = Number(pay.run(order).lastInsertRowid);
         beforeCommit();

@@ -1,4 +1,4 @@
-/** A duplicate filter: a request that was seen before gets 429, never the answer of the first one. */
+/** A duplicate filter: a request whose id was seen before gets a 429, never the answer of the first request. */
 import { type RedisServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 
@@ -22,7 +22,7 @@ export const server: RedisServer = {
       if (asked) return look.get(asked) ? answer(200, look.get(asked)) : NOT_FOUND;
       if (method !== 'POST' || path !== '/payments') return NOT_FOUND;
       const id = String(headers['x-request-id']);
-      // A lock that a dead process can't keep: what is done is told by the table.
+      // The lock ends by itself if its process dies. Whether the payment is done, the table says.
       if ((await redis.set(`seen:${id}`, 1, 'PX', WORKING_MS, 'NX')) === null || look.get(id)) return DUPLICATE;
       await work();
       const payment = transaction(db, () => {

@@ -1,4 +1,4 @@
-/** ETag and If-Match: a document is replaced only as it was read. */
+/** ETag and If-Match: a document is replaced only if it is still the version that the client read. */
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 

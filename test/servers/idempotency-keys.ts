@@ -1,4 +1,4 @@
-/** Idempotency keys: the key is taken before anything happens; effect and answer are one commit. */
+/** Idempotency keys: the server stores the key before anything else happens, and commits effect and answer together. */
 import { randomUUID } from 'node:crypto';
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
@@ -26,7 +26,7 @@ export const server: SqliteServer = {
         const row = look.get(key) as { body: string; answer: string | null };
         if (row.body !== text) return answer(422, { title: 'Idempotency-Key is already used' });
         if (row.answer !== null) return answer(201, JSON.parse(row.answer), { 'idempotent-replayed': 'true' });
-        // Taken by a process that died: of those who find it so, one goes on.
+        // If a process that died took the key, exactly one of the requests that find it goes on.
         if (takeOver.run(boot, key, boot).changes === 0)
           return answer(409, { title: 'A request is outstanding for this Idempotency-Key' }, { 'retry-after': '1' });
       }

@@ -1,6 +1,6 @@
 /**
- * Goal: what oncefetch does when a server lies is known, and said in docs/schemes/servers-that-lie.md. Method: each lie over
- * real HTTP; the page's own row says how it ends, after how many requests and effects, and is held against the ledger.
+ * Goal: docs/schemes/servers-that-lie.md says truly what oncefetch does when a server lies. Method: play each lie over real HTTP. The row of
+ * the page says how the call ends, and after how many requests and effects; the test compares it with the server's ledger.
  */
 import type { OnceOptions, OperationOptions } from 'oncefetch';
 import { expect, test } from 'vitest';
@@ -69,6 +69,6 @@ test.each(Object.entries(CASES))('a server that %s', async (name, one) => {
   });
 });
 
-test('the page has these rows, and no others', () => {
+test('the page has a row for each of these lies, and no others', () => {
   expect(rows.map(([server]) => server)).toEqual(Object.keys(CASES));
 });

@@ -1,4 +1,4 @@
-/** A consumer of messages, with their ids in an inbox, and an outbox of what it has to tell others. */
+/** A consumer of messages. Its inbox has the ids of handled messages, and its outbox has the events that others must get. */
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 

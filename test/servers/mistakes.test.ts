@@ -1,6 +1,6 @@
 /**
- * Goal: what oncefetch makes of the mistakes that servers have in tutorials is known, and said in docs/schemes (common-mistakes, duplicate-filter).
- * Method: that of `lying.test.ts`; UPDATE_DOCS=1 writes the last three cells of each row. The probe must find each mistake, too.
+ * Goal: docs/schemes (common-mistakes, duplicate-filter) says truly how calls end at servers with the mistakes that tutorials make.
+ * Method: as in `lying.test.ts`. UPDATE_DOCS=1 writes the last three cells of each row. The probe must also find each mistake.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,11 +16,11 @@ import { WORK_MS } from './support/lies.js';
 import { acceptsMeanwhile, filtersByHash, insertsFirst, storesFaults, tooMany, withoutOwner } from './support/mistakes.js';
 import { type Case, told } from './support/told.js';
 
-/** Gives up while the work goes on. */
+/** Gives up an attempt while the server still works. */
 const impatient = { attemptMs: WORK_MS / 3, inProgressMs: 3 * WORK_MS };
-/** For the work twice, because the first one fails, on however busy a machine: each attempt that is given up there counts. */
+/** Enough for the work to run twice, because it fails the first time. On a busy machine many attempts time out, and each of them counts. */
 const waits = { attemptMs: impatient.attemptMs, attempts: 100, totalMs: 60_000, inProgressMs: 60_000 };
-/** The page's own. */
+/** The dialect that the page shows. */
 const rules = defineDialect({
   name: 'theirs',
   place: inHeader('Idempotency-Key'),
@@ -92,17 +92,17 @@ describe.each(Object.entries(PAGES))('%s', (page, { heading, cases }) => {
     expect(rows.find(([said]) => said === name)?.slice(2)).toEqual(cells);
   });
 
-  test('it has these rows, and no others', () => {
+  test('has a row for each of these cases, and no others', () => {
     expect(rows.map(([server]) => server)).toEqual(Object.keys(cases));
   });
 });
 
-/** What the probe finds by one row. */
+/** What the probe's row `row` finds at a server with this mistake. */
 async function findingOf(lie: Lie, row: ProbeRowName): Promise<string> {
   await using server = await startLiar(lie, 0);
   const url = `${server.origin}/payments`;
   const ask = (to: string, key: string, body: object) => fetch(to, { method: 'POST', headers: { 'idempotency-key': key }, body: JSON.stringify(body) });
-  // The first request of all fails.
+  // The server's first request fails: use it up, so that it does not disturb the probe.
   await ask(url, 'the first', {});
   const target: ProbeTarget = {
     url: () => url,
@@ -127,7 +127,7 @@ test.concurrent.each([
   ['no owner', withoutOwner, 'passing-fault', 'stuck', 'fault-released'],
   ['a stored 500', storesFaults, 'passing-fault', 'stored-fault', 'fault-released'],
   ['a filter by hash', hashes, 'passing-fault', 'never-done', 'fault-released'],
-] as const)('the probe finds the mistake, and not where it is mended: %s', async (_, server, row, finding, mended) => {
+] as const)('the probe finds the mistake, and does not find it at the mended server: %s', async (_, server, row, finding, mended) => {
   expect(await findingOf(server(), row)).toBe(finding);
   expect(await findingOf(server({ mended: true }), row)).toBe(mended);
 });

@@ -1,9 +1,9 @@
-/** A one-time token: a prepare call gives it out, for a while; a payment uses it up. */
+/** A one-time token: a prepare call issues it for a short time, and a payment uses it up. */
 import { randomUUID } from 'node:crypto';
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 
-/** Shorter than an attempt that hangs: its token has expired when it is sent again. */
+/** Shorter than an attempt that hangs, so that the token has expired when the client sends it again. */
 const TOKEN_MS = 200;
 
 interface Token {
@@ -38,7 +38,7 @@ export const server: SqliteServer = {
       const told = transaction(db, () => {
         const found = look.get(token) as Token | undefined;
         if (!found) return answer(400, { code: 'NO_SUCH_TOKEN' });
-        // First: a used token never expires, or its customer would pay again.
+        // Checked first, because a used token must never count as expired: its customer would pay again.
         if (found.payment !== null) return answer(409, { code: 'TOKEN_USED' });
         if (found.expires < Date.now()) return answer(410, { code: 'TOKEN_EXPIRED' });
         const made = Number(pay.run(order).lastInsertRowid);

@@ -1,4 +1,4 @@
-/** An operation log: the transfer's id is in the body, and the log has one row of each id. */
+/** An operation log: the body has the transfer's id, and the log has one row for each id. */
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 

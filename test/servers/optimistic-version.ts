@@ -1,4 +1,4 @@
-/** Optimistic locking: a change names the version that it was made on, and only the first one of a version is taken. */
+/** Optimistic locking: a change names the version on which it is based, and the server takes only the first change of each version. */
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 
@@ -7,7 +7,7 @@ export const server: SqliteServer = {
   tables: `
     CREATE TABLE IF NOT EXISTS accounts (id TEXT PRIMARY KEY, balance INTEGER, version INTEGER);
     CREATE TABLE IF NOT EXISTS changes (account TEXT, version INTEGER, change_id TEXT);`,
-  // What the log says is not asked: every version after the first is a change.
+  // Does not trust the log: every version after the first is one effect.
   effects: [
     'WITH RECURSIVE steps (id, n) AS (SELECT id, version FROM accounts UNION ALL SELECT id, n - 1 FROM steps WHERE n > 2) SELECT id AS operation FROM steps WHERE n > 1',
   ],

@@ -1,6 +1,6 @@
 /**
- * Goal: the server that docs/server.md shows in fifty lines does all that the page says. Method: the page's own code in a process of
- * its own, under `serverContract`, killed in mid-work too; its database is read past it.
+ * Goal: the server that docs/server.md shows in fifty lines does all that the page says. Method: run the page's code in its own process under
+ * `serverContract`, which also kills it in mid-work. The test reads the database directly.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ mkdirSync(made, { recursive: true });
 const folder = mkdtempSync(join(made, 'own-server-'));
 const [main, file] = [join(folder, 'main.ts'), join(folder, 'shop.db')];
 
-/** What the page leaves to its reader: a file, a log-in, a bank. */
+/** The code that the page leaves to its reader: a file, a log-in, a bank. */
 const AROUND = `
 const file = ${JSON.stringify(file)};
 const accountOf = ({ headers }) => /^Bearer (ann|bob)$/.exec(headers.authorization ?? '')?.[1];
@@ -91,7 +91,7 @@ const report = serverContract({
   afterMs: 300,
 });
 
-test('nothing was left out, and nothing is only half right', () => {
+test('the contract left out no row, and every row has the expected finding', () => {
   expect(report.left).toEqual([]);
   expect(Object.fromEntries(report.rows.map(({ row, finding }) => [row, finding]))).toEqual({
     first: 'works',
@@ -100,7 +100,7 @@ test('nothing was left out, and nothing is only half right', () => {
     'other-payload': 'refuses-payload',
     'answer-cut': 'replays-marked',
     reset: 'replays-marked',
-    // Marked where the kill came after the commit.
+    // The replay is marked only if the kill came after the commit.
     killed: expect.stringMatching(/^replays/),
     refusal: 'refusal-kept',
     'passing-fault': 'fault-released',
@@ -112,7 +112,7 @@ test('nothing was left out, and nothing is only half right', () => {
   });
 });
 
-test('it is about fifty lines', () => {
+test('the server has about fifty lines', () => {
   const body = code.slice(code.indexOf('async function answer'));
   expect(body.trim().split('\n').length).toBeLessThanOrEqual(55);
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: the pages of docs/schemes show what is driven here, and nothing else. Method: every line of a page's client stands in
- * the client that is driven, in this order, and every statement of its SQL in its server.
+ * Goal: the pages of docs/schemes show only code that these tests run. Method: every line of a page's client is in the client under test, in
+ * this order, and every statement of its SQL is in the server under test.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,10 +18,10 @@ const linesOf = (code: string): string[] =>
     .filter(Boolean);
 const flat = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
-/** Of a cell with a link to its page. */
+/** The scheme whose page a table cell links to. */
 const schemeOf = (cell = ''): string | undefined => /\((.+)\.md\)/.exec(cell)?.[1];
 
-/** The first of `lines` that `all` has not, after those before it. */
+/** The first of `lines` that is not in `all` after the lines before it. */
 function missing(lines: readonly string[], all: readonly string[]): string | undefined {
   let at = 0;
   for (const line of lines) {
@@ -36,14 +36,14 @@ describe.each(Object.keys(schemes))('%s', (name) => {
   const fences = fencesOf(readPage(`docs/schemes/${name}.md`));
   const code = (language: string): string[] => fences.filter((fence) => fence.language === language).map((fence) => fence.code);
 
-  test('its client is the one that is driven', () => {
+  test('shows lines of the client under test', () => {
     const [shown = ''] = code('ts');
     const lines = linesOf(shown).filter((line) => !/^import \{ createOnce[^}]* \} from 'oncefetch';$/.test(line));
     expect(lines.length).toBeGreaterThan(1);
     expect(missing(lines, linesOf(source(`clients/${name}.ts`)))).toBeUndefined();
   });
 
-  test('its SQL is that of its server', () => {
+  test('shows SQL of the server under test', () => {
     const statements = code('sql').flatMap((sql) =>
       flat(sql)
         .split(';')
@@ -54,7 +54,7 @@ describe.each(Object.keys(schemes))('%s', (name) => {
     expect(statements.filter((statement) => !flat(source(`${name}.ts`)).includes(statement))).toEqual([]);
   });
 
-  test('its parts are those that are taken away', () => {
+  test('lists the parts that the tests take away', () => {
     const shown = tableUnder(readPage(`docs/schemes/${name}.md`), '## Its parts').map(([, comes = '', command = '']) => [
       /^\*\*(\w+)\.\*\*/.exec(comes)?.[1]?.toLowerCase(),
       command,
@@ -62,7 +62,7 @@ describe.each(Object.keys(schemes))('%s', (name) => {
     expect(shown).toEqual(Object.entries(PARTS[name] ?? {}).map(([part, { turns }]) => [turns, `\`npm run schemes -- ${name} --without ${part}\``]));
   });
 
-  test('its command is there, with its own name', () => {
+  test('shows the command that runs it', () => {
     expect(code('sh')).toEqual([`npm run schemes -- ${name}\n`]);
   });
 });
@@ -73,7 +73,7 @@ test('every scheme is in the list, and every fault in the table', () => {
   expect(tableUnder(page, '## How they are shown').map(([cell]) => cell)).toEqual(FAULTS.map((fault) => `\`${fault}\``));
 });
 
-test('the tables have every scheme, and say whether the first answer comes again as the probe found it', () => {
+test('the tables have every scheme, and agree with the probe on which servers replay the first answer', () => {
   const page = readPage('docs/schemes/README.md');
   const [chosen, asks] = ['## Which one to take', '## What each asks of the client'].map((heading) => tableUnder(page, heading));
   expect(chosen?.map(([name]) => schemeOf(name))).toEqual(Object.keys(schemes));
@@ -84,6 +84,6 @@ test('the tables have every scheme, and say whether the first answer comes again
   expect(chosen?.filter(([, , again]) => again?.startsWith('no:')).map(([name]) => schemeOf(name))).toEqual(withoutReplay);
 });
 
-test('a line that is not driven would be found', () => {
+test('`missing` finds a line that is out of order', () => {
   expect(missing(['a', 'c', 'b'], ['a', 'b', 'c'])).toBe('b');
 });

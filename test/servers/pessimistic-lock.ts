@@ -1,4 +1,4 @@
-/** A row lock: whoever pays an order holds its row, and everyone else waits, then looks. */
+/** A row lock: the request that pays an order holds its row, and every other request waits and then reads the row. */
 import { type PostgresServer, pgTransaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 

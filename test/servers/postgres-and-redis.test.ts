@@ -1,4 +1,4 @@
-/** Goal and method: those of `sqlite.test.ts`, where row locks, isolation, ON CONFLICT or SET NX are the point. */
+/** Goal and method as in `sqlite.test.ts`, for schemes that need row locks, isolation levels, ON CONFLICT or SET NX. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
 import { describeOn } from '../support/describe-on.js';
@@ -7,7 +7,7 @@ import { runScheme, type Services } from './support/run.js';
 import { startServices, stopServices } from './support/services.js';
 import { FAULTS } from './support/wire.js';
 
-// A few seconds each, on a machine that has nothing else to do.
+// Each scheme takes a few seconds on an idle machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 let services: Services = {};

@@ -1,4 +1,4 @@
-/** Goal: `npm run schemes` fails where it ran nothing, and where it is asked for what there is not. Method: it is run. */
+/** Goal: `npm run schemes` fails if it ran nothing, or if it is asked for a part that does not exist. Method: run it. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -11,14 +11,14 @@ const schemes = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     );
   });
 
-test.concurrent('a scheme whose database is not here is left out, and the run fails', async () => {
+test.concurrent('a scheme whose database is not installed is left out, and the run fails', async () => {
   const { status, stdout, stderr } = await schemes(['distributed-lock'], { REDIS_SERVER_PATH: '/nowhere/redis-server' });
   expect(status).toBe(1);
   expect(stdout).toContain('distributed-lock: left out, there is no redis here');
   expect(stderr).toContain('nothing was run');
 });
 
-test.concurrent('a part that a scheme does not have is refused, with those that it has', async () => {
+test.concurrent('a part that a scheme does not have is refused, and the error lists its parts', async () => {
   const { status, stderr } = await schemes(['state-machine', '--without', 'lock']);
   expect(status).toBe(1);
   expect(stderr).toContain('state-machine has no part lock: state, transaction');

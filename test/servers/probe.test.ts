@@ -1,6 +1,6 @@
 /**
- * Goal: the probe accuses no honest server, and what it says of each is known. Method: the server of every scheme, as a process
- * of its own that is killed in mid-work too, and the playground's; docs/probe.md has what it must find (UPDATE_DOCS=1 writes it).
+ * Goal: the probe accuses no honest server, and docs/probe.md says what it finds at each. Method: probe the server of every scheme, in its own
+ * process, which is also killed in mid-work, and the playground's server. UPDATE_DOCS=1 writes the findings into the page.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ async function probeScheme(name: string, asks: Asks): Promise<Probed> {
   }
 }
 
-/** What it says of each server must be what the page says. */
+/** Compares the findings at a server with the page. */
 const known = (name: string, result: Probed): void => {
   said.set(name, cellsOf(result));
   if (process.env['UPDATE_DOCS']) return;
@@ -76,7 +76,7 @@ describe('schemes', () => {
     });
   }
 
-  test('are all asked', () => {
+  test('are all probed', () => {
     expect(Object.keys(ASKS)).toEqual(Object.keys(schemes));
   });
 });

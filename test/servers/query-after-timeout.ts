@@ -1,4 +1,4 @@
-/** No keys: what was sent can be looked up by its reference, and a request that is too old is refused. */
+/** No keys: a client can look a transfer up by its reference, and the server refuses a request that is too old. */
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 
@@ -17,7 +17,7 @@ export const server: SqliteServer = {
       if (method !== 'POST' || path !== '/transfers') return NOT_FOUND;
       await work();
       const id = transaction(db, () => {
-        // Looked at in the transaction: from this time on a look-up tells the truth for good.
+        // Checked within the transaction: after `x-valid-until` no transfer can appear any more, so a look-up is final.
         if (Date.now() > Number(headers['x-valid-until'])) return undefined;
         const made = Number(make.run(json['reference'] ?? '').lastInsertRowid);
         beforeCommit();

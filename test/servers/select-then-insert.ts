@@ -1,4 +1,4 @@
-/** Select, then insert: safe only where two that select at once can't both insert. */
+/** Select, then insert: safe only if two transactions that select at once can't both insert. */
 import { type PostgresServer, pgTransaction } from './support/database.ts';
 import { answer, type Call, NOT_FOUND } from './support/http.ts';
 

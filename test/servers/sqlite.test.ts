@@ -1,13 +1,13 @@
 /**
- * Goal: exactly one effect per operation with every textbook scheme of servers. Method: each is a real server on SQLite, in a
- * process that is killed now and then; 200 operations, most of which meet a fault on the wire; the database is the judge.
+ * Goal: exactly one effect per operation with every textbook scheme. Method: each scheme is a real server on SQLite, in a process
+ * that is killed now and then; 200 operations, most of which meet a fault on the wire; the database is the judge.
  */
 import { expect, test, vi } from 'vitest';
 import { schemes } from './schemes.js';
 import { runScheme } from './support/run.js';
 import { FAULTS } from './support/wire.js';
 
-// A few seconds each, on a machine that has nothing else to do.
+// Each scheme takes a few seconds on an idle machine.
 vi.setConfig({ testTimeout: 120_000 });
 
 const onSqlite = Object.entries(schemes).filter(([, { server }]) => server.on === 'sqlite');

@@ -1,4 +1,4 @@
-/** A state machine: an order goes from open to paid once, whoever asks, however often. */
+/** A state machine: an order goes from open to paid once, however often requests ask for it. */
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';
 

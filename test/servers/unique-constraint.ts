@@ -1,4 +1,4 @@
-/** A unique constraint on the business key: an order has one payment, whoever asks for it. */
+/** A unique constraint on the business key: an order has one payment, whichever request makes it. */
 import type { PostgresServer } from './support/database.ts';
 import { pgTransaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';

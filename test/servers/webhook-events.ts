@@ -1,4 +1,4 @@
-/** A receiver of webhooks (Standard Webhooks): signed, with an id that is the same at every delivery. */
+/** A receiver of signed webhooks (Standard Webhooks). An event has the same id at every delivery. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type SqliteServer, transaction } from './support/database.ts';
 import { answer, NOT_FOUND } from './support/http.ts';

@@ -1,6 +1,6 @@
 /**
- * Goal: each part of a scheme that its page calls necessary is. Method: the server's source with the part taken away, under the
- * faults of `sqlite.test.ts`; the run must turn red in the way that the page says, or stay green where it says so.
+ * Goal: each part that the page of a scheme calls necessary is necessary. Method: run the server's source without the part, under the
+ * faults of `sqlite.test.ts`. The run must fail in the way that the page says, or pass if the page says so.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { withoutPostgres, withoutRedis } from '../../scripts/start-services.ts';
@@ -26,7 +26,7 @@ for (const [kind, missing] of [
   ['redis', withoutRedis],
 ] as const)
   describeOn(missing)(`on ${kind}`, () => {
-    test.concurrent.each(all.filter(({ name }) => schemes[name]?.server.on === kind))('$name without its $part $turns', async ({ name, part, turns }) => {
+    test.concurrent.each(all.filter(({ name }) => schemes[name]?.server.on === kind))('$name without its $part: $turns', async ({ name, part, turns }) => {
       const scheme = schemes[name];
       if (!scheme) throw new Error(`there is no scheme ${name}`);
       const { doubled, lost, lies, stuck } = await runScheme(name, scheme, services, runWithout(name, part));

@@ -1,6 +1,6 @@
 /**
- * Goal: React Native's stores keep the contract, and say what their storage says when it fails. Method: models of the
- * packages; `test/react-native` runs the same contract over the packages themselves.
+ * Goal: React Native's stores keep the store contract, and pass on the error of a storage that fails. Method: models of the
+ * packages; `test/react-native` runs the same contract on the packages themselves.
  */
 import { afterAll, describe, expect, test } from 'vitest';
 import { createOnce, outcomeOf, pending } from '../../src/entries/node.js';
@@ -39,7 +39,7 @@ describe.each(Object.entries(KINDS))('%s', (name, { storage, store: open }) => {
   });
   afterAll(() => expect(report.left).toEqual([]));
 
-  test('keeps stores apart where one prefix begins with another one', async () => {
+  test('keeps stores apart if one prefix begins with the other', async () => {
     const own = storage(disk());
     const [all, eu] = [open(own, { prefix: 'shop' }), open(own, { prefix: 'shop/eu' })];
     await put(all, record('a'));
@@ -62,7 +62,7 @@ describe.each(Object.entries(KINDS))('%s', (name, { storage, store: open }) => {
     expect([...at.pairs.keys()]).toEqual(['theirs', 'oncefetchers/x']);
   });
 
-  test('stores of two prefixes do not meet, and their scopes say so', async () => {
+  test('keeps the records of two prefixes apart, and gives the two stores different scopes', async () => {
     const at = disk();
     const shared = storage(at);
     const [one, two] = [open(shared, { prefix: 'one' }), open(shared, { prefix: 'two' })];
@@ -75,7 +75,7 @@ describe.each(Object.entries(KINDS))('%s', (name, { storage, store: open }) => {
     [new Error('database or disk is full (code 13 SQLITE_FULL)'), 'quota'],
     [new Error('disk I/O error'), 'io'],
     ['no error at all', 'io'],
-  ])('says that it failed with %s', async (thrown, reason) => {
+  ])('passes on a failure of the storage: %s', async (thrown, reason) => {
     const at = disk();
     const store = open(storage(at));
     at.failing = thrown;
@@ -87,13 +87,13 @@ describe.each(Object.entries(KINDS))('%s', (name, { storage, store: open }) => {
   });
 });
 
-test('a storage that lacks what is needed is refused at once, by name', () => {
+test('a storage that lacks a method is refused at once, and the error names the method', () => {
   expect(() => asyncStorageStore({} as never)).toThrow(new TypeError('once: AsyncStorage must have a method getItem'));
   expect(() => mmkvStore({ getString() {}, set() {} } as never)).toThrow(new TypeError('once: mmkv must have a method remove'));
   expect(() => kvStoreStore(undefined as never)).toThrow(new TypeError('once: kvStore must have a method getItemAsync'));
 });
 
-test('what is removed half-way from the kv-store counts as absent', async () => {
+test('an empty value in the kv-store, which an interrupted removal leaves, counts as absent', async () => {
   const at = disk();
   at.pairs.set('oncefetch/a', '');
   const store = kvStoreStore(kvStore(at));
@@ -102,7 +102,7 @@ test('what is removed half-way from the kv-store counts as absent', async () => 
   expect(await store.read('a')).toEqual(record('a'));
 });
 
-test('two stores on one database are one, whichever object they were given', () => {
+test('two MMKV stores with one id have one scope, although they got two objects', () => {
   const named = (id: string) => mmkvStore(mmkv(disk(), id)).scope;
   expect(named('a')).toBe(named('a'));
   expect(named('a')).not.toBe(named('b'));
@@ -115,7 +115,7 @@ test('two MMKV instances of one id in two folders are kept apart by a prefix: ea
   expect(server.effects).toHaveLength(2);
 });
 
-test('AsyncStorage that takes everything and keeps nothing: nobody is told that it is stored, and nothing is sent that must be', async () => {
+test('AsyncStorage that loses every write: a payment with durability required is not sent, and a best-effort one goes on in memory', async () => {
   const empty: AsyncStorageLike = { ...asyncStorage(disk(), 2), setItem: async () => {} };
   const server = idempotentServer({ url: 'https://shop.example/pay' });
   const pay = async (durability: 'required' | 'best-effort') => {
@@ -128,14 +128,14 @@ test('AsyncStorage that takes everything and keeps nothing: nobody is told that 
 });
 
 test.each([2, 3] as const)(
-  'AsyncStorage %i: a scan finds what is there, in whatever order it is given, and whatever is removed while it reads',
+  'AsyncStorage %i: a scan finds the stored records in any order of the storage, and leaves out one that is removed while it reads',
   async (version) => {
     const at = disk();
     const storage = asyncStorage(at, version);
     const store = asyncStorageStore(storage);
     for (const id of ['a', 'b', 'c']) await put(store, record(id));
     const { getMany, multiGet } = storage;
-    /** What is there, as a database has it; what is not comes last. */
+    /** The keys as a database might order them: stored ones in reverse order, then absent ones. */
     const asFound = (keys: string[]): string[] =>
       [...keys].sort((one, other) => Number(at.pairs.has(other)) - Number(at.pairs.has(one)) || (one < other ? 1 : -1));
     const meanwhile = (keys: string[]): string[] => {
@@ -148,7 +148,7 @@ test.each([2, 3] as const)(
   },
 );
 
-test('AsyncStorage: a write that hangs until its call has given up overwrites nothing newer when it goes on', async () => {
+test('AsyncStorage: the next update waits for a write that hangs, so the late write overwrites nothing newer', async () => {
   const storage = asyncStorage(disk(), 2) as { setItem(key: string, value: string): Promise<void> };
   const { setItem } = storage;
   let goOn = (): void => {};

@@ -1,9 +1,9 @@
-/** Storages of apps, as their packages show them, over maps: what React Native's stores are tried on where no package is installed. */
+/** Models of React Native's storages over maps, with the interfaces of their packages, for tests without these packages. */
 import type { AsyncStorageLike } from '../../src/stores/react-native/async-storage.js';
 import type { KvStoreLike } from '../../src/stores/react-native/kv-store.js';
 import type { MmkvLike } from '../../src/stores/react-native/mmkv.js';
 
-/** One app's disk. `calls` counts what was asked of it; `failing` is thrown instead of an answer. */
+/** One app's disk. `calls` counts the calls; `failing` is thrown instead of an answer. */
 export interface Disk {
   readonly pairs: Map<string, string>;
   calls: number;
@@ -18,7 +18,7 @@ function touch(at: Disk): Map<string, string> {
   return at.pairs;
 }
 
-/** Answers come later, and in no order of their own. */
+/** Answers later, in random order. */
 const later = async <T>(at: Disk, work: (pairs: Map<string, string>) => T): Promise<T> => {
   await new Promise((go) => setTimeout(go, Math.random() * 2));
   return work(touch(at));
@@ -42,7 +42,7 @@ export const mmkv = (at: Disk, id?: string): MmkvLike => ({
   getAllKeys: () => [...touch(at).keys()],
 });
 
-/** Exclusive transactions that overlap are refused, as SQLite does when nobody waits. */
+/** Refuses an exclusive transaction that overlaps another one, as SQLite does without a busy timeout. */
 export function kvStore(at: Disk): KvStoreLike {
   let busy = false;
   return {

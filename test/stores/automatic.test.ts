@@ -1,4 +1,4 @@
-/** Goal: the chain takes the first store that is there, once, and never another in its place. Method: stubs that say what they are told to; the contract. */
+/** Goal: the chain chooses the first available store, once, and never replaces it by another. Method: stubs with scripted answers; the store contract. */
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Store } from '../../src/ports.js';
 import { firstAvailable } from '../../src/stores/browser/first-available.js';
@@ -35,7 +35,7 @@ function stub(kind: string, ...answers: (boolean | Error)[]): Store & { asked: n
 
 const busy = new StoreFault('blocked', 'busy');
 
-test('asks nothing before the first use, and each store once', async () => {
+test('asks no store before the first use, and each store at most once', async () => {
   const [a, b, c] = [stub('a', false), stub('b', true), stub('c', true)];
   const store = firstAvailable([a, b, c]);
   expect([a.asked, b.asked, c.asked]).toEqual([0, 0, 0]);
@@ -45,14 +45,14 @@ test('asks nothing before the first use, and each store once', async () => {
   expect(await b.read('x')).toEqual(record('x'));
 });
 
-test('takes a store that does not say whether it is there', async () => {
+test('takes a store that has no `available` method', async () => {
   const plain = memoryStore();
   const { available, ...silent } = plain;
   const store = firstAvailable([stub('a', false), silent]);
   expect((await store.ready()).scope).toBe(plain.scope);
 });
 
-test('claims least before the choice, and speaks of the chosen one after it', async () => {
+test('declares the least before the choice, and what the chosen store declares after it', async () => {
   const store = firstAvailable([stub('a', false), stub('b', true)]);
   expect(store).toMatchObject({ kind: 'automatic', survives: 'context', shared: 'context', atomic: false });
   await store.ready();
@@ -67,7 +67,7 @@ test('has one scope before and after the choice, and the same as any other over 
   expect(firstAvailable([stub('a', true)]).scope).toBe(before);
 });
 
-test('rejects while it cannot be found out, and asks again at the next call, from the start', async () => {
+test('rejects while a store cannot say whether it is available, and asks again from the first store at the next call', async () => {
   const [a, b] = [stub('a', busy, busy, true), stub('b', true)];
   const store = firstAvailable([a, b]);
   await expect(put(store, record('x'))).rejects.toBe(busy);
@@ -78,7 +78,7 @@ test('rejects while it cannot be found out, and asks again at the next call, fro
   expect(await b.read('x')).toBeUndefined();
 });
 
-test('does not move on when the chosen store fails, even if the next one would do', async () => {
+test('does not move on when the chosen store fails, even if the next one is available', async () => {
   const first = faultyStore(memoryStore());
   const second = stub('b', true);
   const store = firstAvailable([first, second]);
@@ -92,12 +92,12 @@ test('does not move on when the chosen store fails, even if the next one would d
   expect([second.asked, await second.read('x')]).toEqual([0, undefined]);
 });
 
-test('rejects when no store is there', async () => {
+test('rejects when no store is available', async () => {
   const store = firstAvailable([stub('a', false), stub('b', false)]);
   await expect(store.read('x')).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied' });
 });
 
-test('closes every store, those it did not choose included', async () => {
+test('closes every store, including those that it did not choose', async () => {
   const [a, b] = [stub('a', true), stub('b', true)];
   const store = firstAvailable([a, b]);
   await store.ready();
@@ -106,7 +106,7 @@ test('closes every store, those it did not choose included', async () => {
   await expect(store.read('x')).rejects.toMatchObject({ reason: 'closed' });
 });
 
-test('hands on value, durability and what a change throws', async () => {
+test('passes on the value, the durability and the error of a change', async () => {
   const inner = stub('a', true);
   const asked: unknown[] = [];
   const { update } = inner;

@@ -1,4 +1,4 @@
-/** Goal: attempts that share a request each get their own word, and one that is slow or broken holds up none of the others. Method: requests that the test ends. */
+/** Goal: attempts that share a request each get their own answer, and a slow or failed one holds up none of the others. Method: requests that the test ends. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { Batches, type Ends } from '../../src/stores/batches.js';
 import type { Answer, Attempt } from '../../src/stores/compare-and-set.js';
@@ -30,7 +30,7 @@ function setup() {
 }
 afterEach(() => void vi.useRealTimers());
 
-test('what is asked for in one turn is one request, in the order in which it was asked for; each gets its own answer', async () => {
+test('the attempts of one turn go out in one request, in their order, and each gets its own answer', async () => {
   const { requests, ask, turn } = setup();
   const asked = ask('c', 'a', 'b');
   await turn();
@@ -43,8 +43,8 @@ test('what is asked for in one turn is one request, in the order in which it was
   ]);
 });
 
-test('two requests are under way at most, and what comes meanwhile goes with the next one', async () => {
-  // However slow the machine is, neither takes long enough to let others pass.
+test('at most two requests are in flight, and attempts that come meanwhile go with the next one', async () => {
+  // Fake timers, so that no request takes long enough to let others pass, however slow the machine is.
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { requests, ask, turn } = setup();
   for (const id of ['a', 'b', 'c', 'd', 'e']) {
@@ -57,7 +57,7 @@ test('two requests are under way at most, and what comes meanwhile goes with the
   expect(requests.map(({ ids }) => ids)).toEqual([['a'], ['b'], ['c', 'd', 'e']]);
 });
 
-test('requests that are not answered hold up those after them for a tenth of a second, and the end of one later counts once', async () => {
+test('unanswered requests hold up later ones for a tenth of a second, and the late end of such a request counts only once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const { requests, ask, turn } = setup();
   for (const id of ['a', 'b', 'c']) {
@@ -77,7 +77,7 @@ test('requests that are not answered hold up those after them for a tenth of a s
   expect(requests.slice(3).map(({ ids }) => ids)).toEqual([['d'], ['e']]);
 });
 
-test('one whose end takes longer holds up neither the others of its request nor the next one', async () => {
+test('an attempt whose end takes longer holds up neither the others of its request nor the next request', async () => {
   const { requests, ask, turn } = setup();
   const [, quick] = ask('slow', 'quick');
   await turn();
@@ -90,7 +90,7 @@ test('one whose end takes longer holds up neither the others of its request nor 
   expect(requests.at(-1)?.ids).toEqual(['next']);
 });
 
-test('a request that fails is what came of each of its members, and of nobody else', async () => {
+test('a request that fails rejects each of its attempts, and no other attempt', async () => {
   const { requests, ask, turn } = setup();
   const first = ask('a', 'b');
   await turn();
@@ -101,7 +101,7 @@ test('a request that fails is what came of each of its members, and of nobody el
   expect((await Promise.allSettled([...first, ...second])).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
 });
 
-test('a member of whom nothing was said is not told that it was done', async () => {
+test('an attempt about which the answer says nothing rejects', async () => {
   const { requests, ask, turn } = setup();
   const asked = ask('a', 'b');
   await turn();
@@ -110,7 +110,7 @@ test('a member of whom nothing was said is not told that it was done', async () 
   await expect(asked[1]).rejects.toThrow('did not say');
 });
 
-test('a record is in a request once, and its attempts keep their order', async () => {
+test('a request has at most one attempt for a record, and the attempts of a record keep their order', async () => {
   const { requests, ask, turn } = setup();
   void ask('a', 'b', 'a', 'a', 'c');
   await turn();
@@ -120,7 +120,7 @@ test('a record is in a request once, and its attempts keep their order', async (
   expect(requests.at(-1)?.ids).toEqual(['a']);
 });
 
-test('a request is of a bounded size: 512 records, or a quarter of a million characters, or one record', async () => {
+test('a request has a bounded size: 512 records, or a quarter of a million characters, or one record', async () => {
   const many = setup();
   void many.ask(...Array.from({ length: 600 }, (_, n) => `r${n}`));
   await many.turn();

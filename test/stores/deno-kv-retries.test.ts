@@ -1,6 +1,6 @@
 /**
- * Goal: what was written by a commit that KV Connect sends a second time, because the answer was lost, is known as one's own, though the
- * second copy is refused. Method: a Deno KV in memory whose client sends one commit twice; callers are told the same as without that.
+ * Goal: if KV Connect sends a commit a second time because the answer was lost, the second copy is refused, but the store recognises that its
+ * own first copy was written. Method: a Deno KV in memory whose client sends one commit twice. Callers must be told the same as without that.
  */
 import { type DenoKvEntryLike, type DenoKvKey, type DenoKvLike, denoKvStore } from 'oncefetch/deno';
 import { expect, test } from 'vitest';
@@ -46,7 +46,7 @@ function kvOf(twice: (n: number) => boolean): DenoKvLike {
 
 type Act = (once: Once, pay: (of?: Once) => Promise<unknown>, user: Once) => unknown;
 
-/** What is done after a payment whose answer was lost, or before any; `answers`: what the server says then. */
+/** What the app does. `answers` are the statuses that the server gives, in order. If the first is a lost answer, a payment comes before `act`. */
 const ACTS: Readonly<Record<string, readonly [act: Act, ...answers: (number | undefined)[]]>> = {
   'paid at once': [(_, pay) => pay(), 201],
   'paid after a lost answer': [(_, pay) => pay(), undefined, 201],

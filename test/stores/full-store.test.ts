@@ -1,6 +1,6 @@
 /**
- * Goal: a store that takes nothing more costs a process a bounded memory, and a call no more for the calls before it. Method: a real
- * SQLite database that is full, and more operations than are kept in memory for it; its statements are counted.
+ * Goal: a full store costs a process a bounded amount of memory, and a call costs no more because of earlier calls. Method: a real
+ * SQLite database that is full, and more operations than memory keeps for it. The test counts the statements.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -16,7 +16,7 @@ afterEach(() => {
   registry().degraded.clear();
 });
 
-test('a full store: ten thousand operations go on in memory, then no more are begun, and none is forgotten', async () => {
+test('a full store: ten thousand operations go on in memory, then further ones reject, and none is forgotten', async () => {
   let ran = 0;
   class Counting extends DatabaseSync {
     override exec(sql: string): void {
@@ -39,18 +39,18 @@ test('a full store: ten thousand operations go on in memory, then no more are be
   const kept = () => registry().degraded.size;
   const memory = memoryStore();
   let n = 0;
-  // The last room in its pages.
+  // Use up the last room in the pages of the database.
   while (kept() === 0) await pay(n++);
   const early = await statements(n++);
   for (let more = 0; more < 100; more++) await pay(n++);
   expect(await statements(n++)).toBe(early);
-  // Of the others in between it is enough that they are remembered.
+  // The other operations need no calls: it is enough that the registry has them.
   for (let more = 0; kept() < KEPT - 1; more++) registry().degraded.set(`another ${more}` as OperationKey, memory);
   expect(await statements(n++)).toBe(early);
   expect([sent, kept()]).toEqual([n, KEPT]);
   expect(await pay(n)).toMatchObject({ code: 'ERR_ONCE_STORE', cause: { reason: 'quota' } });
   expect([sent, kept()]).toEqual([n, KEPT]);
-  // What was paid is still known to be.
+  // Operations that are done are still known as done.
   for (const paid of [0, n - 1]) expect(outcomeOf(await pay(paid))).toMatchObject({ effect: 'done' });
   expect(sent).toBe(n);
   database.exec('PRAGMA max_page_count = 100000');
@@ -59,7 +59,7 @@ test('a full store: ten thousand operations go on in memory, then no more are be
   database.close();
 });
 
-test('a store that takes nothing: what is due to be forgotten in memory makes room for new operations, and nothing else does', async () => {
+test('a store that takes nothing: only operations in memory that are due to be forgotten make room for new ones', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const KEEP_MS = 3_600_000;
   const disk = memoryStore();
@@ -82,14 +82,14 @@ test('a store that takes nothing: what is due to be forgotten in memory makes ro
   const { degraded } = registry();
   const names = () => [...degraded.keys()].flatMap((key) => /(declined|paid|new) \d/.exec(key)?.[0] ?? []);
   for (const cart of ['declined 1', 'declined 2', 'paid 1', 'paid 2']) await pay(cart);
-  // Another user's operation of the same name.
+  // Another user's operation with the same name.
   user = 'bob';
   await pay('declined 1');
   user = 'ann';
   for (let more = 0; degraded.size < KEPT; more++) degraded.set(`["another",${more}]` as OperationKey, disk);
   expect(await pay('new 1')).toMatchObject({ code: 'ERR_ONCE_STORE' });
   expect(names()).toEqual(['declined 1', 'declined 2', 'paid 1', 'paid 2', 'declined 1']);
-  // What is left of a refusal goes after minutes.
+  // The record of a refused operation is kept for minutes only.
   vi.advanceTimersByTime(KEEP_MS - 1000);
   expect(outcomeOf(await pay('new 1'))).toMatchObject({ effect: 'done', storedIn: 'memory' });
   expect(names()).toEqual(['paid 1', 'paid 2', 'declined 1', 'new 1']);
@@ -97,7 +97,7 @@ test('a store that takes nothing: what is due to be forgotten in memory makes ro
   expect(sent).toBe(6);
   expect(outcomeOf(await pay('new 2'))).toMatchObject({ effect: 'done' });
   expect(await pay('new 3')).toMatchObject({ code: 'ERR_ONCE_STORE' });
-  // What is done goes at the second look after its keep, as from any store.
+  // An operation that is done is forgotten at the second look after `keep.forMs`, as in any store.
   vi.advanceTimersByTime(KEEP_MS + 1000);
   expect(await pay('new 3')).toMatchObject({ code: 'ERR_ONCE_STORE' });
   expect(names()).toEqual(['paid 1', 'paid 2', 'declined 1', 'new 1', 'new 2']);

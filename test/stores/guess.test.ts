@@ -1,6 +1,6 @@
 /**
- * Goal: a guess never passes for a look, and an answer that was lost never makes one update two. Method: a server in this
- * process that answers, fails or loses its answer as scripted.
+ * Goal: the store never passes off a guess as the word of the server, and a lost answer never makes one update take effect twice. Method: a
+ * server in this process that answers, fails or loses its answer as scripted. A look is an answer of the server about the record in this update.
  */
 import { test as anyTest, describe, expect, vi } from 'vitest';
 import type { Stored } from '../../src/ports.js';
@@ -52,7 +52,7 @@ const test = anyTest
   .extend('setup', () => setup())
   .extend('server', ({ setup }) => setup.server)
   .extend('guesses', ({ setup }) => setup.guesses);
-/** Updates, and tells everything that the change saw. */
+/** Makes an update, and resolves to everything that the change saw and to the fault. */
 async function watched(guesses: OptimisticUpdater, id: string, next: (current: unknown) => Stored | null | undefined) {
   const saw: unknown[] = [];
   const work = guesses.update(
@@ -72,8 +72,8 @@ async function watched(guesses: OptimisticUpdater, id: string, next: (current: u
 const raise = (guesses: OptimisticUpdater) => watched(guesses, 'n', (current) => record('n', { count: counted(current) + 1 }));
 const countIn = (server: Memory): number => counted(JSON.parse(String(server.records.get('n')?.text ?? '{}')));
 
-describe('a guess is no look', () => {
-  test('A5: "absent" is taken back where the server could not be asked', async ({ server, guesses }) => {
+describe('a guess is not a look', () => {
+  test('A5: if the server could not be asked, the change is called again with "could not be looked at" instead of "absent"', async ({ server, guesses }) => {
     server.fate = () => ({ before: broken });
     const { saw, fault } = await raise(guesses);
     expect(fault?.reason).toBe('io');
@@ -81,7 +81,7 @@ describe('a guess is no look', () => {
     expect(saw.at(-1)).toBe('could not be looked at');
   });
 
-  test('and where it did not answer in time, however late it does', async () => {
+  test('the same happens if the server does not answer in time, also if its answer comes later', async () => {
     const { server, guesses } = setup(30);
     server.attempt = (attempt) => new Promise((resolve) => setTimeout(() => resolve({ done: false, now: attempt.now, seen: undefined }), 500));
     const { saw, fault } = await raise(guesses);
@@ -91,11 +91,11 @@ describe('a guess is no look', () => {
   });
 
   test.each([Number.POSITIVE_INFINITY, 2])(
-    'and where the server says "absent" and takes no new record all the same, as where row-level security hides one; %i times',
+    'the same happens if the server says "absent" but takes no new record, as when row-level security hides one; %i times',
     async (times) => {
       const { server, guesses } = setup(100);
       let asked = 0;
-      // After that, the time that was guessed is wrong as well, as near the end of a call.
+      // After `times` answers, the guessed time is wrong as well, as it may be near the end of a call.
       server.attempt = async ({ now }) => ({ done: false, now: asked++ < times ? now : now + 5000, seen: undefined });
       const { saw, fault } = await raise(guesses);
       expect(fault?.reason).toBe('timeout');
@@ -103,7 +103,7 @@ describe('a guess is no look', () => {
     },
   );
 
-  test('a look stays one: the server said "absent", and the write after it failed', async ({ server, guesses }) => {
+  test('a write after a look fails because the store is full: the change is called once more, and the update rejects', async ({ server, guesses }) => {
     server.put('n', { count: 1 });
     await raise(guesses);
     server.records.delete('n');
@@ -114,7 +114,7 @@ describe('a guess is no look', () => {
     expect(saw.map(counted)).toEqual([2, 0, 0]);
   });
 
-  test('nor is a look one any more, once a write was sent of which nothing was heard: it may be committed yet', async () => {
+  test('a look no longer counts after a write without an answer, because that write may still be committed', async () => {
     const { server, guesses } = setup(100);
     server.put('n', { count: 1 });
     await raise(guesses);
@@ -125,7 +125,7 @@ describe('a guess is no look', () => {
     expect(saw).toEqual([record('n', { count: 2 }), undefined, 'could not be looked at']);
   });
 
-  test('a store that is full is looked at', async ({ server, guesses }) => {
+  test('if the store is full, the record is read, and the change is called with what is stored', async ({ server, guesses }) => {
     server.fate = () => ({ before: new StoreFault('quota', 'full') });
     expect((await raise(guesses)).saw).toEqual([undefined, undefined]);
     server.put('n', { count: 7 });
@@ -134,7 +134,7 @@ describe('a guess is no look', () => {
     expect((await raise(guesses)).saw.at(-1)).toBe('could not be looked at');
   });
 
-  test('A54: what a change throws at a guess is not passed on before a look', async ({ server, guesses }) => {
+  test('A54: an error that a change throws at a guess is passed on only if it also throws after a look', async ({ server, guesses }) => {
     server.put('n', { count: 1 });
     const { saw, fault } = await watched(guesses, 'n', (current) => {
       if (current === undefined) throw new Error('absent');
@@ -150,20 +150,20 @@ describe('a guess is no look', () => {
   });
 });
 
-describe('an answer that was lost', () => {
-  test('before the commit: it is sent again', async ({ server, guesses }) => {
+describe('a lost answer', () => {
+  test('before the commit: the attempt is sent again', async ({ server, guesses }) => {
     server.fate = (attempt) => (attempt === 1 ? { before: broken } : {});
     expect((await raise(guesses)).fault).toBeUndefined();
     expect(countIn(server)).toBe(1);
   });
 
-  test('after the commit: it is sent again, and recognized', async ({ server, guesses }) => {
+  test('after the commit: the attempt is sent again, and recognized as committed', async ({ server, guesses }) => {
     server.fate = (attempt) => (attempt === 1 ? { after: broken } : {});
     const { saw, fault } = await raise(guesses);
     expect([fault, saw.length, countIn(server)]).toEqual([undefined, 1, 1]);
   });
 
-  test('of a strict one that is recognized: it is written once more, for nobody has said that it is stored as safely as asked', async ({ server, guesses }) => {
+  test('of a strict update: it is recognized, and written once more, because nobody confirmed that it is stored safely', async ({ server, guesses }) => {
     server.fate = (attempt) => (attempt === 1 ? { after: broken } : {});
     await guesses.update('n', () => record('n'), 'relaxed');
     expect(server.attempts).toBe(2);
@@ -174,12 +174,12 @@ describe('an answer that was lost', () => {
     expect([fault?.reason, saw.at(-1)]).toEqual(['timeout', 'could not be looked at']);
   });
 
-  test('after the commit, and another one has built on it since: recognized all the same', async ({ server, guesses }) => {
+  test('after the commit, if another update has followed since: the update is recognized all the same', async ({ server, guesses }) => {
     server.fate = (attempt) => (attempt === 1 ? { after: broken, meanwhile: () => server.put('n', { count: 2 }) } : {});
     expect([(await raise(guesses)).fault, countIn(server)]).toEqual([undefined, 2]);
   });
 
-  test('and many have built on something since: nobody knows, so it says so', async ({ server, guesses }) => {
+  test('after the commit, if many updates have followed since: the update rejects with io, because nobody can tell', async ({ server, guesses }) => {
     const others = () => {
       for (const count of [2, 3, 4, 5]) server.put('n', { count });
     };
@@ -188,7 +188,7 @@ describe('an answer that was lost', () => {
     expect([fault?.reason, countIn(server)]).toEqual(['io', 5]);
   });
 
-  test('of a removal: nobody knows who removed it', async ({ server, guesses }) => {
+  test('of a removal: the update rejects with io, because nobody can tell who removed the record', async ({ server, guesses }) => {
     server.put('n');
     await raise(guesses);
     server.fate = (attempt) => (attempt === 3 ? { after: broken } : {});
@@ -196,14 +196,14 @@ describe('an answer that was lost', () => {
     expect(server.records.has('n')).toBe(false);
   });
 
-  test('twice: an error, and no third time', async ({ server, guesses }) => {
+  test('twice: the update rejects with io, and is not sent a third time', async ({ server, guesses }) => {
     server.fate = () => ({ after: broken });
     expect((await raise(guesses)).fault?.reason).toBe('io');
     expect([server.attempts, countIn(server)]).toEqual([2, 1]);
   });
 });
 
-describe.each([0, 200, -200, 5000])('an attempt that the server does after its call has rejected; the clock here is ahead by %i ms', (ahead) => {
+describe.each([0, 200, -200, 5000])('an attempt that the server executes after its call has rejected; this clock is ahead by %i ms', (ahead) => {
   test.each([1, 2])('commits nothing, as the attempt number %i of the call', async (late) => {
     const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead);
     const { server, guesses } = setup(600);
@@ -216,7 +216,7 @@ describe.each([0, 200, -200, 5000])('an attempt that the server does after its c
     });
     const done: Promise<Answer>[] = [];
     server.attempt = async (one) => {
-      // The first one took long, so that the second has less time than the call.
+      // The first attempt took long, so the second one has less time than the whole call.
       if (late === 2 && server.attempts === 0) await new Promise((resolve) => setTimeout(resolve, 250));
       else {
         await rejection;
@@ -232,7 +232,7 @@ describe.each([0, 200, -200, 5000])('an attempt that the server does after its c
   });
 });
 
-test('a process that stood still takes the answer that came meanwhile', async () => {
+test('a process that was suspended takes the answer that came meanwhile', async () => {
   const { server, guesses } = setup(50);
   const attempt = server.attempt.bind(server);
   server.attempt = async (one) => {
@@ -245,7 +245,7 @@ test('a process that stood still takes the answer that came meanwhile', async ()
   expect((await raise(guesses)).fault).toBeUndefined();
 });
 
-test('a busy server is asked until the bound, and no longer', async () => {
+test('a busy server is asked until the time limit, and no longer', async () => {
   const { server, guesses } = setup(200);
   server.fate = (attempt) => (attempt < 3 ? { before: new StoreFault('blocked', 'busy') } : {});
   expect((await raise(guesses)).fault).toBeUndefined();
@@ -255,7 +255,7 @@ test('a busy server is asked until the bound, and no longer', async () => {
   expect(performance.now() - start).toBeLessThan(3000);
 });
 
-test('a thousand records are remembered, not all there ever were', async ({ server, guesses }) => {
+test('the updater remembers the last thousand records, not every record that it ever saw', async ({ server, guesses }) => {
   for (let n = 0; n < 1100; n++) await guesses.update(`r${n}`, () => record(`r${n}`), 'strict');
   const cost = async (id: string) => {
     const before = server.attempts;
@@ -265,7 +265,7 @@ test('a thousand records are remembered, not all there ever were', async ({ serv
   expect([await cost('r1099'), await cost('r200'), await cost('r0')]).toEqual([1, 1, 2]);
 });
 
-test('versions are told apart by names that never come again', () => {
+test('a version has a name that is never used again, and that also names the version before it', () => {
   const revs = Array.from({ length: 100 }, () => revAfter(undefined));
   expect(new Set(revs).size).toBe(100);
   const [first = '', second = ''] = [revs[0], revAfter({ rev: revs[0] ?? '', text: '' })];

@@ -1,4 +1,4 @@
-/** The memory store against the contract, and what is its own. */
+/** Goal: the memory store keeps the store contract, and what only this store promises. Method: the contract; one test for each further promise. */
 import { afterAll, expect, test, vi } from 'vitest';
 import { createOnce, pending } from '../../src/entries/index.js';
 import { defaultMemoryStore, type MemoryMedium, memoryMedium, memoryStore } from '../../src/stores/memory.js';
@@ -56,7 +56,7 @@ test('an update has taken effect when its call returns, so that a fallback canno
   expect(medium.get('a')).toEqual(record('a'));
 });
 
-test('what is stored is frozen to its depth, and bytes are a copy', async () => {
+test('a stored record is deeply frozen, and its bytes are a copy', async () => {
   const store = memoryStore();
   const bytes = new Uint8Array([1, 2]);
   await put(store, record('a', { nested: { list: [1] }, bytes }));
@@ -66,7 +66,7 @@ test('what is stored is frozen to its depth, and bytes are a copy', async () => 
   expect(stored.bytes).toEqual(new Uint8Array([1, 2]));
 });
 
-test('a sweep finds the oldest first over spans of any length', async () => {
+test('a scan for due records returns the oldest first, whatever the spans of time between them', async () => {
   const store = memoryStore();
   const times = [5, 600_000, 599_999, 7_200_000_000, -1, 0, 1_800_000_000_000, 600_001];
   for (const forgetAt of times) await put(store, record(`t${forgetAt}`, { forgetAt }));
@@ -75,7 +75,7 @@ test('a sweep finds the oldest first over spans of any length', async () => {
   expect((await store.scan({ before: 600_000, limit: 99 })).records).toHaveLength(4);
 });
 
-test('a record whose state is damaged is kept, and in no list', async () => {
+test('a record whose state is damaged is kept, and no scan lists it', async () => {
   const store = memoryStore();
   await put(store, record('a', { state: 'constructor' as never }));
   expect(await store.read('a')).toMatchObject({ id: 'a' });
@@ -83,7 +83,7 @@ test('a record whose state is damaged is kept, and in no list', async () => {
   await remove(store, 'a');
 });
 
-test('records that were removed leave nothing behind', async () => {
+test('removed records leave nothing in the maps of the store', async () => {
   const maps: Map<unknown, unknown>[] = [];
   vi.stubGlobal(
     'Map',
@@ -103,7 +103,7 @@ test('records that were removed leave nothing behind', async () => {
   expect(await store.scan({ before: Number.POSITIVE_INFINITY, limit: 9 })).toEqual({ records: [] });
 });
 
-test('who lists an operation that is kept in memory cannot change its meta', async () => {
+test('code that lists an operation kept in memory cannot change its meta', async () => {
   const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: () => Promise.reject(new TypeError('lost')), limits: { attempts: 1 } });
   const paid = once.fetch('https://shop.example/pay', { method: 'POST', once: { operation: ['pay', 1], meta: { total: { eur: 42 } } } });
   await expect(paid).rejects.toMatchObject({ outcome: { effect: 'unknown' } });

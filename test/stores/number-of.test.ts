@@ -1,8 +1,8 @@
-/** Goal: a client of Redis or PostgreSQL has one name in all copies of the package: operations of two servers must not meet. Method: the module, loaded twice. */
+/** Goal: a Redis or PostgreSQL client has one number in all copies of the package: two servers must not share operations. Method: load the module twice. */
 import { expect, test, vi } from 'vitest';
 import { numberOf } from '../../src/stores/number-of.js';
 
-test('is the same in another copy of the package, and another one for another object', async () => {
+test('the number of an object is the same in another copy of the package, and differs for another object', async () => {
   const [mine, theirs] = [{}, {}];
   vi.resetModules();
   const copy = await import('../../src/stores/number-of.js');

@@ -1,6 +1,6 @@
 /**
- * Goal: the stores of Workers and of Deno say what they were given wrong, and what is the matter with their database. Method:
- * objects that look like the platform's. Their contract runs in the real runtimes, in `test/runtimes`.
+ * Goal: the stores of Workers and of Deno say what is wrong with their arguments and with their database. Method: objects that look
+ * like the platform's. `test/runtimes` runs the store contract in the real runtimes.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { type D1DatabaseLike, type DurableObjectStorageLike, d1Migration, d1Store, durableObjectStore } from 'oncefetch/cloudflare';
@@ -21,26 +21,26 @@ const objectSaying = (version: number | Error): DurableObjectStorageLike => ({
   sync: () => Promise.resolve(),
 });
 
-describe('what is handed in', () => {
+describe('a wrong argument', () => {
   test.each<[string, () => unknown, RegExp]>([
     ['nothing for D1', () => d1Store(undefined as never), /takes a D1 binding, such as env\.DB/],
     ['a session of D1', () => d1Store({ ...failing(''), getBookmark: () => null } as never), /no session of it/],
     ['a Durable Object without SQL', () => durableObjectStore({ get: () => {} } as never), /list its class in new_sqlite_classes/],
-    ['a table that is no name', () => durableObjectStore(objectSaying(1), { table: 'a; DROP TABLE b' }), /table must be letters/],
+    ['a table whose name is not one word', () => durableObjectStore(objectSaying(1), { table: 'a; DROP TABLE b' }), /table must be letters/],
     ['a table that begins with a digit', () => d1Migration({ table: '1a' }), /table must be letters/],
     ['no Deno KV', () => denoKvStore(null as never), /takes what Deno\.openKv\(\) gives/],
-  ])('%s', (_, make, says) => {
+  ])('%s: a TypeError says what is expected', (_, make, says) => {
     expect(make).toThrow(TypeError);
     expect(make).toThrow(says);
   });
 });
 
-test('who tells the time: Cloudflare; in Deno KV nobody but the machine, whose clock proves nothing', () => {
+test('stores on Cloudflare have their own clock; Deno KV has none, and the clock of the machine proves nothing', () => {
   const kv = { atomic: () => {} } as unknown as DenoKvLike;
   expect([d1Store(failing('')), durableObjectStore(objectSaying(1)), denoKvStore(kv)].map(({ ownClock }) => ownClock)).toEqual([true, true, undefined]);
 });
 
-describe('what the database says', () => {
+describe('an error of the database', () => {
   test.each([
     ['D1_ERROR: no such table: oncefetch_records: SQLITE_ERROR', 'io', /run the SQL that d1Migration\(\) gives/],
     ['D1_ERROR: Exceeded maximum DB size', 'quota', /Exceeded/],
@@ -55,14 +55,14 @@ describe('what the database says', () => {
     'D1 DB exceeded its CPU time limit and was reset.',
     'D1 DB storage operation exceeded timeout which caused object to be reset.',
     'D1 DB reset because its code was updated.',
-  ])('D1 begins anew, which is no want of room: %s', async (message) => {
+  ])('D1 resets: the update is made again, and the database is not taken for full: %s', async (message) => {
     const says = [() => Promise.reject(new Error(`D1_ERROR: ${message}`)), async () => [{ results: [{}] }, { results: [{ now: Date.now() }] }]];
     const store = d1Store({ ...failing(''), batch: () => (says.length > 1 ? says.shift() : says[0])?.() as never });
     const next = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 } as const;
     expect(await store.update('a', () => ({ next, value: 'stored' }))).toBe('stored');
   });
 
-  test('D1 begins anew after it has made an update, and others change the record: it is not made a second time', async () => {
+  test('D1 resets after it has made an update, and others change the record: the update is not made a second time', async () => {
     const database = new DatabaseSync(':memory:');
     onTestFinished(() => database.close());
     database.exec(d1Migration());
@@ -87,15 +87,15 @@ describe('what the database says', () => {
     expect(countOf(await others.read('n'))).toBe(4);
   });
 
-  test('a Durable Object with a newer schema is left as it is', async () => {
+  test('a Durable Object with a newer schema: a read rejects with newer', async () => {
     await expect(durableObjectStore(objectSaying(2)).read('a')).rejects.toMatchObject({ reason: 'newer' });
   });
 
-  test('a Durable Object that is full', async () => {
+  test('a Durable Object that is full: a read rejects with quota', async () => {
     await expect(durableObjectStore(objectSaying(new Error('database or disk is full: SQLITE_FULL'))).read('a')).rejects.toMatchObject({ reason: 'quota' });
   });
 
-  test('Deno KV that was closed, or takes no more', async () => {
+  test('Deno KV: a closed one rejects with closed, and one that finds a value too large with quota', async () => {
     const kv = (error: Error): DenoKvLike => ({ get: () => Promise.reject(error), list: () => [] as never, atomic: () => ({}) as never });
     const closed = Object.assign(new Error('Bad resource ID'), { name: 'BadResource' });
     await expect(denoKvStore(kv(closed)).read('a')).rejects.toMatchObject({ reason: 'closed' });
@@ -141,7 +141,7 @@ describe.each([
   ['by promise', turnsByPromise],
   ['by looking', turnsByLooking],
 ])('turns %s', (_, turns) => {
-  test('those at one record come one after the other, those at others do not wait', async () => {
+  test('of one record come one after the other, and those of other records do not wait', async () => {
     const take = turns();
     const first = await take('a', performance.now() + 1000);
     const second = vi.fn();
@@ -158,7 +158,7 @@ describe.each([
   });
 });
 
-test('a turn whose request was cut does not hold up the others for ever', async () => {
+test('a turn that is never given back, because its request was cut off, holds up the next one for half a second only', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   const take = turnsByLooking();

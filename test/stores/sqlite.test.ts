@@ -1,5 +1,5 @@
 /**
- * Goal: SQLite keeps the contract of a store, in a file and in a database that is handed in, and commits in groups.
+ * Goal: SQLite keeps the store contract, in a file and in a database that the app hands in, and commits in groups.
  * Method: real files; a Database that counts its statements.
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { ordered } from '../../src/stores/text.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 import { record } from '../support/stored.js';
 
-// A strict commit waits for the disk, which others may keep busy.
+// On the disk, because strict commits wait for it. Other programs may keep the disk busy.
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-sqlite-'));
 // The second run of the contract needs no disk: a rollback journal takes several flushes for one commit.
 const ram = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'oncefetch-sqlite-'));
@@ -43,7 +43,7 @@ class Counting extends DatabaseSync {
   }
 }
 
-/** Damage beneath the store: the row's place stays sound. */
+/** Damages a record beneath the store: its data is wrong, while the indexed columns stay right. */
 async function plant(path: string, id: string, value: unknown): Promise<void> {
   await sqliteStore({ path }).available?.();
   const database = new DatabaseSync(path);
@@ -75,7 +75,7 @@ const handedIn = storeContract({
   work: () => ran.length,
 });
 
-/** What a database's owner may have set for queries of their own. */
+/** Settings that the owner of a database may have chosen for their own queries. */
 const owners = [{ readBigInts: true }, { returnArrays: true }, { readBigInts: true, returnArrays: true }].map((settings) =>
   storeContract({
     name: `sqlite, a database opened with ${Object.keys(settings).join(' and ')}`,
@@ -100,8 +100,8 @@ afterAll(() => {
   expect(inMemory.ran).toEqual([]);
 });
 
-describe('what it claims', () => {
-  test('a file outlives the machine, and has one scope however it is reached', () => {
+describe('what the store declares', () => {
+  test('a file survives a crash of the machine, and has one scope, whichever path leads to it', () => {
     mkdirSync(join(folder, 'real'));
     symlinkSync(join(folder, 'real'), join(folder, 'link'));
     const [a, b] = [sqliteStore({ path: join(folder, 'real', 'x.db') }), sqliteStore({ path: join(folder, 'link', '..', 'link', 'x.db') })];
@@ -112,7 +112,7 @@ describe('what it claims', () => {
     database.close();
   });
 
-  test('a link to a file is that file: its scope, and who is alive', async () => {
+  test('a link to a file has the scope of the file, and the same list of live processes', async () => {
     const [path, link] = [join(folder, 'target.db'), join(folder, 'named.db')];
     const store = sqliteStore({ path });
     await store.available?.();
@@ -125,7 +125,7 @@ describe('what it claims', () => {
     for (const one of [store, linked]) await one.close();
   });
 
-  test('a link to a file that is not there yet is that file, before it is made and after', async () => {
+  test('a link to a file that does not exist yet has the scope of that file, before the file is made and after', async () => {
     const [path, link] = [join(folder, 'late.db'), join(folder, 'early.db')];
     symlinkSync('late.db', link);
     const store = sqliteStore({ path: link });
@@ -138,7 +138,7 @@ describe('what it claims', () => {
     await expect(sqliteStore({ path: to }).available?.()).rejects.toThrow();
   });
 
-  test('a relative path stays what it was when the store was made', async () => {
+  test('a relative path keeps its meaning from the time when the store was made', async () => {
     const before = process.cwd();
     mkdirSync(join(folder, 'elsewhere'));
     try {
@@ -153,7 +153,7 @@ describe('what it claims', () => {
     expect([existsSync(file('relative')), existsSync(join(folder, 'elsewhere', 'relative.db'))]).toEqual([true, false]);
   });
 
-  test('memory outlives nothing, and is another one each time', () => {
+  test('a database in memory survives nothing, and each one has its own scope', () => {
     const [a, b] = [sqliteStore({ path: ':memory:' }), sqliteStore({ path: ':memory:' })];
     expect(a).toMatchObject({ survives: 'context', shared: 'context' });
     expect(a.scope).not.toBe(b.scope);
@@ -168,7 +168,7 @@ describe('what it claims', () => {
     [{ path: 'a.db', database: new DatabaseSync(':memory:') }, /either path/],
     [{ database: {} }, /either path/],
     [{ path: 'file:a.db?mode=memory' }, /URI/],
-  ])('%o is a wrong option', (options, says) => {
+  ])('%o is refused with a TypeError', (options, says) => {
     expect(() => sqliteStore(options as never)).toThrow(says);
     expect(() => sqliteStore(options as never)).toThrow(TypeError);
   });
@@ -189,7 +189,7 @@ describe('commits', () => {
     await store.close();
   });
 
-  test('a thousand updates of one turn are a few commits', async () => {
+  test('a thousand updates of one turn take four commits', async () => {
     const store = sqliteStore({ path: file('many'), Database: Counting });
     await put(store, 'first');
     const before = ran.length;
@@ -210,7 +210,7 @@ describe('commits', () => {
     await store.close();
   });
 
-  test('a change that throws takes no other one with it', async () => {
+  test('a change that throws does not undo the other changes of its commit', async () => {
     const store = sqliteStore({ path: file('throws') });
     const thrown = new Error('no');
     const results = await Promise.allSettled([
@@ -226,7 +226,7 @@ describe('commits', () => {
     await store.close();
   });
 
-  test('what waits when the store is closed is committed first', async () => {
+  test('an update that waits when the store is closed is committed first', async () => {
     const store = sqliteStore({ path: file('close') });
     const last = put(store, 'last');
     await store.close();
@@ -251,7 +251,7 @@ describe('commits', () => {
   });
 });
 
-test('scans and sweeps go by an index', () => {
+test('scans and sweeps use an index', () => {
   const database = new DatabaseSync(file('plan'));
   const store = sqliteStore({ database });
   return store.available?.().then(() => {

@@ -1,6 +1,6 @@
 /**
- * Goal: a store and the engine wait for one time, and what a store does after nobody waits any more changes nothing. Method: the options
- * of all stores that have such a time; a real SQLite file that another connection has locked until the call is over.
+ * Goal: a store waits no longer than the engine waits for it, and an update changes nothing after its call has ended. Method: the options
+ * of all stores with a time limit; a real SQLite file that another connection locks until the call is over.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,17 +27,17 @@ const stores: Readonly<Record<string, (ms: number) => unknown>> = {
   deno: (timeoutMs) => denoKvStore({ atomic: nothing } as never, { timeoutMs }),
 };
 
-test.each(Object.entries(stores))('%s waits as long as the engine does, and no longer', (_, open) => {
+test.each(Object.entries(stores))('%s takes a time limit up to that of the engine, and no longer one', (_, open) => {
   for (const ms of [0, 5000, STORE_MS_MAX]) expect(() => open(ms)).not.toThrow();
   for (const ms of [STORE_MS_MAX + 1, -1, Number.NaN, '5000' as never])
     expect(() => open(ms)).toThrow(/^once: (busyT|t)imeoutMs must be from 0 to 10000 \(ms\), because no call waits longer for its store; got/);
 });
 
-test('the longest time is that of the engine', () => {
+test('the longest time limit of a store is that of the engine', () => {
   expect(STORE_TIMEOUT_MS).toBe(STORE_MS_MAX);
 });
 
-test('an update that has rejected because another process had the file locked is not made when that lets go', async () => {
+test('an update that has rejected because another connection had locked the file is not made after the lock is gone', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-late-'));
   const path = join(folder, 'x.db');
   const store = sqliteStore({ path, busyTimeoutMs: 300 });
@@ -54,7 +54,7 @@ test('an update that has rejected because another process had the file locked is
   rmSync(folder, { recursive: true });
 });
 
-test('a write that the lock of another process holds up until the call has ended is not made later', async () => {
+test('a write that the lock of another connection holds up until the call has ended is not made later', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-late-'));
   const path = join(folder, 'x.db');
   const store = sqliteStore({ path, busyTimeoutMs: STORE_MS_MAX });
@@ -66,7 +66,7 @@ test('a write that the lock of another process holds up until the call has ended
   const end = await once.fetch('http://localhost/pay', { method: 'POST', once: ['pay', 1] }).catch((error: unknown) => error);
   expect([outcomeOf(end)?.effect, sent]).toEqual(['unknown', 0]);
   other.exec('ROLLBACK');
-  // Whoever comes later is served in turn, after the late write.
+  // A later update gets its turn only after the late write.
   await store.update('later', () => ({ next: { id: 'later', ns: 'ns', state: 'pending', label: 'l', forgetAt: 1 }, value: 0 }));
   await vi.waitFor(() => expect(other.prepare('SELECT id FROM oncefetch_records').all()).toEqual([{ id: 'later' }]));
   other.close();

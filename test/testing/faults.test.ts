@@ -1,6 +1,6 @@
 /**
- * Goal: each fault does what its name says, no more. Method: a table of all of them, over MSW and over `server.fetch`:
- * what the client sees, how many effects there are after it, and after the same key was sent once more.
+ * Goal: each fault does what its name says, and no more. Method: a table of all faults, over MSW and over `server.fetch`: what the
+ * client sees, how many effects there are then, and how many after the same key was sent once more.
  */
 import { http } from 'msw';
 import { setupServer } from 'msw/node';
@@ -20,7 +20,7 @@ const request = (signal?: AbortSignal): [string, RequestInit] => [
   { method: 'POST', headers: { 'Idempotency-Key': 'k1' }, body: '{"amount":42}', ...(signal && { signal }) },
 ];
 
-/** Much longer than any answer takes, on a busy machine too. */
+/** Much longer than any answer takes, even on a busy machine. */
 const PATIENCE_MS = 2000;
 
 /** What a client can see: a status, a body that breaks off, a network error, or nothing at all. */
@@ -65,7 +65,7 @@ describe.each([
   ['over MSW', () => fetch],
   ['over server.fetch', () => server.fetch],
 ] as const)('%s', (_, pick) => {
-  test.each(table)('%j: the client sees %s, effects %i, copies %i; the next attempt makes it one', async (fault, sees, effects, copies) => {
+  test.each(table)('%j: the client sees %s, effects %i, copies %i; after the next attempt there is one effect', async (fault, sees, effects, copies) => {
     server.faults.next(fault);
     expect(await seen(pick())).toBe(sees);
     expect(server.effects).toHaveLength(effects);
@@ -80,7 +80,7 @@ describe.each([
   });
 });
 
-test('a truncated body has its full length announced', async () => {
+test('a truncated body announces its full length', async () => {
   server.faults.next('truncate');
   const response = await fetch(...request());
   expect(response.headers.get('content-length')).toBe(String('{"id":"effect-1"}'.length));
@@ -107,8 +107,8 @@ test('a late request has its effect after the client gave up', async () => {
   await expect.poll(() => server.effects.length).toBe(1);
 });
 
-describe('who decides', () => {
-  test('a script is followed in order, none lets one through, and then the rates are drawn', async () => {
+describe('which fault a request meets', () => {
+  test('the script decides first, in order, where "none" lets a request pass; then the rates decide', async () => {
     server.faults.rate('rate-limited', 1);
     server.faults.next('unavailable', 'none', 'unauthorized');
     const statuses = [];
@@ -116,7 +116,7 @@ describe('who decides', () => {
     expect(statuses).toEqual([503, 201, 401, 429]);
   });
 
-  test('a rate hits the requests that its random numbers say, the same ones each run', async () => {
+  test('a rate hits the requests that its random numbers select, and the same ones in each run', async () => {
     const run = async () => {
       server.reset();
       server.faults.rate('unavailable', 0.3, seededRandom(42));
@@ -130,14 +130,14 @@ describe('who decides', () => {
     expect(await run()).toEqual(statuses);
   });
 
-  test('clear ends script and rates', async () => {
+  test('clear ends the script and the rates', async () => {
     server.faults.rate('unavailable', 1);
     server.faults.next('unauthorized');
     server.faults.clear();
     expect((await fetch(...request())).status).toBe(201);
   });
 
-  test('an unknown fault and an impossible rate are named at once', () => {
+  test('an unknown fault, member or rate throws at once, with an error that names it', () => {
     expect(() => server.faults.next({ name: 'unavailable', retryAfterMs: 5 } as Fault)).toThrow('unavailable has no member retryAfterMs');
     expect(() => server.faults.next('lose-respond' as FaultName)).toThrow(/"lose-respond".*lose-response/);
     for (const copies of [0, -1, Number.NaN])
@@ -147,7 +147,7 @@ describe('who decides', () => {
   });
 });
 
-test('an answer without a body is truncated before its head is whole', async () => {
+test('truncate cuts an answer without a body within its head', async () => {
   const bare = idempotentServer({ url: '/api/payments', effect: () => new Response(null, { status: 204 }) });
   bare.faults.next('truncate');
   expect(await seen(bare.fetch)).toBe('network error');

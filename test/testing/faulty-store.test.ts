@@ -1,4 +1,4 @@
-/** Goal: each trouble does what its name says, to the calls it says, and nothing else. */
+/** Goal: each fault does what its name says, to the calls that it is for, and nothing else. Method: script each fault over a memory store. */
 import { test as anyTest, expect } from 'vitest';
 import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { put, record, remove } from '../../src/testing/contract/bench.js';
@@ -19,7 +19,7 @@ const test = anyTest
   .extend('store', ({ parts }) => parts.store)
   .extend('faults', ({ parts }) => parts.faults);
 
-/** What became of a promise by now. */
+/** The state of a promise after a few microtasks. */
 async function fate(work: Promise<unknown>): Promise<string> {
   const turns = async () => {
     for (let n = 0; n < 20; n++) await Promise.resolve();
@@ -47,7 +47,7 @@ storeContract({
   },
 });
 
-test('where records are, and whether a holder is gone, is said as by the store within', async () => {
+test('passes on where records are stored, and whether a holder is gone', async () => {
   const inner = { ...memoryStore(), storedIn: () => 'session' as const, holder: async () => 'me', isGone: async (holder: string) => holder === 'them' };
   const store = faultyStore(inner);
   expect([store.storedIn?.(), await store.holder?.(), await store.isGone?.('them'), await store.isGone?.('me')]).toEqual(['session', 'me', true, false]);
@@ -86,7 +86,7 @@ test('hang-after-commit stores and never answers', async () => {
   expect(await inner.read('a')).toEqual(record('a'));
 });
 
-test('slow begins only after its time, by the clock that was handed in', async () => {
+test('slow begins a call only after its time, on the given clock', async () => {
   const { store, inner, clock, faults } = bench();
   faults.next({ name: 'slow', ms: 500 }, 'slow');
   const write = put(store, record('a'));
@@ -111,7 +111,7 @@ test('look-fails rejects every kind of call, and the change sees nothing', async
   expect(calls).toBe(0);
 });
 
-test('full refuses what needs more room than it had, and only that', async ({ store, faults }) => {
+test('full refuses an update that needs more room than the record had, and no other update', async ({ store, faults }) => {
   await put(store, record('a', { body: 'xxxx' }));
   faults.rate('full', 1);
   await expect(put(store, record('b'))).rejects.toMatchObject({ reason: 'quota' });
@@ -150,13 +150,13 @@ test('corrupt changes one field of the record, for good, and a change sees it', 
   expect(await store.read('a')).toEqual(seen);
 });
 
-test('damage does not make up records', async ({ store, faults }) => {
+test('tear and corrupt do not make up a record that is absent', async ({ store, faults }) => {
   faults.next('tear', 'corrupt');
   expect([await store.read('a'), await store.read('a')]).toEqual([undefined, undefined]);
   expect([faults.fired.tear, faults.fired.corrupt]).toEqual([0, 0]);
 });
 
-test('a script is met call by call; a trouble waits for a call that it can befall', async ({ store, faults }) => {
+test('each call takes one entry of the script, and a fault waits for a call that it can hit', async ({ store, faults }) => {
   faults.next('none', 'fail-after-commit', 'look-fails');
   await store.read('a');
   await store.read('a');
@@ -167,7 +167,7 @@ test('a script is met call by call; a trouble waits for a call that it can befal
   expect(faults.fired).toMatchObject({ 'fail-after-commit': 1, 'look-fails': 1, hang: 0 });
 });
 
-test('clear ends all troubles', async ({ store, faults }) => {
+test('clear ends all faults', async ({ store, faults }) => {
   faults.next('look-fails');
   faults.rate('fail-before-commit', 1);
   faults.clear();
@@ -175,7 +175,7 @@ test('clear ends all troubles', async ({ store, faults }) => {
   expect(await store.read('a')).toEqual(record('a'));
 });
 
-test('chance is repeated by its seed, and about as frequent as was asked', async () => {
+test('random faults repeat with their seed, and come about as often as their rate says', async () => {
   const run = async (seed: number): Promise<string> => {
     const { store, faults } = bench();
     faults.rate('fail-before-commit', 0.2, seededRandom(seed));
@@ -206,7 +206,7 @@ test('a wrong name or probability is an error that names it', () => {
   expect(storeFaultNames).toHaveLength(10);
 });
 
-test('what the store claims is handed through', async () => {
+test('passes on what the store declares', async () => {
   const { store, inner } = bench();
   expect(store).toMatchObject({ kind: 'memory', scope: inner.scope, survives: 'context', shared: 'context', atomic: true });
   expect(await store.available?.()).toBe(true);

@@ -1,4 +1,4 @@
-/** Goal: what a user's test sees of the server. Method: plain fetch over msw/node. Every fault: `faults.test.ts`. */
+/** Goal: in a user's test, the server does what its options say. Method: plain fetch over msw/node. `faults.test.ts` has the faults. */
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -41,8 +41,8 @@ describe('where it answers', () => {
   });
 });
 
-describe('what it notes', () => {
-  test('each effect with key, body and time, and each copy with key, headers, fate and status', async () => {
+describe('what it records', () => {
+  test('each effect with key, body and time, and each request with key, headers, fate and status', async () => {
     const server = listen({ clock: { now: () => 77, timer: () => () => {} } });
     server.faults.next('none', 'lose-request');
     await pay('k1', { amount: 42 }, { headers: { 'Idempotency-Key': 'k1', 'X-Lane': 'a' } });
@@ -65,7 +65,7 @@ describe('what it notes', () => {
     ]);
   });
 
-  test('reset forgets effects, requests, keys and faults, and lets go what hangs', async () => {
+  test('reset forgets effects, requests, keys and faults, and ends requests that hang', async () => {
     const server = listen();
     await pay('k1');
     server.faults.next('hang', 'unavailable');
@@ -78,7 +78,7 @@ describe('what it notes', () => {
   });
 });
 
-test('a request that is under way at a reset has no effect in the next test', async () => {
+test('a request that is in flight at a reset has no effect in the next test', async () => {
   const clock = virtualClock();
   const server = listen({ clock });
   server.faults.next('delay-request');
@@ -99,7 +99,7 @@ describe('what can be set', () => {
     expect(server.effectsOf('r1')).toHaveLength(1);
   });
 
-  test('a refusal: its Response is the answer, replayed or forgotten', async () => {
+  test('a refusal: its Response is the answer, and is replayed or forgotten as `rememberRefusals` says', async () => {
     const refuse = (body: { card: string }) => (body.card === 'bad' ? HttpResponse.json({ code: 'declined' }, { status: 402 }) : undefined);
     const remembering = listen({ refuse });
     const first = await pay('k1', { card: 'bad' });
@@ -115,7 +115,7 @@ describe('what can be set', () => {
     expect(forgetting.effects).toHaveLength(1);
   });
 
-  test('the effect: JSON becomes a 201, a Response is taken as it is, an empty one too', async () => {
+  test('the effect: JSON becomes a 201, and a Response is taken as it is, even an empty one', async () => {
     const answers: unknown[] = [{ id: 9 }, new Response(null, { status: 204, headers: { 'X-Charge': '7' } })];
     listen({ effect: () => answers.shift() });
     const json = await pay('k1');
@@ -125,7 +125,7 @@ describe('what can be set', () => {
     expect([replay.status, replay.headers.get('X-Charge'), replay.headers.get('Idempotent-Replayed'), await replay.text()]).toEqual([204, '7', 'true', '']);
   });
 
-  test('the window, the work and its Retry-After, on a clock of the caller', async () => {
+  test('the key window, the time of the work and its Retry-After, on the clock of the caller', async () => {
     const clock = virtualClock({ start: 1_000 });
     const server = listen({ window: 100, workMs: 5, retryAfter: 0, clock });
     const executed = async () => {
@@ -144,13 +144,13 @@ describe('what can be set', () => {
     expect(server.effects.map(({ at }) => at)).toEqual([1_005, 1_105]);
   });
 
-  test('a key that must be there', async () => {
+  test('a required key: a request without one gets a 400 and has no effect', async () => {
     const server = listen({ requireKey: true });
     expect((await pay(undefined)).status).toBe(400);
     expect(server.effects).toEqual([]);
   });
 
-  test('a restart under way: the client sees a network error, the next attempt takes the key over', async () => {
+  test('a restart in mid-work: the client sees a network error, and the next attempt takes the key over', async () => {
     const clock = virtualClock({ start: 1_000 });
     const server = listen({ workMs: 20, clock });
     const first = expect(pay('k1')).rejects.toThrow();
@@ -165,7 +165,7 @@ describe('what can be set', () => {
   });
 });
 
-test('two bodies of bytes that are no text are two payloads, and the same bytes again are one', async () => {
+test('two binary bodies are two payloads, and the same bytes again are the same payload', async () => {
   const server = listen();
   const send = (...bytes: number[]) => pay('k1', undefined, { body: new Uint8Array(bytes) });
   await send(0xff, 1);
@@ -174,7 +174,7 @@ test('two bodies of bytes that are no text are two payloads, and the same bytes 
   expect(server.effects).toHaveLength(1);
 });
 
-test('an answer of bytes that are no text comes as it is, and so does its replay', async () => {
+test('a binary answer arrives unchanged, and so does its replay', async () => {
   listen({ effect: () => new Response(new Uint8Array([0xff, 1])) });
   for (let copy = 0; copy < 2; copy++) expect([...new Uint8Array(await (await pay('k1')).arrayBuffer())]).toEqual([0xff, 1]);
 });

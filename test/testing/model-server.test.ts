@@ -1,4 +1,4 @@
-/** Goal: the model tells the truth. Method: copies of requests by hand, on a clock by hand. */
+/** Goal: the model server does what an honest server does. Method: hand requests and their copies to it directly, on a virtual clock. */
 import { test as anyTest, beforeEach, describe, expect } from 'vitest';
 import { type ModelAnswer, ModelServer, type ModelServerOptions, ServerKilled } from '../../src/testing/model-server.js';
 import { type VirtualClock, virtualClock } from '../../src/testing/virtual-clock.js';
@@ -36,7 +36,7 @@ const declined: ModelAnswer = { status: 402, headers: {}, body: '{"code":"declin
 const replayHeader = (answer: ModelAnswer) => answer.headers['idempotent-replayed'];
 
 describe('a key', () => {
-  test('executes once and is answered with the stored answer, status and headers included', async ({ server }) => {
+  test('executes once, and then gets the stored answer, including status and headers', async ({ server }) => {
     const first = await server.handle(pay('k1'));
     const second = await server.handle(pay('k1'));
     expect(first).toEqual({ status: 201, headers: { location: '/charges/1' }, body: '{"id":1}' });
@@ -44,13 +44,13 @@ describe('a key', () => {
     expect(server.effects).toEqual([{ key: 'k1', body: { amount: 42 }, at: 1_000 }]);
   });
 
-  test('executes again without one, each time', async ({ server }) => {
+  test('that is missing lets every request execute', async ({ server }) => {
     await server.handle(pay());
     await server.handle(pay());
     expect(server.effects.map(({ key }) => key)).toEqual([undefined, undefined]);
   });
 
-  test('is demanded with 400 where the server requires it', async () => {
+  test('that is missing gets a 400 if the server requires keys', async () => {
     const server = modelServer({ requireKey: true });
     expect(await server.handle(pay())).toMatchObject({ status: 400, body: expect.stringContaining('Idempotency-Key is missing') });
     expect(server.effects).toEqual([]);
@@ -67,7 +67,7 @@ describe('a key', () => {
     expect(server.effects).toHaveLength(1);
   });
 
-  test('is outstanding while its first copy is worked on: 409 with Retry-After, as the draft words it', async () => {
+  test('is outstanding while the work on its first copy is in progress: 409 with Retry-After, in the words of the IETF draft', async () => {
     const server = modelServer({ workMs: 50 });
     const first = server.handle(pay('k1'));
     const second = await server.handle(pay('k1'));
@@ -79,14 +79,14 @@ describe('a key', () => {
     expect(server.effects).toHaveLength(1);
   });
 
-  test('is taken in the very step that looks for it: 50 copies at once are one effect', async ({ server }) => {
+  test('is looked up and taken in one step: 50 copies at once have one effect', async ({ server }) => {
     const answers = await Promise.all(Array.from({ length: 50 }, () => server.handle(pay('k1'))));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(49);
     expect(server.effects).toHaveLength(1);
   });
 
-  test('is forgotten after its window, to the millisecond, and then executes anew', async ({ server }) => {
+  test('is forgotten exactly after its window, and then executes again', async ({ server }) => {
     await server.handle(pay('k1'));
     await clock.advance(9_999);
     expect(replayHeader(await server.handle(pay('k1')))).toBe('true');
@@ -95,7 +95,7 @@ describe('a key', () => {
     expect(server.effectsOf('k1')).toHaveLength(2);
   });
 
-  test('is held beyond its window while its work is under way', async () => {
+  test('is held beyond its window while its work is in progress', async () => {
     const server = modelServer({ workMs: 20_000 });
     const first = server.handle(pay('k1'));
     await clock.advance(15_000);
@@ -119,7 +119,7 @@ describe('a refusal', () => {
     expect(server.effects).toEqual([]);
   });
 
-  test('gives its key free where refusals are not remembered', async () => {
+  test('frees its key if refusals are not remembered', async () => {
     const server = modelServer({ refuse: refuseOnce(), rememberRefusals: false });
     expect(await server.handle(pay('k1'))).toEqual(declined);
     expect((await server.handle(pay('k1', '{"amount":7}'))).status).toBe(201);
@@ -143,7 +143,7 @@ describe('trouble', () => {
     expect(server.effects).toHaveLength(1);
   });
 
-  test('a kill under way leaves no effect, and the next copy takes the key over', async () => {
+  test('a kill in mid-work leaves no effect, and the next copy takes the key over', async () => {
     const server = modelServer({ workMs: 50 });
     const first = server.handle(pay('k1'));
     first.catch(() => {});
@@ -162,7 +162,7 @@ describe('trouble', () => {
     expect(server.effects).toHaveLength(1);
   });
 
-  test('a reset forgets keys and effects, and work under way has none', async () => {
+  test('a reset forgets keys and effects, and work in progress then has no effect', async () => {
     const server = modelServer({ workMs: 50 });
     const first = server.handle(pay('k1'));
     first.catch(() => {});

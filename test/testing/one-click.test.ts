@@ -1,6 +1,6 @@
 /**
- * Goal: a user proves "one click, one charge" in ten lines, the ones of the example at `idempotentServer`. Method: that
- * example, run; then the same proof must fail for a client without keys.
+ * Goal: a user can prove "one click, one charge" in ten lines, those of the example at `idempotentServer`. Method: run that
+ * example; then the same proof must fail for a client without keys.
  */
 import { http } from 'msw';
 import { setupServer } from 'msw/node';
@@ -46,7 +46,7 @@ test('two clicks in one tick are one charge, and both get its answer', async () 
   expect(server.effects).toHaveLength(1);
 });
 
-describe.each(['over MSW', 'over server.fetch'] as const)('%s, under drawn faults', (way) => {
+describe.each(['over MSW', 'over server.fetch'] as const)('%s, under random faults', (way) => {
   const client = way === 'over MSW' ? once : createOnce({ ...quick, fetch: server.fetch });
 
   test('each of 60 carts is charged once, and every outcome is true', async () => {

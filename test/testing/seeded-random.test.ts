@@ -1,4 +1,4 @@
-/** Goal: a drawn fault can be drawn again. */
+/** Goal: a test can repeat its random faults from their seed. Method: compare sequences of numbers. */
 import { describe, expect, test } from 'vitest';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 

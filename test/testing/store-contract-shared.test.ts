@@ -1,13 +1,13 @@
 /**
- * Goal: no store passes the contract that loses what another one stored in the same place, or does not see it. Method: a store that is
- * right, opened several times, and flaws that show only between two openings.
+ * Goal: a store that loses or misses what another store has stored in the same medium does not pass the contract. Method: a correct store,
+ * opened several times, and flaws that show only between two openings.
  */
 import { expect, test } from 'vitest';
 import type { Changed, Store, Stored } from '../../src/ports.js';
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { storeContract } from '../../src/testing/store-contract.js';
 
-/** The titles of the cases that fail, for stores that `flaw` makes of right ones. */
+/** The titles of the cases that fail for correct stores whose parts `flaw` replaces. */
 async function failures(flaw: (store: Store, medium: string) => Partial<Store>): Promise<string[]> {
   const media = new Map<string, MemoryMedium>();
   const cases: [string, () => Promise<void>][] = [];
@@ -25,11 +25,11 @@ async function failures(flaw: (store: Store, medium: string) => Partial<Store>):
 
 const SHARED = ['x: what an update stored is there for a store opened after it resolved'];
 
-test('without a flaw it passes', async () => {
+test('passes a store without a flaw', async () => {
   expect(await failures(() => ({}))).toEqual([]);
 });
 
-test('what another one stored is not seen after an earlier look', async () => {
+test('fails a store that caches its reads, and so misses what another store writes later', async () => {
   const cached = (store: Store): Partial<Store> => {
     const seen = new Map<string, unknown>();
     return {
@@ -43,7 +43,7 @@ test('what another one stored is not seen after an earlier look', async () => {
   expect(await failures(cached)).toEqual([...SHARED, LOOKS]);
 });
 
-test('a relaxed update waits in the store that made it', async () => {
+test('fails a store that keeps a relaxed update to itself for a while', async () => {
   const holding = (store: Store): Partial<Store> => {
     const held = new Map<string, Stored | null>();
     const flush = async (): Promise<void> => {
@@ -66,7 +66,7 @@ test('a relaxed update waits in the store that made it', async () => {
   expect(await failures(holding)).toContain(SHARED[0]);
 });
 
-test('all records are one file, and what is locked is one record', async () => {
+test('fails a store that writes all records as one file, but locks only one record', async () => {
   const turns = new Map<string, Promise<unknown>>();
   const inTurn = <T>(name: string, work: () => Promise<T>): Promise<T> => {
     const mine = (turns.get(name) ?? Promise.resolve()).then(work, work);
@@ -78,7 +78,7 @@ test('all records are one file, and what is locked is one record', async () => {
   const oneFile = (store: Store, medium: string): Partial<Store> => {
     const own = `opening ${++openings}`;
     return {
-      // Of two openings each writes what it has read of the other one's records.
+      // Each opening writes the file as it has read it before, so it drops records that another opening has added meanwhile.
       update: (id, ...more) =>
         inTurn(own, () =>
           inTurn(`${medium} ${id}`, async () => {
@@ -100,7 +100,7 @@ const LOOKS = 'x: a store that looked sees what another one inserts, settles and
 const WHILE = 'x: whoever looks while records are written finds each whole, as it was or as it will be';
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-test('a removal removes whatever is there by then', async () => {
+test('fails a store whose removal does not check that the record is still what the change saw', async () => {
   const unconditional = (store: Store): Partial<Store> => ({
     async update<T>(...[id, change]: [string, (current: unknown, now: number) => Changed<T>]) {
       for (;;) {
@@ -119,7 +119,7 @@ test('a removal removes whatever is there by then', async () => {
   expect(await failures(unconditional)).toEqual(['x: updates of one record through two stores at once come one after the other']);
 });
 
-test.each(['leaves', 'throws'] as const)('a change that %s is told what it said of a guess', async (how) => {
+test.each(['leaves', 'throws'] as const)('fails a store that takes its guess for the record if the change %s', async (how) => {
   const guessing = (store: Store): Partial<Store> => {
     const seen = new Map<string, unknown>();
     return {
@@ -139,7 +139,7 @@ test.each(['leaves', 'throws'] as const)('a change that %s is told what it said 
   expect(await failures(guessing)).toContain(LOOKS);
 });
 
-test('a scan finds what was written through this store alone', async () => {
+test('fails a store whose scan finds only what was written through this store', async () => {
   const own = (store: Store): Partial<Store> => {
     const ids = new Set<string>();
     return {
@@ -156,7 +156,7 @@ test('a scan finds what was written through this store alone', async () => {
   expect(await failures(own)).toContain(LOOKS);
 });
 
-test('a removal is remembered by the store that made it alone', async () => {
+test('fails a store that only remembers its own removals, and does not store them', async () => {
   const forgetful = (store: Store): Partial<Store> => {
     const gone = new Set<string>();
     return {
@@ -180,7 +180,7 @@ test('a removal is remembered by the store that made it alone', async () => {
   expect(await failures(forgetful)).toContain(LOOKS);
 });
 
-test('a record is emptied before it is written', async () => {
+test('fails a store that removes a record before it writes the next one', async () => {
   const turns = new Map<string, Promise<unknown>>();
   const emptying = (store: Store, medium: string): Partial<Store> => ({
     update<T>(...[id, change]: [string, (current: unknown, now: number) => Changed<T>]) {
@@ -202,7 +202,7 @@ test('a record is emptied before it is written', async () => {
   expect(await failures(emptying)).toContain(WHILE);
 });
 
-test.each(['fails on what is gone meanwhile', 'gives what it is by then'])('a scan looks into an index, then reads each, and %s', async (how) => {
+test.each(['fails on what is gone meanwhile', 'gives what it is by then'])('fails a store whose scan reads an index, then each record, and %s', async (how) => {
   const lists = (store: Store): Partial<Store> => ({
     scan: async (query) => {
       const { records, next } = await store.scan(query);
@@ -220,7 +220,7 @@ test.each(['fails on what is gone meanwhile', 'gives what it is by then'])('a sc
   expect(await failures(lists)).toContain(WHILE);
 });
 
-test('what is under way when the store is closed is told as stored, and is not', async () => {
+test('fails a store that reports an update as stored although it was closed before the write', async () => {
   const losing = (store: Store): Partial<Store> => {
     let closed = false;
     return {
@@ -239,7 +239,7 @@ test('what is under way when the store is closed is told as stored, and is not',
   expect(await failures(losing)).toEqual(['x: an update that is under way when its store is closed is stored, or rejects']);
 });
 
-test('a store that is closed closes the others of its place', async () => {
+test('fails a store that, when closed, closes the other stores of its medium', async () => {
   const open = new Map<string, Set<Store>>();
   const together = (store: Store, medium: string): Partial<Store> => {
     const all = open.get(medium) ?? new Set();
@@ -259,14 +259,14 @@ const HOLDERS: Record<string, Required<Pick<Store, 'holder' | 'isGone'>>> = {
   'is gone while it lives': { holder: async () => 'me', isGone: async () => true },
 };
 
-test.each(Object.keys(HOLDERS))('a holder %s', async (name) => {
+test.each(Object.keys(HOLDERS))('fails a store whose holder %s', async (name) => {
   expect(await failures(() => HOLDERS[name] ?? {})).toEqual(['x: the holder of an open store has one name, and is not gone']);
 });
 
-test('a holder that is a lock of the server: whatever nobody holds is gone', async () => {
+test('passes a store whose holder is a lock of the server, so that every name that nobody holds is gone', async () => {
   expect(await failures(() => ({ holder: async () => 'me', isGone: async (name) => name !== 'me' }))).toEqual([]);
 });
 
-test('a store that works says that it is not available', async () => {
+test('fails a store that works, but says that it is not available', async () => {
   expect(await failures(() => ({ available: async () => false }))).toEqual(['x: an absent record reads as undefined']);
 });

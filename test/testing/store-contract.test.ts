@@ -1,6 +1,6 @@
 /**
- * Goal: no store with a flaw passes the contract. Method: one small store that is right, and flaws that are put into it one
- * at a time; each must make at least one case fail, and without a flaw none does.
+ * Goal: no store with a flaw passes the contract. Method: one small correct store, and flaws that are put into it one at a time.
+ * Each flaw must make at least one case fail, and without a flaw no case fails.
  */
 import { describe, expect, test } from 'vitest';
 import type { ScanPage, ScanQuery, Store, Stored } from '../../src/ports.js';
@@ -15,7 +15,7 @@ interface Medium {
 /** The parts of a store, any of which a flaw replaces. */
 interface Parts {
   read(medium: Medium, id: string): unknown;
-  /** What is stored for `next`; `undefined` leaves. */
+  /** Stores `next`; `undefined` leaves the record as it is. */
   write(medium: Medium, id: string, next: Stored | null | undefined, changed: object): void;
   pause(): Promise<void> | undefined;
   late(work: () => void): void;
@@ -391,7 +391,7 @@ describe('the contract', () => {
     expect((await failures(FLAWS[name] ?? {})).length).toBeGreaterThan(0);
   });
 
-  test('says what it left out, and why', async () => {
+  test('reports the cases that it left out, and why', async () => {
     const cases: (() => Promise<void>)[] = [];
     const report = storeContract({
       name: 'x',

@@ -1,11 +1,11 @@
-/** Goal: a test that uses this clock waits for nothing and is the same every time. */
+/** Goal: a test that uses this clock waits for no real time, and runs the same every time. */
 import { setTimeout as realWait } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
 
 const START = 1_700_000_000_000;
 
-/** A clock, and what fired when. */
+/** A clock with timers, and a log of which timer fired when. */
 function watched(times: readonly number[], start = 0) {
   const clock = virtualClock({ start });
   const fired: [label: number, at: number][] = [];
@@ -23,7 +23,7 @@ describe('the time', () => {
     expect(clock.now()).toBe(START + 1);
   });
 
-  test('is that of each timer while it fires, and the end afterwards', async () => {
+  test('is that of each timer while it fires, and the end of the move afterwards', async () => {
     const { clock, fired } = watched([30, 10, 20]);
     await clock.advance(25);
     expect(fired).toEqual([
@@ -33,7 +33,7 @@ describe('the time', () => {
     expect(clock.now()).toBe(25);
   });
 
-  test('can be moved to a given one, but not back', async () => {
+  test('can be moved forward to a given time, but not back', async () => {
     const { clock, fired } = watched([10], 100);
     await clock.advanceTo(150);
     expect([fired, clock.now()]).toEqual([[[0, 110]], 150]);
@@ -45,7 +45,7 @@ describe('the time', () => {
 });
 
 describe('timers', () => {
-  test('fire in the order of their times, and of their setting at one time', async () => {
+  test('fire in the order of their times, and those of one time in the order in which they were set', async () => {
     const { clock, fired } = watched([5, 1, 5, 0, 1]);
     await clock.advance(5);
     expect(fired.map(([n]) => n)).toEqual([3, 1, 4, 0, 2]);
@@ -100,7 +100,7 @@ describe('timers', () => {
 });
 
 describe('between timers', () => {
-  test('promises come to rest, so that what they set off is in time', async () => {
+  test('pending promises finish, so that the timers that they set fire in time', async () => {
     const clock = virtualClock({ start: 0 });
     const log: string[] = [];
     const sleep = (ms: number) => new Promise<void>((done) => clock.timer(ms, done));
@@ -117,7 +117,7 @@ describe('between timers', () => {
     expect(log).toEqual(['a 10', 'b 15', 'a 20', 'b 30', 'a 30', 'b 45']);
   });
 
-  test('timers that are about to be set are waited for', async () => {
+  test('the clock waits for timers that pending promises are about to set', async () => {
     const clock = virtualClock();
     let fired = false;
     void Promise.resolve().then(() =>
@@ -129,7 +129,7 @@ describe('between timers', () => {
     expect(fired).toBe(true);
   });
 
-  test('a settle of one’s own is waited for', async () => {
+  test('the clock waits for the caller’s own `settle`', async () => {
     let settles = 0;
     const clock = virtualClock({
       settle: async () => {
@@ -152,7 +152,7 @@ describe('other moves', () => {
     expect(clock.now()).toBe(7);
   });
 
-  test('runAll fires all, and gives up on what goes on for ever', async () => {
+  test('runAll fires all timers, and rejects if new ones come for ever', async () => {
     const { clock, fired } = watched([1, 1_000_000]);
     await clock.runAll();
     expect([fired.length, clock.now()]).toEqual([2, 1_000_000]);
@@ -163,7 +163,7 @@ describe('other moves', () => {
     await expect(clock.runAll(20)).rejects.toThrow(RangeError);
   });
 
-  test('a jump changes the wall clock and brings no timer nearer', async () => {
+  test('a jump changes the time of day, and makes no timer fire earlier', async () => {
     const { clock, fired } = watched([10], 1_000);
     clock.jump(86_400_000);
     expect([clock.now(), clock.pending]).toEqual([86_401_000, 1]);

@@ -1,4 +1,4 @@
-/** The apps, each started as its framework starts it in production. */
+/** The apps. Each is started as its framework starts it in production. */
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ export interface App {
   readonly folder: string;
   /** Pages of its own, beside those that each app has. */
   readonly pages: readonly string[];
-  /** The arguments of Node, in its folder. */
+  /** The arguments of Node, which runs in the app's folder. */
   readonly server: (port: number) => readonly string[];
 }
 
@@ -37,7 +37,7 @@ export const APPS = {
 const PRODUCTION = { NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', HOST: '127.0.0.1', PROTOCOL_HEADER: 'x-forwarded-proto' };
 
 export interface Running {
-  /** What it has said on the screen of its operator. */
+  /** Its output so far. */
   readonly said: () => string;
   stop(): Promise<void>;
 }
@@ -59,7 +59,7 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   );
 
-/** Resolves when it answers. SvelteKit takes the browser for one that came by https, unless the proxy's header says otherwise. */
+/** Starts an app. Resolves when it answers. SvelteKit assumes that browsers use https, unless the proxy's header says otherwise. */
 export async function start({ name, folder, server }: App, port: number, env: Readonly<Record<string, string>>): Promise<Running> {
   const child = spawn(process.execPath, server(port), {
     cwd: join(here, folder),

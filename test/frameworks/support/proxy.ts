@@ -1,10 +1,10 @@
-/** What lies between a browser and an app: it can lose the answers to what changes something, after the app has given them. */
+/** A proxy between a browser and an app. It can lose the answers to POSTs after the app has given them. */
 import { request as ask, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface FaultyProxy {
   readonly url: string;
-  /** From now on, so many answers to POSTs are lost; 0 mends it. */
+  /** Loses this many answers to POSTs from now on; 0 ends it. */
   lose(answers: number): void;
   /** Answers that were lost since the last `lose`. */
   readonly lost: number;

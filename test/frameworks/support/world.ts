@@ -1,4 +1,4 @@
-/** An app between real Chromium and a bank: the proxy before it and the bank behind it lose answers on demand. */
+/** An app between real Chromium and a bank. The proxy in front of the app and the bank behind it lose answers on demand. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ export class World {
     return page;
   }
 
-  /** Charges, and says nothing. */
+  /** From now on the bank charges, but its answers are lost. */
   async bankLoses(): Promise<void> {
     await fetch(`${this.bank.url}/api/faults`, { method: 'POST', body: JSON.stringify({ lane: 'default', fault: 'lose-response' }) });
   }
@@ -72,7 +72,7 @@ export class World {
     await fetch(`${this.bank.url}/api/faults`, { method: 'DELETE' });
   }
 
-  /** What the bank's database has of the cart. */
+  /** The charges in the bank's database. */
   charges(): readonly { cart: string; amount: number }[] {
     return this.bank.query('SELECT cart, amount FROM charges');
   }
@@ -85,14 +85,14 @@ export class World {
     await expect.poll(() => this.proxy.lost, PATIENCE).toBeGreaterThan(0);
   }
 
-  /** The judge, when the bank works on nothing any more. */
+  /** Waits until the bank is idle, and expects one charge, for the present cart. */
   async chargedOnce(): Promise<void> {
     await expect.poll(async () => (await this.bank.health()).busy, PATIENCE).toBe(0);
     expect(this.charges()).toEqual([{ cart: `c-${this.#cart}`, amount: 4200 }]);
   }
 }
 
-/** Its scripts are there and have nothing more to do. */
+/** Waits until the page's scripts are loaded and idle. */
 export async function hydrated(page: Page): Promise<void> {
   await page.waitForLoadState('networkidle');
   await page.evaluate(() => new Promise((idle) => requestIdleCallback(idle)));

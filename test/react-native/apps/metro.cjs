@@ -1,4 +1,4 @@
-/** What the apps' bundlers have in common: where the packed tarball is, and one React Native per app. */
+/** The common configuration of the apps' bundlers: where the packed package is, and one React Native per app. */
 const { dirname, join } = require('node:path');
 
 const here = dirname(__dirname);
@@ -6,7 +6,7 @@ const root = join(here, '../..');
 const packed = join(root, '.tmp/react-native');
 const example = join(root, 'playground/react-native');
 const REACT = /^(react|react-native)(\/|$)/;
-/** What the example gets in place of its native packages, where its screen is rendered without a phone. */
+/** Stand-ins for the example's native packages, for rendering its screen without a phone. */
 const STAND_INS = {
   'react-native': 'react-native',
   'expo-crypto': 'crypto',
@@ -22,9 +22,9 @@ exports.adapted = (config, app) => ({
   maxWorkers: 2,
   resolver: {
     ...config.resolver,
-    // The last: npm puts what Expo brings beneath it, because there are other apps; in an app alone it is at the top.
+    // The last folder: npm puts Expo's own packages beneath Expo, because there are other apps. In a single app they are at the top.
     nodeModulesPaths: [join(packed, 'node_modules'), join(app, 'node_modules'), join(here, 'node_modules'), join(app, 'node_modules/expo/node_modules')],
-    // Packages that npm put above the apps must not find another app's.
+    // Packages that npm put above the apps must not find the React of another app.
     resolveRequest(context, name, platform) {
       const { customResolverOptions, originModulePath } = context;
       if (customResolverOptions.standIns && originModulePath.startsWith(example) && Object.hasOwn(STAND_INS, name))

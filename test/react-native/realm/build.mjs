@@ -1,4 +1,4 @@
-/** Bundles of one app, by the Metro that comes with its React Native: `build.mjs <app> <bundles, as JSON>`. */
+/** Makes the bundles of one app with the Metro that comes with its React Native: `build.mjs <app> <bundles, as JSON>`. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

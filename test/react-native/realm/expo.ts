@@ -1,4 +1,4 @@
-/** Expo's own native side, beneath `expo/fetch`. */
+/** A model of Expo's native side, beneath `expo/fetch`. */
 import { type Os, send } from './system-http.js';
 
 const CANCELED = 'Fetch request has been canceled';
@@ -16,14 +16,14 @@ interface Hear {
   fail(message: string): void;
 }
 
-/** `step`: whether the app still lives, at a moment when it may be killed. */
+/** `step` marks a moment at which the app may be killed, and tells whether the app still lives. */
 export function expoHttp(os: Os, step: () => boolean) {
   const live = new Set<() => void>();
   const start = (url: string, json: string, body: Iterable<number> | null, hear: Hear) => {
     const { method, headers, redirect } = JSON.parse(json) as Init;
     let cancel = () => {};
     const forget = () => cancel();
-    /** Whether it was still wanted, and the app lives to hear of it. */
+    /** Ends the request. Tells whether it was still open, and the app still lives. */
     const over = () => live.delete(forget) && step();
     const fail = (message: string) => {
       cancel();

@@ -1,4 +1,4 @@
-/** The native modules that React Native's JavaScript asks for when it starts. */
+/** Models of the native modules that React Native's JavaScript asks for when it starts. */
 import { type Blobs, partOf } from './networking.js';
 import type { Os } from './system-http.js';
 
@@ -19,7 +19,7 @@ interface Slice {
 }
 
 export interface Inside {
-  /** As an object of the realm: JSI makes such ones. */
+  /** Copies a value into an object of the realm, as JSI does. */
   into<T>(value: T): T;
   /** A promise of the realm. */
   promise(executor: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void): Promise<unknown>;

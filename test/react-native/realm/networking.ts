@@ -1,7 +1,7 @@
-/** React Native's native module Networking. What it calls for iOS and for Android differs. */
+/** A model of React Native's native module Networking, whose methods differ between iOS and Android. */
 import { type Hear, type Os, type Sent, send } from './system-http.js';
 
-/** What blobs hold, by their ids. */
+/** The bytes of blobs, by their ids. */
 export type Blobs = Map<string, Buffer>;
 
 interface BlobPart {
@@ -30,7 +30,7 @@ export interface Host {
   readonly blobs: Blobs;
   /** Sends an event to JavaScript. */
   emit(name: string, given: readonly unknown[]): void;
-  /** Whether the app still lives, at a moment when it may be killed. */
+  /** Marks a moment at which the app may be killed, and tells whether the app still lives. */
   step(): boolean;
 }
 
@@ -42,7 +42,7 @@ function bodyOf(data: Data | null | undefined, blobs: Blobs): Buffer | undefined
   return data?.blob && partOf(blobs, data.blob);
 }
 
-/** Lines of one name are joined, as both systems do. */
+/** Joins header lines of one name, as both systems do. */
 function joined(pairs: readonly (readonly [string, string])[]): Record<string, string> {
   const all: Record<string, string> = {};
   for (const [name, value] of pairs) all[name] = name in all ? `${all[name]}, ${value}` : value;
@@ -52,7 +52,7 @@ function joined(pairs: readonly (readonly [string, string])[]): Record<string, s
 export function networkingOf({ os, blobs, emit, step }: Host) {
   let last = 0;
   const live = new Map<number, () => void>();
-  /** Whether it was still wanted. */
+  /** Ends a request. Tells whether it was still open. */
   const over = (id: number) => live.delete(id);
   const hearingOf = (id: number, responseType: string): Hear => {
     let type = '';

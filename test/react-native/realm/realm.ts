@@ -13,9 +13,9 @@ import type { Os } from './system-http.js';
 import { timersOf } from './timers.js';
 
 export interface Engine {
-  /** What it lacks of the built-ins of React Native 0.88's: a global, or a global's own function. */
+  /** Built-ins of React Native 0.88's engine that this engine lacks: a global, or a function of a global. */
   readonly lacks?: readonly string[];
-  /** React Native 0.81 asks for its modules by this way too. */
+  /** React Native 0.81 also asks for its modules through `__turboModuleProxy`. */
   readonly turboProxy?: boolean;
   readonly expo?: boolean;
 }
@@ -25,9 +25,9 @@ export interface RealmOptions {
   /** The app, as Metro has bundled it. */
   readonly bundle: string;
   readonly engine: Engine;
-  /** Whether the app still lives, at a moment when it may be killed. */
+  /** Marks a moment at which the app may be killed, and tells whether the app still lives. */
   readonly step: () => boolean;
-  /** Of the app's code. */
+  /** Edits the app's code. */
   readonly change?: ((code: string) => string) | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface Realm {
   close(): void;
 }
 
-/** Of the tool that told them. */
+/** Globals of the tool that listed the built-ins. Apps do not have them. */
 const NOT_IN_APPS = ['$262', '$SHBuiltin', 'QuitError', 'TimeoutError', 'alert'];
 const BUILT_INS = JSON.stringify(Object.fromEntries(Object.entries(builtIns).filter(([name]) => !NOT_IN_APPS.includes(name))));
 const INTL = ['Collator', 'DateTimeFormat', 'NumberFormat', 'getCanonicalLocales'];

@@ -1,4 +1,4 @@
-/** What an app does, on the packed package, in React Native's own JavaScript. Each gives what the customer would see. */
+/** The scenarios: what an app does with the packed package, in React Native's own JavaScript. Each resolves to what the customer sees. */
 import { createOnce, type Once, type OnceOptions, type OnceRequestInit, outcomeOf, pending, resume, resumeInBackground } from 'oncefetch';
 import { type ReactNativeParts, reactNative } from 'oncefetch/react-native';
 
@@ -11,12 +11,12 @@ export interface To {
 export type Says = Record<string, unknown>;
 export type Play = (to: To) => Promise<Says>;
 
-/** What the tests give, and what they take. */
+/** Globals that the tests set, and globals that they read. */
 interface World {
-  /** Which launch of the app it is. */
+  /** The number of this launch of the app. */
   readonly __launch: number;
   readonly __disks: Readonly<Record<string, object>>;
-  /** Another fetch than the one that is global, where the app has one. */
+  /** A second fetch beside the global one, if the app has one. */
   readonly __otherFetch?: typeof fetch;
   scenarios: Readonly<Record<string, Play>>;
   launch: Readonly<Record<'pay' | 'resume' | 'agree' | 'task', Play>>;
@@ -32,7 +32,7 @@ type HearApp = (state: string) => void;
 const listeners: HearApp[] = [];
 const NetInfo = {
   addEventListener(hear: (state: { isConnected: boolean }) => void) {
-    // As the real one: at once, and again when nothing has changed.
+    // Like the real module, calls the listener at once, and again although nothing has changed.
     hear({ isConnected: true });
     hear({ isConnected: true });
     return () => {};
@@ -133,10 +133,10 @@ world.scenarios = {
 
 const PATIENT: OnceOptions = { limits: { ...LIMITS, attemptMs: 2000 } };
 
-/** For an app that is killed: the first launch pays, the later ones go on with what was left. */
+/** For an app that is killed: the first launch pays, and later launches go on with the operation that was left. */
 world.launch = {
   pay: pay('lose-answer', {}, PATIENT),
-  /** The customer agrees that it goes on when the app is closed. */
+  /** The customer agrees that the payment goes on when the app is closed. */
   agree: async (to) =>
     seen(await call(client(to, PATIENT), to, 'lose-answer', { once: { operation: ['pay', to.id], background: { untilMs: Date.now() + 3_600_000 } } })),
   /** What `expo-background-task` or `BGTaskScheduler` runs. */
@@ -153,7 +153,7 @@ world.launch = {
   },
 };
 
-/** Cores that only look right: what they use is not everywhere. */
+/** Functions that some React Native lacks. The controls check that calling them fails there. */
 world.wrong = {
   'crypto.randomUUID': () => crypto.randomUUID(),
   'AbortSignal.timeout': () => void AbortSignal.timeout(1),

@@ -1,6 +1,6 @@
 /**
- * A shop that charges once per key, and the faults of its network, by the path. It remembers what it saw. Nothing of Node
- * is in it: it runs in Hermes too.
+ * A shop that charges once per key. The path of a request selects a fault of the network. The shop remembers what it saw. It uses
+ * nothing of Node, because it runs in Hermes as well.
  */
 export interface Asked {
   readonly path: string;
@@ -42,9 +42,9 @@ const IN_PROGRESS = say(409, { code: 'idempotency_key_in_progress' }, { 'retry-a
 interface Turn {
   readonly id: string;
   readonly first: boolean;
-  /** Whether it had been charged before. */
+  /** Charges the key, and tells whether it had been charged before. */
   charge(): boolean;
-  /** The answer of a charge that was made, now or before. */
+  /** Charges the key if it was not charged before, and returns the answer of the charge. */
   done(afterMs?: number): Deed;
 }
 const charged = (turn: Turn, deed: Deed): Deed => {

@@ -1,4 +1,4 @@
-/** A request as a phone's system sends it: redirects are followed, and what goes wrong is told in the system's words. */
+/** Sends a request as a phone's system does: it follows redirects, and reports errors in the system's words. */
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 
 export type Os = 'ios' | 'android';
@@ -34,7 +34,7 @@ const WORDS = {
 
 const pairsOf = (raw: readonly string[]): [string, string][] => raw.flatMap((name, n) => (n % 2 === 0 ? [[name, raw[n + 1] ?? '']] : []));
 
-/** Sends, and gives what cancels it without a word. */
+/** Sends a request. Returns a function that cancels it, after which `hear` is not called again. */
 export function send(os: Os, first: Sent, hear: Hear): () => void {
   let over = false;
   let live: ClientRequest | undefined;

@@ -1,4 +1,4 @@
-/** The timers that React Native gets from its host: their ids are numbers, and none fires in an app that is dead. */
+/** The timers that React Native gets from its host. Their ids are numbers, and none fires in an app that is dead. */
 export function timersOf(lives: () => boolean) {
   const running = new Map<number, NodeJS.Timeout>();
   let last = 0;

@@ -1,11 +1,11 @@
-/** A service, the same in every runtime: it pays at a shop by `once.fetch`, and says what it was told. */
+/** A service, the same in every runtime: it pays at a shop with `once.fetch`, and answers how the call ended. */
 import { createOnce, extend, type Once, type OnceOptions, type Outcome, outcomeOf, pending, unnamed } from 'oncefetch';
 import type { ContractResult } from './contract.js';
 
 /** The client of a service. Each program makes it where its runtime's users do: at module level. */
 export const clientOver = (more: OnceOptions = {}): Once => createOnce({ use: [unnamed()], retry: { minDelayMs: 1, maxDelayMs: 10 }, ...more });
 
-/** What a call ended with. */
+/** How a call ended. */
 export interface Told {
   readonly outcome: Outcome | undefined;
   readonly status?: number;
@@ -23,7 +23,7 @@ async function pay(once: Once, at: string, name: string | null): Promise<Told> {
   }
 }
 
-/** `/pay?at=…&cart=…&customer=…` pays; without `cart` the call has no name. `/pending` says what is open, `/contract` tries the store. */
+/** `/pay?at=…&cart=…&customer=…` pays; without `cart` the call has no name. `/pending` lists operations, `/contract` runs the store contract. */
 export async function answer(client: Once, request: Request, contract?: () => Promise<ContractResult>): Promise<Response> {
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === '/contract') return Response.json(await contract?.());

@@ -1,7 +1,7 @@
-/** The contract of a store, run inside a runtime. */
+/** Runs the store contract inside a runtime. */
 import { type StoreContractOptions, storeContract } from 'oncefetch/testing';
 
-/** What came of it. */
+/** The titles of the cases that ran, that failed, and that were left out. */
 export interface ContractResult {
   readonly ran: readonly string[];
   readonly failed: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * A process that serves on a free port, which it prints: by the server of Deno, of Bun, or of Node. STORE says where its client
- * keeps records, FOLDER where that is.
+ * A process that serves on a free port, which it prints, with the server of Deno, Bun or Node. STORE names the kind of store of
+ * its client, and FOLDER the folder of that store.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { type SqliteDatabase, sqliteStore } from 'oncefetch/sqlite';
 import { answer, clientOver } from './app.js';
 import { type ContractResult, runContract } from './contract.js';
 
-/** For fifty updates of one record at once where each commit waits for a busy disk; a store allows no more. */
+/** The longest time limit that a store allows: in the contract, fifty updates of one record at once may each wait for a busy disk. */
 const PATIENCE_MS = 10_000;
 
 interface Runtimes {
@@ -23,7 +23,7 @@ interface Runtimes {
 const { Deno, Bun } = globalThis as Runtimes;
 const { STORE, FOLDER } = process.env;
 
-/** Node before 22.5 has no SQLite; there it is a package with the same face. */
+/** The class of SQLite databases. Node before 22.5 has no SQLite, so there a package with the same API stands in. */
 function sqlite(): new (path: string) => SqliteDatabase {
   if (Bun) return process.getBuiltinModule('bun:sqlite' as 'node:sqlite')['Database' as 'DatabaseSync'];
   const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);
@@ -40,7 +40,7 @@ async function plantInSqlite(medium: string, id: string, value: unknown): Promis
   database.close();
 }
 
-/** What it keeps records in, and the contract of that. */
+/** The store of the client, if it has one, and the contract of that store. */
 async function stores() {
   if (!STORE) return {};
   if (STORE === 'deno-kv') {

@@ -1,4 +1,4 @@
-/** The runtimes that are here. Of the others a test says why not; where everything must be, it fails. */
+/** The runtimes that are installed. For each of the others a test says why it is missing, and fails on CI. */
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { test } from 'vitest';
 import { RUNTIMES, type Runtime } from './runtimes.js';
 
 const reasonFile = join(import.meta.dirname, '../../../.tmp/runtimes/missing');
-/** Why none of them is here; absent where they are. */
+/** Why no runtime is installed, or `undefined`. */
 export const reason = existsSync(reasonFile) ? readFileSync(reasonFile, 'utf8') : undefined;
 
 export const here: readonly Runtime[] = RUNTIMES.filter(({ missing }) => !reason && !missing);

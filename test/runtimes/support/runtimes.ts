@@ -1,4 +1,4 @@
-/** The runtimes, each as one starts a service in it. */
+/** The runtimes, and how to start a service in each. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,9 +14,9 @@ const installed = createRequire(join(here, 'package.json'));
 export interface Service {
   pay(query: Readonly<Record<string, string>>): Promise<Told>;
   pending(customer: string): Promise<readonly unknown[]>;
-  /** Runs the contract of its store inside. */
+  /** Runs the contract of its store inside the runtime. */
   contract(): Promise<ContractResult>;
-  /** Ends it at once, whatever it is at. */
+  /** Ends the service at once, whatever it is doing. */
   kill(): Promise<void>;
 }
 
@@ -24,13 +24,13 @@ export interface Runtime {
   readonly name: string;
   /** Why it can't be started here. */
   readonly missing?: string | undefined;
-  /** Where records outlive the service, if they do. */
+  /** The store in which records outlive the service, if there is one. */
   readonly store?: string | undefined;
   /** `folder`: where its store is, if it has one. */
   start(folder: string): Promise<Service>;
 }
 
-/** `fetch` reaches the service. */
+/** A service that `fetch` reaches at `base`. */
 function serviceBy(fetch: (url: string) => Promise<{ json(): Promise<unknown> }>, base: string, kill: Service['kill']): Service {
   const ask = async <T>(path: string, query: Readonly<Record<string, string>> = {}): Promise<T> =>
     (await (await fetch(`${base}${path}?${new URLSearchParams(query)}`)).json()) as T;
@@ -43,10 +43,10 @@ interface Miniflare {
   dispose(): Promise<void>;
 }
 
-/** A Worker chooses the day whose rules hold for it: of today, and of before what has come since, such as `WeakRef`. */
+/** Compatibility dates of Workers: a recent one, and one before newer features such as `WeakRef`. */
 const [TODAY, EARLIER] = ['2026-07-01', '2023-03-01'];
 
-/** What a Worker is given, and keeps in a folder. */
+/** The bindings that a Worker gets for each store, whose data is in a folder. */
 const BINDINGS: Readonly<Record<string, (folder: string) => object>> = {
   D1: (folder) => ({ d1Databases: ['DB'], d1Persist: folder }),
   'a Durable Object': (folder) => ({ durableObjects: { TILL: { className: 'Till', useSQLite: true } }, durableObjectsPersist: folder }),
@@ -95,7 +95,7 @@ interface Binary {
   readonly args: readonly string[];
 }
 
-/** `STORE`: as `programs/process.ts` has it. */
+/** `STORE`: as `programs/process.ts` takes it. */
 function inProcess({ name, from, args }: Binary, store?: string, STORE?: string): Runtime {
   const binary = from.map((file) => join(here, 'node_modules', file)).find((file) => existsSync(file));
   return {

@@ -1,4 +1,4 @@
-/** A shop that charges once for each key. Its paths say what becomes of the first answer to a key. */
+/** A shop that charges once for each key. The path of a request says what happens to the first answer to its key. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -8,7 +8,7 @@ export interface Shop {
   /** The keys that were charged, in order; a request without a key is charged under ''. */
   readonly charges: readonly string[];
   readonly requests: number;
-  /** `lost`: charged, and the connection breaks. `held`: charged, and nothing is said. `deaf`: whoever comes first never gets an answer. */
+  /** `lost`: charges, and breaks the connection. `held`: charges, and does not answer. `deaf`: never answers the first key that was charged. */
   at(path: 'charge' | 'slow' | 'lost' | 'held' | 'deaf'): string;
   /** Resolves when this many charges were made. */
   charged(count: number): Promise<void>;

@@ -11,7 +11,7 @@ export const client: Client = ({ api, createOnce }) => {
       once: ['export', order.id],
     });
 
-  // Every other form asks for what the job can't make, and is corrected when that is told.
+  // Every second order asks for a format that the job can't make. The customer corrects it when the job is reported as failed.
   const forms = new Map<string, string>();
   return async (order) => {
     const format = forms.get(order.id) ?? (order.amount % 2 === 0 ? 'csv' : 'xlsx');

@@ -1,4 +1,4 @@
-/** The databases of the servers: SQLite in a file, a schema of PostgreSQL, a Redis beside either. */
+/** The databases of the servers: SQLite in a file, a schema in PostgreSQL, or SQLite with a Redis beside it. */
 import { DatabaseSync } from 'node:sqlite';
 import type { Redis } from 'ioredis';
 import type { Pool, PoolClient } from 'pg';
@@ -6,10 +6,10 @@ import type { Handler } from './http.ts';
 
 export { transaction } from '../../../playground/server/database.ts';
 
-/** `transaction` where it is taken away: every statement is a commit of its own. */
+/** Stands in for `transaction` when a test takes the transaction away: every statement commits by itself. */
 export const apart = <T>(_: DatabaseSync, work: () => T): T => work();
 
-/** What every server says of itself. `effects`: a query for each kind of effect, with a row per effect that names its operation; each must be there once. */
+/** Common to every server. `effects`: a query for each kind of effect, with a row per effect that names its operation. Each operation must have one. */
 interface Kept {
   readonly tables: string;
   readonly effects: readonly string[];
@@ -20,7 +20,7 @@ export interface SqliteServer extends Kept {
   handle(db: DatabaseSync): Handler;
 }
 
-/** With a Redis beside it. */
+/** A server on SQLite with a Redis beside it. */
 export interface RedisServer extends Kept {
   readonly on: 'redis';
   handle(db: DatabaseSync, redis: Redis): Handler;
@@ -33,11 +33,11 @@ export interface PostgresServer extends Kept {
 
 export type Server = SqliteServer | RedisServer | PostgresServer;
 
-/** Where the data is. */
+/** Where the data of a server is. */
 export interface Opened {
-  /** Of the SQLite file. */
+  /** Path of the SQLite file. */
   readonly file: string;
-  /** Of the schema in PostgreSQL. */
+  /** Name of the schema in PostgreSQL. */
   readonly schema: string;
   readonly postgres?: { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
   readonly redis?: number;
@@ -45,7 +45,7 @@ export interface Opened {
 
 export function openSqlite(file: string): DatabaseSync {
   const db = new DatabaseSync(file, { timeout: 5000 });
-  // What is killed here is a process, not the machine: nothing has to be on the disk.
+  // The tests kill processes, not the machine, so commits need not reach the disk.
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
   return db;
 }
@@ -53,18 +53,18 @@ export function openSqlite(file: string): DatabaseSync {
 export async function openPostgres({ postgres, schema }: Opened): Promise<Pool> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({ ...postgres, max: 20, options: `-c search_path=${schema} -c synchronous_commit=off` });
-  // A connection that breaks while nobody uses it.
+  // An idle connection that breaks would otherwise throw.
   pool.on('error', () => {});
   return pool;
 }
 
-/** Loads what its database needs, which takes time. */
+/** Loads the database's client library in advance, because that takes time. */
 export async function load({ on }: Server): Promise<void> {
   if (on === 'postgres') await import('pg');
   if (on === 'redis') await import('ioredis');
 }
 
-/** Opens a server's database, with its tables. */
+/** Opens a server's database and makes its tables. */
 export async function open(server: Server, opened: Opened): Promise<Handler> {
   if (server.on === 'postgres') {
     const pool = await openPostgres(opened);
@@ -78,7 +78,7 @@ export async function open(server: Server, opened: Opened): Promise<Handler> {
   return server.handle(db, new Redis(opened.redis ?? 0, '127.0.0.1'));
 }
 
-/** All of `work` or nothing, on a connection of its own. */
+/** Runs `work` in a transaction on its own connection. */
 export async function pgTransaction<T>(pool: Pool, begin: string, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {

@@ -1,4 +1,4 @@
-/** The little of HTTP that the servers need. Node runs these files as they are, so that a server can be killed. */
+/** The little of HTTP that the servers need. Node runs these files without a build, in processes that the tests can kill. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 export interface Answer {
@@ -14,11 +14,11 @@ export interface Call {
   readonly headers: IncomingMessage['headers'];
   readonly text: string;
   readonly json: Readonly<Record<string, string>>;
-  /** What takes its time: asking a bank, another service. */
+  /** Work that takes time, such as a call of a bank or of another service. */
   work(): Promise<void>;
-  /** The effect is written, and not committed. */
+  /** Called when the effect is written, but not committed. */
   beforeCommit(): void;
-  /** The effect is committed, and not answered. */
+  /** Called when the effect is committed, but not answered. */
   afterCommit(): void;
 }
 

@@ -1,4 +1,4 @@
-/** The truth, whatever the server says: its database, read past it. */
+/** The truth, whatever the server says: the judge reads the server's database directly. */
 import { DatabaseSync } from 'node:sqlite';
 import { type Opened, openPostgres, type Server } from './database.js';
 

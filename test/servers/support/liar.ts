@@ -6,16 +6,16 @@ import { type Answer, answer, send, textOf } from './http.js';
 export interface Asked {
   readonly key: string;
   readonly body: string;
-  /** From 1, over all keys. */
+  /** Counts all requests, whatever their key, from 1. */
   readonly number: number;
 }
 
 export class Ledger {
-  /** The keys under which something happened, as often as it did. */
+  /** The key of each effect, in order. */
   readonly effects: string[] = [];
   readonly #answers = new Map<string, Answer>();
 
-  /** An effect, whatever was before. */
+  /** Makes an effect, even if the key already has one. */
   execute({ key, body }: Asked): Answer {
     this.effects.push(key);
     const given = answer(201, { payment: this.effects.length, ...JSON.parse(body) });
@@ -31,13 +31,13 @@ export class Ledger {
     this.#answers.delete(key);
   }
 
-  /** The stored answer, marked. */
+  /** The stored answer, marked as a replay. */
   replay({ key }: Asked): Answer {
     const stored = this.#answers.get(key) ?? answer(500);
     return { ...stored, headers: { 'idempotent-replayed': 'true' } };
   }
 
-  /** What every server should do. */
+  /** The answer of an honest server. */
   honest(asked: Asked): Answer {
     return this.knows(asked) ? this.replay(asked) : this.execute(asked);
   }

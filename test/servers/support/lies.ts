@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { answer } from './http.js';
 import type { Lie } from './liar.js';
 
-/** How long the slow one works, ms. */
+/** How long slow servers work, ms. */
 export const WORK_MS = 300;
 export const OTHER = 'k-other';
 
-/** It looks at its keys first, and takes them when the work is done. */
+/** A server that looks for the key before the work, and stores it only after the work. */
 export const racing: Lie = async (asked, ledger) => {
   const known = ledger.knows(asked);
   await sleep(2 * WORK_MS);
@@ -39,6 +39,6 @@ export const busy: Lie = (asked, ledger) => {
   if (!ledger.knows(asked)) ledger.execute(asked);
   return answer(409, { title: 'A request is outstanding for this Idempotency-Key' });
 };
-/** Keys mean nothing to it. */
+/** A server that ignores keys. */
 export const ignores: Lie = (asked, ledger) => ledger.execute(asked);
 export const ignoresAndSaysSo: Lie = (asked, ledger) => ({ ...ledger.execute(asked), status: 503, headers: { 'idempotency-status': 'ignored' } });

@@ -1,4 +1,7 @@
-/** One server as a process of its own: `node main.ts <scheme> <services as JSON> <edits of its source as JSON>`. Stands by, says its port, and dies where a request asks it to. */
+/**
+ * Runs one server in its own process: `node main.ts <scheme> <services as JSON> <edits of its source as JSON>`. It stands by until its parent
+ * sends a message, tells its port, and kills itself at the moment that a request names.
+ */
 import { createServer, type IncomingMessage } from 'node:http';
 import { registerHooks } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +13,7 @@ import type { Edits } from './parts.ts';
 /** Long enough for two copies of a request to meet. */
 const WORK_MS = 8;
 
-/** No clean-up, no last word: the process is gone, as under a power cut. */
+/** Ends the process without clean-up, as a power cut would. */
 function die(): never {
   process.kill(process.pid, 'SIGKILL');
   for (;;); // the signal may take a moment, in which a commit would slip through
@@ -58,7 +61,7 @@ async function serve(): Promise<void> {
     const told = await callOf(request)
       .then(handle)
       .catch((error: unknown) => {
-        // Of a server with a part taken away, faults are to be expected.
+        // A server without one of its parts is expected to fail, so its errors are not printed.
         if (edits === '[]') console.error(error);
         return answer(500, { title: String(error) });
       });
@@ -67,6 +70,6 @@ async function serve(): Promise<void> {
   http.listen(0, '127.0.0.1', () => process.send?.((http.address() as AddressInfo).port));
 }
 
-// It stands by until its turn has come: the one before it is dead.
+// Stand by until the process before this one is dead.
 process.once('message', () => void serve());
 process.once('disconnect', () => process.exit());

@@ -1,4 +1,4 @@
-/** Servers as tutorials have them, each with its mistake, and mended. */
+/** Servers as tutorials show them, each with its mistake, or `mended`. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answer } from './http.js';
@@ -8,7 +8,7 @@ import { WORK_MS } from './lies.js';
 const BROKE = answer(500, { title: 'The bank does not answer' });
 const OUTSTANDING = answer(409, { title: 'A request is outstanding for this Idempotency-Key' }, { 'retry-after': '0' });
 
-/** The bank does not answer the first request of all, and the first of each order that says so; `undefined`: it failed. */
+/** Calls the bank. It fails (`undefined`) for the server's first request, and for the first request of each key whose body says `fails-once`. */
 const bank = () => {
   const failed = new Set<string>();
   return (asked: Asked, ledger: Ledger) => {
@@ -31,13 +31,13 @@ export const insertsFirst = ({ mended = false } = {}): Lie => {
   };
 };
 
-/** 429 for whatever was seen before. */
+/** Answers 429 to every key that it has seen before. */
 export const tooMany =
   ({ mended = false } = {}): Lie =>
   (asked, ledger) =>
     ledger.knows(asked) ? (mended ? ledger.replay(asked) : answer(429, { error: 'Duplicate request' })) : ledger.execute(asked);
 
-/** A filter knows a request by the hash of its body, for a while, whatever came of it. `fails`: the work of the first one does. */
+/** A filter recognises a request by the hash of its body for a while, whether or not it took effect. `fails`: the work of the first request fails. */
 export const filtersByHash = ({ windowMs = 60_000, fails = false, mended = false } = {}): Lie => {
   const [until, work] = [new Map<string, number>(), bank()];
   return (asked, ledger) => {
@@ -53,7 +53,7 @@ export const filtersByHash = ({ windowMs = 60_000, fails = false, mended = false
   };
 };
 
-/** 202 while the first copy is at work, which fails. */
+/** Answers 202 to a duplicate while the first copy is in progress, although that copy fails. */
 export const acceptsMeanwhile = ({ mended = false } = {}): Lie => {
   const [taken, work] = [new Set<string>(), bank()];
   return async (asked, ledger) => {
@@ -67,10 +67,10 @@ export const acceptsMeanwhile = ({ mended = false } = {}): Lie => {
   };
 };
 
-/** How often a row is asked for before its time is over. By the clock, a slow client would ask less often than a quick one. */
+/** After how many requests a mended server gives up a stuck row. A count, because within a fixed time a slow client would ask less often. */
 const ASKS_WHILE_BUSY = 4;
 
-/** A row "processing" whose process dies: nobody owns it, and nobody may go on. */
+/** Keeps the row "processing" of a process that died: the row has no owner, and no other request may go on. */
 export const withoutOwner = ({ mended = false } = {}): Lie => {
   const [asks, work] = [new Map<string, number>(), bank()];
   return (asked, ledger) => {
@@ -82,7 +82,7 @@ export const withoutOwner = ({ mended = false } = {}): Lie => {
   };
 };
 
-/** A fault is stored like any answer. */
+/** Stores a fault like any other answer. */
 export const storesFaults = ({ mended = false } = {}): Lie => {
   const [failed, work] = [new Set<string>(), bank()];
   return (asked, ledger) => {

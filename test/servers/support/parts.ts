@@ -1,21 +1,21 @@
-/** What keeps the second copy out at each server, and how to take it away: parts of its source, each with what stands in for it. */
+/** The parts of each server that keep the second copy of a request out, and how to take them away: pieces of source, each with its replacement. */
 import type { Fault } from './wire.ts';
 
-/** In the order in which they are made; each text must stand in the source once. */
+/** Replacements, in order. Each `from` must be in the source exactly once. */
 export type Edits = readonly (readonly [from: string, to: string])[];
 
-/** A run without a part is short, and ends when it has shown what comes of it. */
+/** Operations of a run without a part. It ends as soon as it has shown the failure. */
 const OPERATIONS = 60;
-/** So often is asked for what may be stuck. */
+/** How often a run presses for an operation that may be stuck. */
 const PRESSES_MAX = 8;
 
-/** What a run without it shows: a second effect, a word that the database contradicts, an operation that never ends; or `nothing`, where it only saves work. */
+/** What a run without the part shows: a second effect, an outcome that the database contradicts, an operation that never ends, or nothing. */
 export type Turns = 'doubles' | 'lies' | 'sticks' | 'nothing';
 
 export interface Part {
   readonly turns: Turns;
   readonly edits: Edits;
-  /** What the operations meet on the wire, where it is not everything. */
+  /** The faults that the operations meet, if not all of them. */
   readonly plan?: readonly Fault[];
 }
 
@@ -24,10 +24,10 @@ const lies = (...edits: Edits): Part => ({ turns: 'lies', edits });
 const sticks = (...edits: Edits): Part => ({ turns: 'sticks', edits });
 const nothing = (...edits: Edits): Part => ({ turns: 'nothing', edits });
 
-/** Now and then the server dies in mid-charge, and nothing else happens. */
+/** The server dies in mid-charge in one operation of ten, and there are no other faults. */
 const DIES: readonly Fault[] = [...Array.from({ length: 9 }, () => 'none' as const), 'kill-before-commit'];
 
-/** Every statement is a commit of its own, and the server may die in front of `second`. */
+/** Takes the transaction away: every statement commits by itself, and the server may die before `second`. */
 const apart = (turns: Turns, second: string): Part => ({
   turns,
   plan: DIES,
@@ -38,7 +38,7 @@ const apart = (turns: Turns, second: string): Part => ({
   ],
 });
 
-/** By scheme and part. */
+/** The parts, by scheme and name. */
 export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'idempotency-keys': {
     key: doubles(['if (take.run(key, text, boot).changes === 0) {', 'if (take.run(key, text, boot).changes > 1) {']),
@@ -105,7 +105,7 @@ export const PARTS: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   'snowflake-ids': { 'primary-key': doubles(['id bigint PRIMARY KEY', 'id bigint'], [' ON CONFLICT (id) DO NOTHING', '']) },
 };
 
-/** A run without it; throws where there is no part of this name. */
+/** The options of a run without the part. Throws if the scheme has no part of this name. */
 export function runWithout(scheme: string, part: string) {
   const found = PARTS[scheme]?.[part];
   if (!found) throw new Error(`${scheme} has no part ${part}: ${Object.keys(PARTS[scheme] ?? {}).join(', ')}`);

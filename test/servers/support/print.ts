@@ -1,4 +1,4 @@
-/** What `npm run schemes` prints. `--without <part>` takes a part of one scheme's server away, and must turn the run red; with `--calm` nothing goes wrong. */
+/** Runs and prints `npm run schemes`. `--without <part>` takes away a part of one scheme's server, and the run must fail. `--calm` makes no faults. */
 import { parseArgs } from 'node:util';
 import { withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import { schemes } from '../schemes.js';
@@ -16,7 +16,7 @@ const cell = (report: Report, column: (typeof COLUMNS)[number]): string => {
 
 const row = (cells: readonly string[]): string => cells.map((text, index) => (index === 0 ? text.padEnd(22) : text.padStart(11))).join('');
 
-/** Anything that should not be. */
+/** Whether the run found anything wrong. */
 const isRed = ({ doubled, lost, lies, stuck }: Report): boolean => doubled.length + lost.length + lies.length + stuck.length > 0;
 
 async function main(args: string[]): Promise<number> {
@@ -46,7 +46,7 @@ async function main(args: string[]): Promise<number> {
   }
   console.log('\nrequests by what they met on the wire:');
   for (const fault of FAULTS) console.log(`  ${fault.padEnd(26)}${reports.reduce((sum, { met }) => sum + met[fault], 0)}`);
-  // Whoever names a scheme wants it run.
+  // A scheme that was named on the command line must run.
   const left = asked.length > 0 ? names.length - reports.length : 0;
   if (reports.length === 0 || left > 0) console.error(reports.length === 0 ? 'nothing was run' : `${left} of those that were asked for were not run`);
   return reports.length === 0 || left > 0 || reports.some(isRed) ? 1 : 0;

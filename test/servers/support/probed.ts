@@ -1,15 +1,15 @@
-/** How the probe asks each server of a scheme: what a client of that scheme sends. */
+/** How the probe asks the server of each scheme: as a client of that scheme would. */
 import { createHmac } from 'node:crypto';
 import type { ProbeRequest } from '../../../src/probe/request.js';
 import { SECRET } from '../webhook-events.js';
 
 export interface Asks {
-  /** Of the endpoint, where every request goes. */
+  /** Path of the endpoint to which every request goes. */
   readonly path: (request: ProbeRequest) => string;
   readonly headers?: (request: ProbeRequest, body: string) => Readonly<Record<string, string>>;
   readonly method?: 'PUT';
   readonly body?: (request: ProbeRequest) => Readonly<Record<string, unknown>>;
-  /** What has to be asked first, once for each operation, and what comes of it. */
+  /** Makes the request that each operation needs first, and resolves to the token that it got. */
   readonly prepare?: (api: string, request: ProbeRequest) => Promise<string>;
 }
 
@@ -30,7 +30,7 @@ async function tokenFor(api: string, { key }: ProbeRequest): Promise<string> {
   if (known !== undefined) return known;
   const given = await fetch(`${api}/tokens`, { method: 'POST', body: '{}' });
   const { token } = (await given.json()) as { token: string };
-  // Ten copies ask at once: the first token that is there is that of all.
+  // Ten copies ask at once, and all of them use the first token that arrives.
   tokens.set(key, tokens.get(key) ?? token);
   return tokens.get(key) ?? token;
 }
@@ -67,10 +67,10 @@ export const ASKS: Readonly<Record<string, Asks>> = {
   'snowflake-ids': { path: () => '/payments', body: (request) => ({ ...order(request), id: snowflakeOf(request.key) }) },
 };
 
-/** A number of 63 bits of the key's own. */
+/** A number of at most 63 bits, made from the key. */
 const snowflakeOf = (key: string): string => String(BigInt(`0x${key.replaceAll('-', '').slice(0, 15)}`));
 
-/** Sends one request of the probe to the server of a scheme. `direct`: the server itself, for what comes before. */
+/** Sends one request of the probe to the server of a scheme. `direct` is the server's own address, for the request that comes first. */
 export async function askAs(asks: Asks, request: ProbeRequest, direct: string): Promise<Response> {
   const api = new URL(request.url).origin;
   const token = await asks.prepare?.(direct, request);

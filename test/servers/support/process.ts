@@ -1,22 +1,22 @@
-/** A server as a process of its own; another one stands by, for whenever it dies. */
+/** Runs a server in its own process. Another process stands by to replace it when it dies. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Opened } from './database.js';
 import type { Edits } from './parts.js';
 
 export interface ServerProcess {
-  /** Of the process that serves; where there is none, of the next one. */
+  /** Port of the process that serves, or of the next one if that has died. */
   port(): Promise<number>;
   /** How often it was killed. */
   readonly deaths: number;
-  /** Kills the one that serves; resolves when the next one does. */
+  /** Kills the process that serves. Resolves when the next one serves. */
   kill(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const MAIN = join(import.meta.dirname, 'main.ts');
 
-/** `edits`: what is changed in its source. */
+/** `edits`: changes to the server's source. */
 export function startServer(scheme: string, opened: Opened, edits: Edits = []): ServerProcess {
   let deaths = 0;
   let stopping = false;

@@ -12,27 +12,27 @@ import { startServer } from './process.js';
 import { FAULTS, type Fault, openWire } from './wire.js';
 
 export interface Order {
-  /** `o-17`: also in every request, so that the wire knows whose it is. */
+  /** For example `o-17`. It is in every request, so that the wire knows the operation. */
   readonly id: string;
   readonly amount: number;
 }
 
-/** What the code of a client finds around it. */
+/** What a client gets from the test. */
 export interface Setting {
   readonly api: string;
-  /** oncefetch's own, with waits that are short enough for a test. */
+  /** The package's `createOnce`, with waits that are short enough for a test. */
   readonly createOnce: (options: OnceOptions) => Once;
 }
 
-/** Makes what a button does. */
+/** Returns the function that the customer's button calls. */
 export type Client = (setting: Setting) => (order: Order) => Promise<unknown>;
 
 export interface Scheme {
   readonly server: Server;
   readonly client: Client;
-  /** Faults that no client could make good. */
+  /** Faults that no client can survive at this server. They are left out. */
   readonly spared?: readonly Fault[];
-  /** So many presses at least are told that nothing happened. */
+  /** At least this many presses must end with the effect `none`. */
   readonly refuses?: number;
 }
 
@@ -41,9 +41,9 @@ export type Services = Pick<Opened, 'postgres' | 'redis'>;
 export interface Report {
   readonly scheme: string;
   readonly operations: number;
-  /** Calls of the button. */
+  /** Presses of the button. */
   readonly presses: number;
-  /** Of these, so many were told that nothing happened. */
+  /** Presses that ended with the effect `none`. */
   readonly refused: number;
   readonly requests: number;
   readonly met: Readonly<Record<Fault, number>>;
@@ -51,37 +51,37 @@ export interface Report {
   readonly effects: number;
   /** Operations with more than one effect. */
   readonly doubled: readonly string[];
-  /** Operations without one. */
+  /** Operations without an effect. */
   readonly lost: readonly string[];
   /** Outcomes that the database contradicts. */
   readonly lies: readonly string[];
-  /** Operations that did not end, however often they were asked for. */
+  /** Operations that did not end, although the button was pressed `pressesMax` times. */
   readonly stuck: readonly string[];
   readonly seconds: number;
 }
 
 const ATTEMPT_MS = 250;
 const LIMITS = { attempts: 5, attemptMs: ATTEMPT_MS, totalMs: 5000, inProgressMs: 2500 };
-/** Where nothing goes wrong, nothing is given up. */
+/** Without faults no attempt should time out, however busy the machine is. */
 const PATIENT = { ...LIMITS, attemptMs: 20_000, totalMs: 20_000 };
 const RETRY = { minDelayMs: 20, maxDelayMs: 250, budget: false } as const;
 const AT_A_TIME = 20;
 const PRESSES_MAX = 40;
 const PAUSE_MS = 25;
 
-/** How a run goes. */
+/** Options of a run. */
 export interface Run {
   readonly operations?: number;
   readonly seed?: number;
-  /** What is changed in the server's source. */
+  /** Changes to the server's source. */
   readonly edits?: Edits;
-  /** So often an operation is asked for. */
+  /** How often the button of an operation is pressed at most. */
   readonly pressesMax?: number;
-  /** What the first requests of operations meet, one after the other. */
+  /** The faults that the first requests of the operations meet, one after the other. */
   readonly plan?: readonly Fault[] | undefined;
-  /** Nothing goes wrong on the wire, and one operation follows the other. */
+  /** Without faults on the wire, and with one operation at a time. */
   readonly calm?: boolean;
-  /** It ends when it has shown this, or when something is stuck. */
+  /** The run ends when it has shown this, or when an operation is stuck. */
   readonly endsAt?: Turns | undefined;
 }
 
@@ -89,19 +89,19 @@ interface Course {
   readonly judge: Judge;
   readonly pay: (order: Order) => Promise<unknown>;
   readonly pressesMax: number;
-  /** Nothing more is asked. */
+  /** No more presses are made. */
   over: boolean;
   readonly shown: Set<Turns>;
   presses: number;
   refused: number;
   seconds: number;
-  /** The operations that are done, or given up. */
+  /** The operations that are done, or were given up. */
   readonly ended: string[];
   readonly lies: string[];
   readonly stuck: string[];
 }
 
-/** Presses until it is done, as a customer would; holds every word against the database. */
+/** Presses until the operation is done, as a customer would, and compares every outcome with the database. */
 async function operate(course: Course, order: Order): Promise<void> {
   for (let press = 1; press <= course.pressesMax && !course.over; press++) {
     course.presses++;
@@ -126,7 +126,7 @@ async function operate(course: Course, order: Order): Promise<void> {
   course.stuck.push(`${order.id} was not done after ${course.pressesMax} presses`);
 }
 
-/** Some at a time; resolves when they are done, or have shown what was to be shown. What is stuck would keep the others, too. */
+/** Runs the operations, some at a time. Resolves when all have ended, or when the run has shown `endsAt` or a stuck operation, which could block others. */
 async function operateAll(course: Course, orders: readonly Order[], atATime: number, endsAt: Turns | undefined): Promise<void> {
   const started = performance.now();
   const next = orders.values();
@@ -142,7 +142,7 @@ async function operateAll(course: Course, orders: readonly Order[], atATime: num
   });
   course.over = true;
   course.seconds = (performance.now() - started) / 1000;
-  // What was held back arrives now.
+  // Give requests that the wire held back the time to arrive.
   if (!isShown()) await sleep(2 * ATTEMPT_MS);
 }
 
@@ -164,7 +164,7 @@ async function reportOf(
   };
 }
 
-/** A look-up that fails, or breaks off, tells nothing: oncefetch would report it, too. */
+/** Turns a look-up that fails or breaks off into `unknown`, as an app would. Otherwise oncefetch would report the failure. */
 const patient =
   (reconcile: Reconcile): Reconcile =>
   async (question) => {
@@ -182,7 +182,7 @@ export async function runScheme(name: string, { server, client, spared = [] }: S
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-scheme-'));
   const opened = { ...services, file: join(folder, 'ledger.db'), schema: `${name.replaceAll('-', '_')}_${randomUUID().slice(0, 8)}` };
   const child = startServer(name, opened, edits);
-  // With its tables in it.
+  // When the server has its port, its tables exist.
   await child.port();
   const wire = await openWire({ port: child.port, seed, lateMs: ATTEMPT_MS + 100, spared: calm ? FAULTS : spared, plan });
   const clients: Once[] = [];

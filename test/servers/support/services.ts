@@ -1,4 +1,4 @@
-/** The database servers that the schemes share: those that are asked for are started once, where they are to be had. */
+/** The database servers that the schemes share. `startServices` starts those that are asked for, if they are installed. */
 import { type PostgresServer, type RedisServer, startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../../scripts/start-services.ts';
 import type { Services } from './run.js';
 

@@ -1,26 +1,26 @@
-/** What oncefetch says of one operation with one server, and what really happened. */
+/** What oncefetch says about one operation with one server, and what really happened. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { close, createOnce, hooks, memoryStore, type OnceEvent, type OnceOptions, type OperationOptions, outcomeOf, reconciling, subscribe } from 'oncefetch';
 import type { Liar, Lie } from './liar.js';
 import { OTHER, WORK_MS } from './lies.js';
 
-/** A server, and what is called. */
+/** A server, and the calls that are made. */
 export interface Case {
   readonly lie: Lie;
-  /** Of the first answers, so many are lost. */
+  /** How many of the first answers are lost. */
   readonly lose?: number;
   readonly options?: OnceOptions;
   readonly once?: OperationOptions;
-  /** Calls one after the other, or at once. */
+  /** How many calls are made, one after the other or at once. */
   readonly presses?: number | 'two at once';
   readonly pauseMs?: number;
-  /** Somebody else sends an equal request before. */
+  /** Somebody else sends an equal request first. */
   readonly after?: 'an equal one';
-  /** Its work may go on after the last call has ended. */
+  /** The server's work may go on after the last call has ended, so the test waits for it. */
   readonly settles?: boolean;
 }
 
-/** More requests than attempts: what is waited for, however often that is. */
+/** More requests than this are told as "many": waiting for work in progress takes a number of requests that varies. */
 const MANY = 4;
 const LIMITS = { attempts: 4, attemptMs: 1000, totalMs: 5000, inProgressMs: 1400 };
 
@@ -51,7 +51,7 @@ export async function told(one: Case, liar: Liar) {
       if (press > 0) await sleep(pauseMs);
       last = await pay();
     }
-  // What timed out may still be at work.
+  // The server may still work on attempts that timed out.
   if (one.settles) await sleep(3 * WORK_MS);
   await close(once);
   const outcome = outcomeOf(last);

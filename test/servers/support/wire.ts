@@ -6,26 +6,26 @@ import { type ForwardedAnswer, forward } from '../../../src/probe/proxy.js';
 import { seededRandom } from '../../../src/testing/seeded-random.js';
 import { send, textOf } from './http.js';
 
-/** On its way to the server, or back. */
+/** Faults on the way to the server, or back. */
 const ON_THE_WIRE = [
   'none',
   /** The connection breaks before the server sees the request. */
   'lose-request',
-  /** The effect is committed, the connection breaks instead of an answer. */
+  /** The effect is committed, and the connection breaks instead of an answer. */
   'lose-response',
   /** Half of the answer's body arrives. */
   'truncate',
-  /** Nothing reaches the server, nothing comes back. */
+  /** Nothing reaches the server, and nothing comes back. */
   'hang',
-  /** The effect is committed, nothing comes back. */
+  /** The effect is committed, and nothing comes back. */
   'hang-after-effect',
-  /** A gateway's 503, without an effect. */
+  /** A gateway answers 503, without an effect. */
   'unavailable',
-  /** The effect is committed, and a gateway makes 503 of the answer. */
+  /** The effect is committed, and a gateway answers 503 instead of the server's answer. */
   'unavailable-after-effect',
-  /** Two copies reach the server at once; the answer to the second is given. */
+  /** Two copies reach the server at once, and the client gets the answer to the second one. */
   'duplicate',
-  /** The request reaches the server when the client has given up on it, and has sent it again. */
+  /** The request reaches the server after the client gave up on it and sent it again. */
   'late',
 ] as const;
 const KILLS = ['kill-before-commit', 'kill-after-commit'] as const;
@@ -33,16 +33,16 @@ const KILLS = ['kill-before-commit', 'kill-after-commit'] as const;
 export const FAULTS = [...ON_THE_WIRE, ...KILLS] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** What the first requests of operations meet, one after the other. A server that dies takes all its other requests with it: once is worth many. */
+/** The faults that the first requests of the operations meet, one after the other. Kills are rarer, because a server that dies loses all its requests. */
 const PLAN: readonly Fault[] = [...ON_THE_WIRE, ...KILLS, ...Array.from({ length: 5 }, () => ON_THE_WIRE).flat()];
-/** Methods of requests that change nothing that counts, and what they may meet. */
+/** Methods of requests without an effect, and the faults that they may meet. */
 const READING: readonly string[] = ['GET', 'DELETE'];
 const READS: readonly Fault[] = ['lose-request', 'lose-response', 'truncate', 'hang', 'unavailable'];
-/** How likely a request meets a fault that is not planned. */
+/** Probability that a later request meets a random fault. */
 const AGAIN = 0.25;
 /** When a gateway gives up on a connection that hangs. */
 const CUT_MS = 1000;
-/** From this request of an operation on, none does. */
+/** From this request of an operation on, there are no faults. */
 const CALM_FROM = 4;
 
 export interface Wire {
@@ -64,14 +64,14 @@ const handOn = (port: number, { method, url, headers, text }: Copy, more: Incomi
 
 const cut = (from: IncomingMessage): void => void setTimeout(() => from.socket.destroy(), CUT_MS).unref();
 
-/** Which fault each request meets: planned for the first of every operation and endpoint, drawn for those after it. */
+/** Chooses the fault of each request: from the plan for the first one of each operation and endpoint, at random for those after it. */
 function planner(seed: number, plan: readonly Fault[]): (copy: Copy) => Fault {
   const random = seededRandom(seed);
   const arrived = new Map<string, number>();
   const drawn = (from: readonly Fault[]): Fault => (random() < AGAIN ? (from[Math.floor(random() * from.length)] ?? 'none') : 'none');
   return ({ method, url, headers, text }) => {
     const [, order] = /\bo-(\d+)\b/.exec(`${url} ${text} ${JSON.stringify(headers)}`) ?? [];
-    // Behind a link or a key nobody sees whose it is.
+    // Such a request names its operation nowhere: it only follows a link or sends a key.
     if (order === undefined) return drawn(READING.includes(method) ? READS : ON_THE_WIRE);
     const place = `${method} ${url.split(/[/?]/)[1]} ${order}`;
     const count = (arrived.get(place) ?? 0) + 1;
@@ -82,7 +82,7 @@ function planner(seed: number, plan: readonly Fault[]): (copy: Copy) => Fault {
   };
 }
 
-/** `spared`: what this server could not survive, whoever calls it. `lateMs`: longer than the client waits for an answer. */
+/** `spared`: faults that no client can survive at this server. `lateMs`: longer than the client waits for an answer. */
 export async function openWire({
   port,
   seed,

@@ -2,7 +2,7 @@ import type { Cookies } from '@sveltejs/kit';
 import { error } from '@sveltejs/kit';
 import { charge } from '../../shop/payments';
 
-/** Whose session it is; a real shop checks it. */
+/** The user of the session. A real shop verifies the cookie. */
 export function userOf(cookies: Cookies): string {
   return cookies.get('user') ?? error(401, 'Log in first');
 }

@@ -1,4 +1,4 @@
-// As Expo's own command line puts before everything.
+// Expo's command line puts this import before all others.
 import 'expo/virtual/streams';
 import 'expo';
 import { fetch as reactNativesFetch } from 'react-native/Libraries/Network/fetch';

@@ -1,6 +1,6 @@
 /**
- * What a bare Hermes needs before React Native's JavaScript: timers on a clock of its own, which moves on when nothing else
- * is left to do, and the native modules. Only its types are taken off, and this Hermes has no classes and no block scopes.
+ * What a bare Hermes needs before React Native's JavaScript: timers on their own clock, which moves on when nothing else is left
+ * to do, and the native modules. The build only removes the types of this file. This Hermes has no classes and no block scopes.
  */
 (() => {
   type Work = (...given: unknown[]) => void;

@@ -1,4 +1,4 @@
-/** What Hermes 0.12 is too old for, and the Hermes of every React Native that is supported has. */
+/** Built-ins that Hermes 0.12 lacks, but the Hermes of every supported React Native has. */
 class Encoder {
   encode(text = ''): Uint8Array {
     const bytes = unescape(encodeURIComponent(text));
@@ -7,7 +7,7 @@ class Encoder {
 }
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-/** Text of base64 as text of bytes. */
+/** Decodes base64 into a string with one character per byte. */
 function atob(text: string): string {
   const bits = Array.from(text.replace(/[=\s]/g, ''), (digit) => DIGITS.indexOf(digit).toString(2).padStart(6, '0')).join('');
   return Array.from({ length: Math.floor(bits.length / 8) }, (_, n) => String.fromCharCode(Number.parseInt(bits.slice(n * 8, n * 8 + 8), 2))).join('');

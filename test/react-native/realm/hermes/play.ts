@@ -1,4 +1,4 @@
-/** Plays all scenarios in a bare Hermes, one after the other, and prints what came of each: a line of JSON. */
+/** Plays all scenarios in a bare Hermes, one after the other, and prints the result of each as a line of JSON. */
 import type { Play } from '../scenarios';
 import { createShop } from '../shop-rules';
 
@@ -8,7 +8,7 @@ interface Request {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
-/** What the host in `before.js` does with a request. */
+/** How the network answers a request of the host in `before.ts`. */
 interface Wire {
   respond(status: number, headers: object, text: string, url: string): void;
   fail(message: string): void;
@@ -18,7 +18,7 @@ interface World {
   readonly print: (line: string) => void;
   __launch: number;
   __disks: Readonly<Record<string, object>>;
-  /** Gives what is called when the app aborts. */
+  /** Returns the function that the host calls when the app aborts the request. */
   __network: (request: Request, wire: Wire) => () => void;
 }
 const world = globalThis as unknown as World;
@@ -40,7 +40,7 @@ world.__network = ({ url, headers, body }, { respond, fail }) => {
   if (deed.does === 'say') later(() => respond(deed.status, { ...TYPE, ...deed.headers }, JSON.stringify(deed.content), url), NETWORK_MS + deed.afterMs);
   if (deed.does === 'drop' || deed.does === 'cut') later(() => fail(LOST));
   if (deed.does === 'redirect') {
-    // As the systems do, without a word to the app.
+    // Follow the redirect as the systems do, without telling the app.
     const page = shop.answer({ path: 'page', id, key, body: '' });
     if (page.does === 'say') later(() => respond(page.status, TYPE, JSON.stringify(page.content), `http://${host}${deed.to}`));
   }

@@ -1,4 +1,4 @@
-/** Takes away from a realm what the engine of a React Native does not have. */
+/** Removes from a realm the built-ins that React Native's engine does not have. */
 
 /** @param {string} builtIns names of what it has, as JSON @param {readonly string[]} intl */
 (builtIns, intl) => {

@@ -1,4 +1,4 @@
-/** What Expo's native side puts into a realm: its shared objects, and the module of its fetch. */
+/** The parts that Expo's native side puts into a realm: its shared objects, and the module of its fetch. */
 
 /**
  * @param {(url: string, init: string, body: number[] | null, hear: { head(json: string): void, body(bytes: number[]): void, fail(message: string): void }) => () => void} http
@@ -120,7 +120,7 @@
   /** @param {object} own */
   const moduleOf = (own) => Object.assign(new NativeModule(), own);
   const known = { ExpoFetchModule: moduleOf({ NativeRequest, NativeResponse }), NativeModulesProxy: moduleOf({}) };
-  // Expo asks for more at its start, and only that they are there.
+  // Expo asks for more modules at its start, and needs only that they exist.
   const modules = new Proxy(known, { get: (all, name) => (name in all || Reflect.set(all, name, moduleOf({}))) && Reflect.get(all, name) });
   const expo = { EventEmitter, SharedObject, SharedRef, NativeModule, modules, expoModulesCoreVersion: {}, cacheDir: '/', documentsDir: '/' };
   Object.assign(globalThis, { expo, process: { env: { EXPO_OS: os, NODE_ENV: 'production' } } });

@@ -1,4 +1,4 @@
-/** TextEncoder and TextDecoder, which an engine's own context does not have: Node's work, on buffers of this realm. */
+/** TextEncoder and TextDecoder, which a bare context does not have. Node does the work, on buffers of this realm. */
 
 /** @param {(text: string) => number[]} encode @param {(bytes: number[], label: string, fatal: boolean) => string} decode */
 (encode, decode) => {

@@ -1,4 +1,4 @@
-/** Of `expo-crypto`; not random, so that runs can be compared. */
+/** Stands in for `expo-crypto`. Not random, so that runs can be compared. */
 const world = globalThis as unknown as { readonly __launch: number };
 
 let number = 0;

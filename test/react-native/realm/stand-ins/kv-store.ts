@@ -1,4 +1,4 @@
-/** Of `expo-sqlite/kv-store`: the disk that outlives the app, which the test gives. */
+/** Stands in for `expo-sqlite/kv-store`, over the disk that the test gives and that outlives the app. */
 import type { KvStoreLike } from '../../../../src/stores/react-native/kv-store.js';
 
 const world = globalThis as unknown as { readonly __disks: { readonly kvStore: KvStoreLike } };

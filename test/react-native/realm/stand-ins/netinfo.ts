@@ -1,4 +1,4 @@
-/** Of `@react-native-community/netinfo`: always online. */
+/** Stands in for `@react-native-community/netinfo`: always online. */
 export default {
   addEventListener(hear: (state: { isConnected: boolean }) => void) {
     hear({ isConnected: true });

@@ -1,4 +1,4 @@
-/** Of `react-native`: names are enough to render. */
+/** Stands in for `react-native`: the names of components are enough to render. */
 export const View = 'View';
 export const Text = 'Text';
 export const Button = 'Button';
