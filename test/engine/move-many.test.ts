@@ -1,4 +1,4 @@
-/** Goal: many operations are moved at once, as far as their store takes them together. Method: a store that says what is under way. */
+/** Goal: `move` moves many operations concurrently, within a limit. Method: a store that counts the updates under way. */
 import { expect, test } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { PAGE } from '../../src/engine/scan.js';
@@ -8,7 +8,7 @@ import { memoryMedium } from '../../src/stores/memory.js';
 
 const MANY = 100;
 
-/** A store whose updates take a turn of the event loop, and fail while `fails` says so of how many came before. */
+/** A store whose updates take a turn of the event loop. It counts them, and rejects update number n if `fails(n)` is true. */
 function storeThatTells(): { readonly store: Store; readonly told: { underWay: number; most: number; updates: number }; fails: (n: number) => boolean } {
   const store = memoryStore();
   const told = { underWay: 0, most: 0, updates: 0 };
@@ -49,7 +49,7 @@ const namesOf = async (once: Once): Promise<unknown[]> =>
   (await pending(once, { limit: MANY })).map(({ name }) => name[1]).sort((a, b) => Number(a) - Number(b));
 const all = Array.from({ length: MANY }, (_, n) => n);
 
-test('operations are moved together, and not all of them at once', async () => {
+test('operations are moved concurrently, but not all at once', async () => {
   const { store, told } = storeThatTells();
   const ann = await guestOf(store);
   told.most = 0;
@@ -59,7 +59,7 @@ test('operations are moved together, and not all of them at once', async () => {
   expect(await namesOf(ann)).toEqual(all);
 });
 
-test('where the store fails in the middle, nothing is under way any more when `move` says so, and the next one brings the rest', async () => {
+test('if the store fails in the middle, `move` rejects only when no update is under way any more, and the next `move` brings the rest', async () => {
   const made = storeThatTells();
   const ann = await guestOf(made.store);
   const from = made.told.updates;

@@ -1,6 +1,6 @@
 /**
- * Goal: a guest's name with one record in memory and another one in the store: `move` brings the one that is likelier to have had an
- * effect, and says which one it leaves. Method: the first write of one page fails, and another page of the guest stores its own.
+ * Goal: if a guest's name has one record in memory and another one in the store, `move` brings the one that is likelier to have had an effect, and reports the
+ * key of the one that it leaves. Method: the first write of one page fails, and another page of the guest stores its own record.
  */
 import { expect } from 'vitest';
 import { move, subscribe } from '../../src/entries/index.js';
@@ -10,10 +10,10 @@ import { type End, newWorld, ONE, pay, test } from '../support/world.js';
 const REFUSED = answers(400, { code: 'bad_card' });
 
 test.for<[string, Entry, Entry, 'memory' | 'disk']>([
-  ['a refused key in memory, and a payment in the store that may have charged', REFUSED, charged(lost()), 'disk'],
-  ['a payment in memory that may have charged, and a refused key in the store', charged(lost()), REFUSED, 'memory'],
-  ['two refused keys: that of this page', charged(REFUSED), REFUSED, 'memory'],
-  ['two payments that may have charged: that of this page', charged(lost()), lost(), 'memory'],
+  ['a refused key in memory and a payment in the store that may have charged: the payment moves', REFUSED, charged(lost()), 'disk'],
+  ['a payment in memory that may have charged and a refused key in the store: the payment moves', charged(lost()), REFUSED, 'memory'],
+  ['two refused keys: the key of this page moves', charged(REFUSED), REFUSED, 'memory'],
+  ['two payments that may have charged: the payment of this page moves', charged(lost()), lost(), 'memory'],
 ])('%s', async ([_, inMemory, inStore, goes], { world }) => {
   const [tab, other] = [world.tab({ resends: true }), world.tab({ resends: true })];
   tab.faults.next('fail-before-commit');
@@ -30,7 +30,7 @@ test.for<[string, Entry, Entry, 'memory' | 'disk']>([
   expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: ends[goes].outcome?.key });
 });
 
-test("a guest's press in the middle of a move does not hide what was moved in memory", async () => {
+test("a guest's press in the middle of a move does not hide the record that was moved in memory", async () => {
   for (let turns = 0; turns < 100; turns++) {
     const world = newWorld();
     const tab = world.tab();
@@ -48,9 +48,9 @@ test("a guest's press in the middle of a move does not hide what was moved in me
 });
 
 test.for<[string, Entry, code: string | undefined, conflicts: string[]]>([
-  ['was refused, which gives way', REFUSED, 'ERR_ONCE_RECORD', []],
-  ['may have been sent, which stays', charged(lost()), undefined, ['x']],
-])("a damaged payment of the guest is not hidden by the user's own one in memory that %s", async ([, own, code, conflicts], { world }) => {
+  ['was refused: the damaged record takes its place', REFUSED, 'ERR_ONCE_RECORD', []],
+  ['may have been sent: it stays, and `move` reports the conflict', charged(lost()), undefined, ['x']],
+])("a damaged payment of the guest meets the user's own payment in memory, which %s", async ([, own, code, conflicts], { world }) => {
   const [tab, other] = [world.tab({ resends: true }), world.tab({ resends: true })];
   await world.end(other, pay(other.once({ namespace: 'guest' }), ONE), charged(lost()));
   world.damage((record) => ({ ...record, key: 'x' }));

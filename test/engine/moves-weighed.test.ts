@@ -1,6 +1,6 @@
 /**
- * Goal: of two records of one name, `move` leaves the one that more likely had an effect, with all that is known of it and nothing of
- * the other one. Method: what the guest did against what the user did, and the record that is left.
+ * Goal: of two records of one name, `move` keeps the one that is likelier to have had an effect, with all that is known of it and nothing of the other one.
+ * Method: presses of the guest and of the user, then a look at the record that is left.
  */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -15,7 +15,7 @@ const EDITED = { ...CART, amount: 20 };
 const IN_USE = answers(400, { code: 'bad_card' });
 const REFUSED = answers(402, { code: 'declined' });
 
-/** What became of a press: it met this, or never left. */
+/** One press: what its request meets at the server, or 'offline' if it never leaves. */
 type Press = Entry | 'offline';
 
 async function press(world: World, tab: Tab, namespace: string, presses: readonly Press[], options = {}): Promise<Tab> {
@@ -27,10 +27,22 @@ async function press(world: World, tab: Tab, namespace: string, presses: readonl
 }
 
 test.for<[string, guest: readonly Press[], user: readonly Press[], left: 'guest' | 'user', Partial<OnceRecord>]>([
-  ['never sent, over an end without an effect', ['offline'], [REFUSED], 'guest', { state: 'pending', ambiguous: false }],
-  ['a key in use, beside a press that never left under a key in use', [IN_USE], [IN_USE, 'offline'], 'user', { state: 'pending', ambiguous: false }],
-  ['perhaps sent, over a press that never left under a key in use', [charged(lost())], [IN_USE, 'offline'], 'guest', { state: 'pending', ambiguous: true }],
-  ['perhaps sent, beside the same', [charged(lost())], [charged(lost())], 'user', { state: 'pending', ambiguous: true }],
+  ["the guest's press that never left wins over the user's refusal", ['offline'], [REFUSED], 'guest', { state: 'pending', ambiguous: false }],
+  [
+    "the user's press that never left under a key in use wins over the guest's key in use",
+    [IN_USE],
+    [IN_USE, 'offline'],
+    'user',
+    { state: 'pending', ambiguous: false },
+  ],
+  [
+    "the guest's press that may have been sent wins over the user's press that never left under a key in use",
+    [charged(lost())],
+    [IN_USE, 'offline'],
+    'guest',
+    { state: 'pending', ambiguous: true },
+  ],
+  ["of two presses that may have been sent, the user's wins", [charged(lost())], [charged(lost())], 'user', { state: 'pending', ambiguous: true }],
 ])('%s', async ([_, guest, user, left, record], { world }) => {
   const page = await press(world, await press(world, world.tab({ resends: true }), 'ann', user), 'guest', guest);
   const [own, theirs] = world.records as OnceRecord[];
@@ -40,7 +52,7 @@ test.for<[string, guest: readonly Press[], user: readonly Press[], left: 'guest'
 });
 
 describe("the user's screen", () => {
-  test('says nothing of a refused operation whose key stays in use', async ({ world }) => {
+  test('does not show a refused operation whose key stays in use as unsettled', async ({ world }) => {
     const page = await press(world, world.tab({ resends: true }), 'guest', [IN_USE]);
     const ann = page.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
@@ -48,11 +60,11 @@ describe("the user's screen", () => {
     expect(operation(ann, NAME).state.phase).not.toBe('unsettled');
   });
 
-  test("goes on showing that the user's own press is sent", async ({ world, tab }) => {
+  test("still shows after the move that the user's own press is under way", async ({ world, tab }) => {
     await press(world, tab, 'guest', [charged(lost())]);
     const ann = tab.once({ namespace: 'ann' });
     world.server.plays(delayed(5 * SECOND, replays()));
-    // It never left before: the guest's, which may have charged, takes its place.
+    // The user's press has never left, so the guest's record, which may have charged, takes its place.
     tab.online = false;
     const call = pay(ann);
     await rest();
@@ -64,12 +76,12 @@ describe("the user's screen", () => {
   });
 });
 
-describe('where both have one key', () => {
+describe("where the guest's and the user's records have the same key", () => {
   const key = 'order-42';
 
   test.for<[string, guest: Entry, user: Entry, payloads: readonly ('guest' | 'user')[]]>([
-    ['both may have been sent: of both, the last is what the user sent', lost(), lost(), ['guest', 'user']],
-    ["the user's is done: no other one took effect", lost(), answers(201), ['user']],
+    ["both may have been sent: the record keeps both payloads, the user's last", lost(), lost(), ['guest', 'user']],
+    ["the user's is done: the record keeps only the user's payload", lost(), answers(201), ['user']],
   ])('%s', async ([_, guest, user, payloads], { world, tab }) => {
     await press(world, tab, 'guest', [guest], { key });
     await press(world, tab, 'ann', [user], { key, body: EDITED });
@@ -78,10 +90,10 @@ describe('where both have one key', () => {
     expect((world.records as OnceRecord[]).at(-1)?.payloads).toEqual(payloads.map((whose) => (whose === 'user' ? own : theirs)));
   });
 
-  test('because a move of a refused one had failed half way: what was refused stays no payload of what the user sent since', async ({ world }) => {
+  test('because a move of a refused record failed half way: the refused payload is not added to what the user sent since', async ({ world }) => {
     const tab = await press(world, world.tab({ resends: true }), 'guest', [IN_USE]);
     const ann = tab.once({ namespace: 'ann' });
-    // Taken, inserted, and not removed.
+    // The third update removes the guest's record. It fails, so both records stay.
     const { update } = tab.store;
     let updates = 0;
     Object.assign(tab.store, {
@@ -94,7 +106,7 @@ describe('where both have one key', () => {
     expect(world.records).toEqual([own]);
   });
 
-  test('and have sent the same: it counts as one payload, whose answer is certain', async ({ world, tab }) => {
+  test('and both sent the same payload: it counts once, and the answer to it is certain', async ({ world, tab }) => {
     for (const namespace of ['guest', 'ann']) await press(world, tab, namespace, [charged(lost())], { key });
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));
@@ -102,7 +114,7 @@ describe('where both have one key', () => {
   });
 });
 
-test("the generation of the user's keys does not go back", async ({ world, tab }) => {
+test("a move does not lower the generation of the user's keys", async ({ world, tab }) => {
   const key = ({ generation }: { readonly generation: number }) => `order-c1.${generation}`;
   const ann = tab.once({ namespace: 'ann' });
   for (let generation = 0; generation < 2; generation++) {
@@ -115,7 +127,7 @@ test("the generation of the user's keys does not go back", async ({ world, tab }
   expect(world.records).toMatchObject([{ state: 'pending', generation: 1, key: 'order-c1.0' }]);
 });
 
-test('a press that never left is sent for the user as often as any other, also where keys count for one account', async ({ world }) => {
+test('after a move, a press that never left is retried like any other, even where a key counts for one account only', async ({ world }) => {
   const dialect = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), perAccount: true });
   const options = { dialect, keep: { request: true } };
   const tab = await pressOffline(world.tab(), (page) => pay(page.once({ namespace: 'guest', ...options })));
@@ -124,7 +136,7 @@ test('a press that never left is sent for the user as often as any other, also w
   expect((await world.end(tab, pay(ann), charged(lost()), replays())).outcome).toMatchObject({ effect: 'done', attempts: 2 });
 });
 
-test("the guest's attempt that was under way may be settled as none when an attempt's time is over", async ({ world }) => {
+test("the guest's attempt that was under way in a move can be settled as none once the time of an attempt is over", async ({ world }) => {
   const tab = world.tab({ locks: false });
   const store = memoryStore({ now: () => world.clock.now() });
   const [guest, ann] = [tab.once({ namespace: 'guest', store }), tab.once({ namespace: 'ann', store })];
@@ -138,7 +150,7 @@ test("the guest's attempt that was under way may be settled as none when an atte
   await world.run(settle(ann, NAME, 'none'));
 });
 
-test("the guest's attempt that is under way in this page, without locks and leases: nobody settles it as none meanwhile", async ({ world }) => {
+test("without locks and leases, nobody can settle the guest's attempt as none while it is under way in this page", async ({ world }) => {
   const tab = world.tab({ locks: false });
   const store = memoryStore();
   const [guest, ann] = [tab.once({ namespace: 'guest', store }), tab.once({ namespace: 'ann', store })];

@@ -1,4 +1,4 @@
-/** Goal: what `move` leaves in the user's namespace is what may have had an effect, and it is at home there. */
+/** Goal: `move` leaves in the user's namespace the record that may have had an effect, and this record works there like any other. */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { clear, derived, forget, move, type Once, resumeOne, settle } from '../../src/entries/index.js';
@@ -7,7 +7,7 @@ import { answers, charged, delayed, type Entry, idle, lost, replays, unreachable
 import type { Tab } from '../support/tab.js';
 import { NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, watched } from '../support/world.js';
 
-test("a user's press that never left does not keep out a guest's payment that may have charged", async ({ world }) => {
+test("a user's press that never left gives way to a guest's payment that may have charged", async ({ world }) => {
   const tab = world.tab({ resends: true });
   const before = await pressOffline(tab, (page) => pay(page.once({ namespace: 'ann' })));
   const { outcome } = await world.end(before, pay(before.once({ namespace: 'guest' }), ONE), charged(lost()));
@@ -18,7 +18,7 @@ test("a user's press that never left does not keep out a guest's payment that ma
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
-test("nor does it while the user's call still waits for the network in another tab", async ({ world }) => {
+test("it also gives way while the user's call still waits for the network in another tab", async ({ world }) => {
   const [waiting, tab] = [world.tab({ resends: true, locks: false }), world.tab({ resends: true, locks: false })];
   waiting.online = false;
   const late = pay(waiting.once({ namespace: 'ann' }));
@@ -32,7 +32,7 @@ test("nor does it while the user's call still waits for the network in another t
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
-test('what an operation stood for before comes back under the name that it was moved to', async ({ world, tab }) => {
+test('after a move, a press that is not sent restores the earlier refused record, whose key stays in use', async ({ world, tab }) => {
   const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' })), answers(400, { code: 'bad_card' }));
   const next = await pressOffline(tab, (page) => pay(page.once({ namespace: 'guest' })));
   const ann = next.once({ namespace: 'ann' });
@@ -42,13 +42,13 @@ test('what an operation stood for before comes back under the name that it was m
   expect(world.records).toMatchObject([{ id: moved?.id, ns: moved?.ns, state: 'retired', keyInUse: true, key: outcome?.key }]);
 });
 
-describe('wherever the store fails in a move, the same call again comes to its end', () => {
+describe('wherever the store fails in a move, a second move completes it', () => {
   const REFUSED = charged(answers(400, { code: 'bad_card' }));
   const FAULTS = ['fail-before-commit', 'fail-after-commit'] as const;
 
   for (const fault of FAULTS)
     for (const open of [false, true])
-      test.for([1, 2, 3, 4, 5, 6])(`move: ${fault}, a press without a network ${open}, the %ith`, async (count, { world }) => {
+      test.for([1, 2, 3, 4, 5, 6])(`${fault} in update %i, with a press that never left: ${open}`, async (count, { world }) => {
         let tab = world.tab({ resends: true });
         const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' })), REFUSED);
         if (open) tab = await pressOffline(tab, (page) => pay(page.once({ namespace: 'guest' }), { body: { card: 'B' } }));
@@ -70,14 +70,14 @@ describe('wherever the store fails in a move, the same call again comes to its e
       });
 });
 
-test('a payment that the guest resumed after a move had failed half way is not taken for the one that never left', async ({ world }) => {
+test('after a move failed half way, a payment that the guest resumes is not mistaken for the press that never left', async ({ world }) => {
   const options = { namespace: 'guest', keep: { request: true } };
   const tab = await pressOffline(world.tab(), (page) => pay(page.once(options)));
   const ann = tab.once({ namespace: 'ann' });
   const { update } = tab.store;
   let updates = 0;
   const failsOnce = (...call: Parameters<typeof update>) => {
-    // Taken, inserted, removed.
+    // A move makes three updates: it takes the guest's record from its drivers, inserts the user's record, and removes the guest's.
     if (++updates === 3) tab.faults.next('fail-before-commit');
     return update(...call);
   };
@@ -93,7 +93,7 @@ test('a payment that the guest resumed after a move had failed half way is not t
 describe('a damaged record of the guest, who may have paid', () => {
   const damaged = (record: OnceRecord) => ({ ...record, key: 'x' }) as OnceRecord;
 
-  test('the same press of the user is refused, as it was before the log-in, until it is thrown away', async ({ world, tab }) => {
+  test('refuses the same press of the user until it is forgotten', async ({ world, tab }) => {
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
     await world.end(tab, pay(guest, ONE), charged(lost()));
     world.damage(damaged);
@@ -114,7 +114,7 @@ describe('a damaged record of the guest, who may have paid', () => {
   };
 
   test.for(Object.entries(KEYS).flatMap(([kind, key]) => Object.entries(DAMAGES).map(([what, damage]) => [kind, what, key, damage] as const)))(
-    'with a %s key and %s: it comes along, as damaged as it was, and keeps out the press under every key',
+    'with a %s key and %s: it moves with its damage, and refuses the press',
     async ([, , key, damage], { world, tab }) => {
       const options = key === undefined ? ONE : { ...ONE, key };
       const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
@@ -128,7 +128,7 @@ describe('a damaged record of the guest, who may have paid', () => {
     },
   );
 
-  test('so is an equal call without a name', async ({ world, tab }) => {
+  test('also refuses an equal call without a name', async ({ world, tab }) => {
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
     const post = (once: Once) => watched(once.fetch(URL_, { method: 'POST', body: 'x', once: ONE }));
     const { outcome } = await world.end(tab, post(guest), charged(lost()));
@@ -139,10 +139,10 @@ describe('a damaged record of the guest, who may have paid', () => {
   });
 
   test.for<[string, Entry, string | undefined, number]>([
-    ['that is done', answers(201), undefined, 2],
-    ['that may have been sent', charged(lost()), 'unknown', 2],
-    ['that was refused', answers(402, { code: 'declined' }), 'record', 1],
-  ])('takes no place of one of the user %s', async ([_, own, reason, records], { world, tab }) => {
+    ['which is done: both stay', answers(201), undefined, 2],
+    ['which may have been sent: both stay', charged(lost()), 'unknown', 2],
+    ['which was refused: the damaged record takes its place', answers(402, { code: 'declined' }), 'record', 1],
+  ])("beside the user's own record, %s", async ([_, own, reason, records], { world, tab }) => {
     const [guest, ann] = [tab.once({ namespace: 'guest' }), tab.once({ namespace: 'ann' })];
     await world.end(tab, pay(ann, ONE), own);
     const before = (world.records as OnceRecord[])[0]?.id;
@@ -157,10 +157,10 @@ describe('a damaged record of the guest, who may have paid', () => {
 });
 
 test.for([
-  ['on its way to the store', 5],
-  ['on its way back', 6],
+  ['with an update on its way to the store', 5],
+  ['with the result of an update on its way back', 6],
 ] as const)(
-  "a tab that freezes in `move` %s: no guest's press begins meanwhile under the key that is ended by hand then",
+  'a tab that freezes in `move`, %s: meanwhile no press of the guest charges under the key that is then settled by hand as none',
   async ([, at], { world, one, two }) => {
     const guest = two.tab.once({ namespace: 'guest' });
     const { outcome } = await world.end(two.tab, pay(guest, ONE), idle(lost()));
@@ -179,7 +179,7 @@ test.for([
   },
 );
 
-describe('a tab that freezes in `move`, wherever that is while it holds the lock', () => {
+describe('a tab that freezes in `move`, at any point at which it holds the lock', () => {
   const [guest, ann] = ['guest', 'ann'].map((namespace) => (tab: Tab) => tab.once({ namespace, keep: { request: true } })) as [Made, Made];
   type Made = (tab: Tab) => Once;
 
@@ -191,7 +191,7 @@ describe('a tab that freezes in `move`, wherever that is while it holds the lock
     ["the guest's log-out", (tab) => clear(guest(tab)), undefined],
     ["the user's log-out", (tab) => clear(ann(tab)), undefined],
     ['a second move', (tab) => move(ann(tab), 'guest'), undefined],
-  ])('and %s in another tab: the key stays, and the next press finds it', async ([, act, code]) => {
+  ])('beside %s in another tab: the key stays, and the next press finds it', async ([, act, code]) => {
     for (let at = 4; at < 10; at++) {
       const world = newWorld();
       const [one, two] = [world.tab(), world.tab()];

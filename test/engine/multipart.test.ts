@@ -1,7 +1,6 @@
 /**
- * Goal: a form goes out with the same bytes however often it is made, also where the platform can't read it, as WebKit can't
- * read one with files. Method: what is encoded is compared with what Node's own encoder makes of the same form, byte for byte;
- * a reload on a real engine.
+ * Goal: a form goes out with the same bytes whenever it is made again, even where the platform can't read it, as WebKit can't read a form with files. Method:
+ * the encoding of a form is compared byte for byte with that of Node's own encoder; a page with a form is reloaded.
  */
 import { afterEach, describe, expect, vi } from 'vitest';
 import { multipart } from '../../src/http/multipart.js';
@@ -9,7 +8,7 @@ import { answers, charged, lost, replays } from '../support/server.js';
 import { says } from '../support/texts.js';
 import { newWorld, test, URL_, watched } from '../support/world.js';
 
-/** Everything that may need quoting, in every place. */
+/** A form whose names, values and file names have everything that may need quoting. */
 function awkward(): FormData {
   const form = new FormData();
   for (const text of ['', 'plain', 'Grüße 🎁', 'a "quoted" one', 'one\rtwo\ntwo\r\nthree\n\rfour', 'half \ud83c', '100 %0A']) {
@@ -24,7 +23,7 @@ function awkward(): FormData {
 const fieldsOf = (form: FormData) =>
   Promise.all([...form].map(async ([name, value]) => (typeof value === 'string' ? [name, value] : [name, value.name, value.type, await value.text()])));
 
-/** A reading that fails as WebKit's does, for forms only. */
+/** Makes the reading of forms fail as in WebKit; other bodies are still read. */
 function unreadable() {
   const { arrayBuffer } = Response.prototype;
   vi.spyOn(Response.prototype, 'arrayBuffer').mockImplementation(function (this: Response) {
@@ -34,7 +33,7 @@ function unreadable() {
 }
 afterEach(() => void vi.restoreAllMocks());
 
-test('its bytes are those of the platform', async () => {
+test("a form has the same bytes as the platform's encoder makes", async () => {
   const form = awkward();
   const native = new Response(form);
   const boundary = /boundary=(.*)/.exec(native.headers.get('content-type') ?? '')?.[1] ?? '';
@@ -62,7 +61,7 @@ describe('the same form, made again', () => {
     expect(await fieldsOf(read)).toEqual(await fieldsOf(await new Response(awkward()).formData()));
   });
 
-  test('with other content has another boundary, which nobody who writes one field can foresee', async ({ world, tab, once }) => {
+  test('with other content has another boundary, so that the writer of one field cannot foresee it', async ({ world, tab, once }) => {
     world.server.otherwise = answers(201);
     for (const text of ['a', 'b']) {
       const form = new FormData();
@@ -74,7 +73,7 @@ describe('the same form, made again', () => {
 });
 
 describe('where the platform cannot read its own form', () => {
-  test('it goes out all the same, with the same bytes on every attempt, and a server reads it', async () => {
+  test('the form still goes out, with the same bytes on every attempt, and a server can parse it', async () => {
     unreadable();
     const world = newWorld();
     const { tab, once } = world.open();
@@ -101,7 +100,7 @@ describe('where the platform cannot read its own form', () => {
     expect(await world.end(tab, send(other))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
   });
 
-  test('a Request made of it says what to hand over instead', async () => {
+  test('the error for a Request made from a form says to pass the FormData instead', async () => {
     vi.spyOn(Request.prototype, 'arrayBuffer').mockRejectedValue(new DOMException('Unable to read form data blob', 'InvalidStateError'));
     const world = newWorld();
     const { tab, once } = world.open();

@@ -1,6 +1,6 @@
 /**
- * Goal: a request that is too long for the store does not cost the key its place there. Method: a store with room for a record, but not
- * for a record with a long request; the page is reloaded after a lost answer.
+ * Goal: even if a request is too long for the store, its key is stored. Method: a store with room for a record, but not for a record with a long request; the
+ * page is reloaded after a lost answer.
  */
 import { describe, expect } from 'vitest';
 import { background, hooks, type OnceOptions, type OperationOptions, pending, requests, resumeInBackground } from '../../src/entries/index.js';
@@ -14,7 +14,7 @@ const ROOM = 1500;
 const KEPT = { use: [requests()], keep: { request: true } } as const;
 const AGREED = { background: { untilMs: Date.UTC(2100) } };
 
-/** The tab's store, which refuses to write a record that is longer than `ROOM`. */
+/** The tab's store, except that it refuses to write a record that is longer than `ROOM`. */
 const cramped = ({ store }: Tab): Store => ({
   ...store,
   update: (id, change, options) =>
@@ -32,10 +32,10 @@ const cramped = ({ store }: Tab): Store => ({
 describe.for<[string, client: OnceOptions, call: OperationOptions]>([
   ['keep.request', KEPT, {}],
   ["keep.request and durability: 'required'", { ...KEPT, durability: 'required' }, {}],
-  ['a consent', { use: [background()] }, AGREED],
+  ['once.background', { use: [background()] }, AGREED],
   ['keep.request and a key strategy', { ...KEPT, use: [requests(), hooks()] }, { key: ({ generation }) => `order-${generation}` }],
 ])('%s, and no room for the request', ([_, client, call]) => {
-  test('the key is stored without it, and a reload after a lost answer is no second charge', async ({ world }) => {
+  test('the key is stored without the request, and the press after a lost answer and a reload does not charge again', async ({ world }) => {
     world.server.otherwise = honest([lost()]);
     const tab = world.tab();
     const once = tab.once({ namespace: 'ann', ...ONE, ...client, store: cramped(tab) });
@@ -48,7 +48,7 @@ describe.for<[string, client: OnceOptions, call: OperationOptions]>([
   });
 });
 
-test('a consent whose request has no room is not gone on with in the background', async ({ world }) => {
+test('an operation with once.background whose request was not stored for lack of room is not resumed in the background', async ({ world }) => {
   const tab = world.tab();
   const once = tab.once({ namespace: 'ann', ...ONE, use: [background()], store: cramped(tab) });
   await world.end(tab, pay(once, { body: LONG, background: { untilMs: world.clock.now() + HOUR } }), lost());
@@ -57,7 +57,7 @@ test('a consent whose request has no room is not gone on with in the background'
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test("a machine whose clock is wrong goes by the store's after a first write that failed before the store told its time", async ({ world }) => {
+test("a machine with a wrong clock uses the store's time, even if the first write failed before the store told its time", async ({ world }) => {
   const tab = world.tab({ server: true });
   tab.skewMs = 30 * HOUR;
   let writes = 0;
@@ -67,7 +67,7 @@ test("a machine whose clock is wrong goes by the store's after a first write tha
 });
 
 test.for([{}, { durability: 'required' }] as const)(
-  'a write that was done although it failed is not taken for that of an earlier call, %j',
+  'a write that was committed although it rejected is not mistaken for the record of an earlier call: %j',
   async (how, { world }) => {
     const { tab, once } = world.open({ ...KEPT, ...how });
     tab.faults.next('fail-after-commit');
@@ -76,7 +76,7 @@ test.for([{}, { durability: 'required' }] as const)(
   },
 );
 
-test('a longer form in the place of one that was stored with a key strategy leaves its request out', async ({ world }) => {
+test('with a key strategy, a form that is too long for the store can follow one that was stored', async ({ world }) => {
   const tab = world.tab();
   const once = tab.once({ namespace: 'ann', ...KEPT, use: [requests(), hooks()], store: cramped(tab) });
   const strategy: OperationOptions = { key: ({ generation }) => `order-${generation}` };

@@ -1,6 +1,6 @@
 /**
- * Goal: screens and logs are told what is true, when it becomes true, and nothing secret. Method: a real engine on a
- * scripted world; every state and event of whole stories is compared.
+ * Goal: screens and logs hear only what is true, as soon as it is true, and nothing secret. Method: a real engine in a scripted world; the states and events
+ * of whole payments are compared.
  */
 import { describe, expect } from 'vitest';
 import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
@@ -21,7 +21,7 @@ describe('operation.state', () => {
     expect(operationOf(once, NAME).state).toBe(idle);
   });
 
-  test('tells the whole story of a payment, step by step', async ({ world }) => {
+  test('reports every step of a payment', async ({ world }) => {
     world.random = () => 0.5;
     const { tab, once } = world.open();
     const operation = operationOf(once, NAME);
@@ -44,12 +44,12 @@ describe('operation.state', () => {
     expect(operation.state).toBe(states.at(-1));
   });
 
-  test('calls back only when it changed', async ({ world, tab, once }) => {
+  test('calls its listeners only when it has changed', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
     const seen: OperationState[] = [];
     operation.subscribe(() => seen.push(operation.state));
     await world.end(tab, pay(once), answers(201));
-    // Twice the same answer from memory: nothing that a screen shows has changed.
+    // The second call is answered from memory: nothing that a screen shows changes.
     await world.end(tab, pay(once));
     for (const [index, state] of seen.entries()) if (index > 0) expect(state).not.toBe(seen[index - 1]);
   });
@@ -58,12 +58,12 @@ describe('operation.state', () => {
     ['unknown', [charged(lost())], { phase: 'unsettled', pending: { sent: 'maybe', resumable: true } }],
     ['refused', [answers(402)], { phase: 'settled', outcome: { type: 'rejected', effect: 'none' } }],
     ['done', [answers(201)], { phase: 'settled', outcome: { type: 'fresh', effect: 'done' } }],
-  ])('ends where the call does: %s', async ([_, script, state], { world, tab, once }) => {
+  ])('shows how the call ended: %s', async ([_, script, state], { world, tab, once }) => {
     await world.end(tab, pay(once, ONE), ...script);
     expect(operationOf(once, NAME).state).toMatchObject(state);
   });
 
-  test('shows what an earlier page left, with meta where there is a namespace', async ({ world }) => {
+  test('shows the operation that an earlier page left, and its meta, as there is a namespace', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     const { outcome } = await world.end(tab, pay(once, { ...ONE, meta: { total: '€42.00' } }), lost());
     const next = tab.reload();
@@ -87,7 +87,7 @@ describe('operation.state', () => {
     expect(operation.state).toMatchObject(state);
   });
 
-  test('does not stick at loading after a call that could not look', async ({ world, tab, once }) => {
+  test('does not stay loading after a call that could not read the store', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
     await world.end(tab, pay(once, ONE), charged(lost()));
     tab.faults.rate('look-fails', 1);
@@ -98,7 +98,7 @@ describe('operation.state', () => {
     expect(operation.state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('that could not be read is asked again by the next look, and a listener hears of it', async ({ world }) => {
+  test('is read again at the next access after a read of the store failed', async ({ world }) => {
     await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     tab.faults.next('look-fails');
@@ -110,7 +110,7 @@ describe('operation.state', () => {
     expect(operation.state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('says that another tab is at work, while it waits for it', async ({ world, one, two }) => {
+  test('says that it waits for another tab', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(201)));
     const first = pay(one.once);
     await rest();
@@ -122,14 +122,14 @@ describe('operation.state', () => {
     expect(operationOf(two.once, NAME).state).toMatchObject({ phase: 'settled' });
   });
 
-  test('of nobody, before a log-in, is loading, and throws nothing', ({ world }) => {
+  test('is loading while nobody is logged in, and throws nothing', ({ world }) => {
     const { once } = world.open({ namespace: () => undefined as unknown as string });
     const operation = operationOf(once, NAME);
     expect(operation.state).toEqual({ phase: 'loading' });
     expect(() => operation.subscribe(() => {})()).not.toThrow();
   });
 
-  test('a listener that throws changes nothing, and is reported', async ({ world, tab, once }) => {
+  test('a listener that throws does not change the call, and its error is reported', async ({ world, tab, once }) => {
     const fault = new Error('a bug in a screen');
     operationOf(once, NAME).subscribe(() => {
       throw fault;
@@ -141,7 +141,7 @@ describe('operation.state', () => {
     expect(new Set(tab.reported)).toEqual(new Set([fault]));
   });
 
-  test('a listener that unsubscribed, or subscribed twice', async ({ world, tab, once }) => {
+  test('a listener that subscribed twice is called until it has unsubscribed twice', async ({ world, tab, once }) => {
     const operation = operationOf(once, NAME);
     let calls = 0;
     const count = () => void calls++;
@@ -161,7 +161,7 @@ describe('operation.state', () => {
 describe('events', () => {
   const SECRETS = ['s3cret-body', 's3cret-token', 's3cret-answer', 's3cret-cookie'];
 
-  test('tell a story that ends in unknown, with times, keys and names', async ({ world }) => {
+  test('report every step of a call that ends as unknown, with times, keys and names', async ({ world }) => {
     world.random = () => 0.5;
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
@@ -178,7 +178,7 @@ describe('events', () => {
     for (const event of events) expect(event).toMatchObject({ operation: NAME, key: outcome?.key });
   });
 
-  test('are sent to listeners of a prefix, and not of a look-alike', async ({ world, tab, once }) => {
+  test('go to the listeners of a prefix of the name, but not to those of a prefix that only looks alike', async ({ world, tab, once }) => {
     const heard: unknown[] = [];
     subscribe(once, (event) => heard.push(['pay', event.type]), { prefix: ['pay'] });
     subscribe(once, (event) => heard.push(['pay 4', event.type]), { prefix: ['pay', 4] });
@@ -190,7 +190,7 @@ describe('events', () => {
     ]);
   });
 
-  test('stop with their signal, or by their own off', async ({ world, tab, once }) => {
+  test('stop when the signal aborts, or when the listener unsubscribes', async ({ world, tab, once }) => {
     let heard = 0;
     const controller = new AbortController();
     subscribe(once, () => heard++, { signal: controller.signal });
@@ -201,7 +201,7 @@ describe('events', () => {
     expect(heard).toBe(0);
   });
 
-  test('a settle is told once, however many callers and later calls it answers', async ({ world, tab, once }) => {
+  test('report once that an operation is settled, however many callers and later calls get its answer', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     world.server.plays(delayed(SECOND, answers(201)));
@@ -210,7 +210,7 @@ describe('events', () => {
     expect(events.filter(({ type }) => type === 'settled')).toHaveLength(1);
   });
 
-  test('no body and no credential is in an event, an error, a message or toJSON, whatever happens', async ({ world }) => {
+  test('no body and no credential is in an event, an error, its message or its toJSON, whatever happens', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann', keep: { request: true, response: 'disk' } });
     const said: string[] = [];
     subscribe(once, (event) => said.push(JSON.stringify(event)));
@@ -258,7 +258,7 @@ describe('onOutcome', () => {
     ]);
   });
 
-  test('is called for refusals, unknown ends and errors of ours, too', async ({ world, tab, once }) => {
+  test('is also called for refusals, unknown outcomes and errors of oncefetch', async ({ world, tab, once }) => {
     const told: unknown[] = [];
     const onOutcome = ({ type }: Outcome) => told.push(type);
     await world.end(tab, pay(once, { onOutcome }), answers(402));
@@ -282,7 +282,7 @@ describe('onOutcome', () => {
 });
 
 describe('pending', () => {
-  test('takes a prefix of whole parts', async ({ world, tab, once }) => {
+  test('compares a prefix with whole parts of the name', async ({ world, tab, once }) => {
     for (const operation of [['pay', 4], ['pay', 42], ['pay', '4'], ['pay'], ['payout', 4], ['pay', 4, 'x']]) {
       await world.end(tab, pay(once, { ...ONE, operation }), lost());
     }
@@ -292,7 +292,7 @@ describe('pending', () => {
     expect(await names([])).toHaveLength(6);
   });
 
-  test('a store that cannot be looked at rejects; a limit below one is a RangeError', async ({ world, tab, once }) => {
+  test('rejects when the store cannot be read; a limit below one is a RangeError', async ({ world, tab, once }) => {
     await expect(world.run(pending(once, { limit: 0 }))).rejects.toThrow(RangeError);
     tab.faults.next('look-fails');
     await expect(world.run(pending(once))).rejects.toThrow();
@@ -324,7 +324,7 @@ describe('resume', () => {
     expect(await world.run(pending(next))).toEqual([]);
   });
 
-  test('sends nothing more behind the back of whoever stops listening', async ({ world }) => {
+  test('sends nothing more once the app stops iterating', async ({ world }) => {
     const options = { namespace: 'ann', keep: { request: true } };
     const { tab, once } = world.open(options);
     for (const cart of [1, 2]) {
@@ -343,7 +343,7 @@ describe('resume', () => {
     expect(await world.run(pending(next))).toHaveLength(1);
   });
 
-  test('without a stored request asks reconcile, else ERR_ONCE_UNKNOWN, and sends nothing', async ({ world }) => {
+  test('asks reconcile if no request is stored, rejects with ERR_ONCE_UNKNOWN if there is no reconcile, and sends nothing', async ({ world }) => {
     const key = await world.interrupted(charged(lost()));
     const { tab, once } = world.open();
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', key } });
@@ -354,20 +354,20 @@ describe('resume', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('of what is done gives the answer that is remembered; of nothing, ERR_ONCE_UNKNOWN', async ({ world, tab, once }) => {
+  test('gives the remembered answer of an operation that is done, and ERR_ONCE_UNKNOWN for a name without a record', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(201));
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(await world.end(tab, watched(resumeOne(once, ['never'])))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   });
 
-  test('of what never left, with nothing to send, leaves it as clean as it was', async ({ world, tab }) => {
+  test('leaves an operation that never left clean if there is no request to send', async ({ world, tab }) => {
     const next = await pressOffline(tab, (page) => pay(page.once()));
     await world.end(next, watched(resumeOne(next.once(), NAME)));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });
   });
 });
 
-test('outcomeOf speaks of the operation to every caller, joined ones and the Request included', async ({ world, tab, once }) => {
+test('outcomeOf also takes the Request of the call', async ({ world, tab, once }) => {
   world.server.plays(delayed(SECOND, answers(201)));
   const request = new Request(URL_, { method: 'POST', body: JSON.stringify(CART) });
   await world.end(tab, once.fetch(request, { once: NAME }));

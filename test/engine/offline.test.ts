@@ -1,6 +1,6 @@
 /**
- * Goal: a customer whose device is offline hears so within seconds, no attempt is used up in a tunnel, and the operation goes on
- * under its key when the network is back. Method: the network goes at each moment of a payment, for a short and for a long time.
+ * Goal: a customer whose device is offline hears it within seconds, being offline uses up no attempt, and the operation goes on under its key when the network
+ * is back. Method: the network goes at each moment of a payment, for a short or a long time.
  */
 import { describe, expect } from 'vitest';
 import { Closing } from '../../src/engine/closing.js';
@@ -9,7 +9,7 @@ import type { Connectivity } from '../../src/ports.js';
 import { answers, charged, during, type Entry, lost, replays, unreachable } from '../support/server.js';
 import { HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, test, watched } from '../support/world.js';
 
-/** The network goes during the attempt, which had its effect. */
+/** The network goes during the attempt, which has its effect. */
 const gone = (tab: { connect(online: boolean): void }): Entry => during(() => tab.connect(false), charged(lost()));
 
 describe('a device that goes offline in the middle of a call', () => {
@@ -22,7 +22,7 @@ describe('a device that goes offline in the middle of a call', () => {
     expect(operation(once, NAME).state).toMatchObject({ phase: 'unsettled' });
   });
 
-  test('says at once what it waits for', async ({ world }) => {
+  test('reports at once that it waits for the network', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open();
     const events: OnceEvent[] = [];
@@ -35,7 +35,7 @@ describe('a device that goes offline in the middle of a call', () => {
     });
   });
 
-  test('goes on under the same key at the next press, and by resume, with all of its attempts', async () => {
+  test('goes on under the same key with the next press or with resume, which have all attempts again', async () => {
     for (const next of ['press', 'resume'] as const) {
       const world = newWorld();
       const { tab, once } = world.open();
@@ -53,14 +53,14 @@ describe('a device that goes offline in the middle of a call', () => {
   test.for([
     ['within seconds', 2 * SECOND, { attempts: 2 }],
     ['within limits.offlineWaitMs', 40 * SECOND, { attempts: 2, offlineWaitMs: MINUTE }],
-  ] as const)('that comes back %s goes on, and no attempt was used up', async ([_, at, limits], { world }) => {
+  ] as const)('goes on when it is back %s, and has used up no attempt', async ([_, at, limits], { world }) => {
     const { tab, once } = world.open({ limits });
     world.server.plays(gone(tab), replays());
     world.clock.timer(at, () => tab.connect(true));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
-  test('that comes and goes is given the time anew', async ({ world }) => {
+  test('gets the full waiting time again each time the network comes back', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open();
     world.server.plays(gone(tab), gone(tab), replays());
@@ -68,13 +68,13 @@ describe('a device that goes offline in the middle of a call', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
   });
 
-  test('before anything can have left: nothing was sent, because it is offline', async ({ world, tab, once }) => {
+  test('tells its customer that nothing was sent if no byte can have left', async ({ world, tab, once }) => {
     world.server.plays(during(() => tab.connect(false), unreachable()));
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_UNSENT', outcome: { type: 'unsent', reason: 'offline' } });
     expect(world.record()).toBeUndefined();
   });
 
-  test('while the work behind a link goes on', async ({ world }) => {
+  test('tells its customer within seconds while it polls accepted work', async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'poll' });
     const begun = world.clock.now();
     world.server.plays(
@@ -87,7 +87,7 @@ describe('a device that goes offline in the middle of a call', () => {
 });
 
 describe('a device that is offline from the start', () => {
-  test('makes one attempt, in case it is wrong, and tells its customer', async ({ world, tab, once }) => {
+  test('makes one attempt, in case the hint is wrong, and tells its customer', async ({ world, tab, once }) => {
     tab.online = false;
     const begun = world.clock.now();
     expect((await world.end(tab, pay(once), lost())).outcome).toMatchObject({ effect: 'unknown', reason: 'offline', attempts: 1 });
@@ -96,13 +96,13 @@ describe('a device that is offline from the start', () => {
 });
 
 describe('a device that says that it is offline, and is not', () => {
-  test('is not believed where the server answers: a 503 is tried again like any other', async ({ world, tab, once }) => {
+  test('is not believed when the server answers: a 503 is retried like any other', async ({ world, tab, once }) => {
     tab.online = false;
     expect(await world.end(tab, pay(once), answers(503), answers(503), answers(201))).toMatchObject({ status: 201, outcome: { attempts: 3 } });
   });
 });
 
-test('a clock that is set back while the device is offline makes the wait no longer', async ({ world, tab, once }) => {
+test('setting the clock back while the device is offline does not make the wait longer', async ({ world, tab, once }) => {
   tab.online = false;
   const begun = world.clock.monotonic();
   world.server.plays(during(() => world.clock.jump(-4 * MINUTE), lost()));
@@ -111,11 +111,11 @@ test('a clock that is set back while the device is offline makes the wait no lon
   expect(world.clock.monotonic() - begun).toBeLessThan(MINUTE);
 });
 
-test('offlineWaitMs: Infinity waits as long as the call may, also after something else has woken it: no attempt goes into the void', async ({ world }) => {
+test('offlineWaitMs: Infinity waits as long as the call may take, and makes one attempt each time the page wakes up offline', async ({ world }) => {
   const { tab, once } = world.open({ limits: { offlineWaitMs: Number.POSITIVE_INFINITY } });
   world.server.plays(gone(tab));
   const call = pay(once);
-  // The page is shown again, for example, and is still offline: one attempt each.
+  // For example, the page is shown again and is still offline: it makes one attempt each time.
   for (let shown = 0; shown < 2; shown++) {
     await world.clock.advance(20 * SECOND);
     world.server.plays(lost());
@@ -128,15 +128,15 @@ test('offlineWaitMs: Infinity waits as long as the call may, also after somethin
   expect((await world.end(tab, call)).outcome).toMatchObject({ effect: 'done', attempts: 4 });
 });
 
-describe('a hint about the connection that fails neither ends a call nor lets one hang', () => {
+describe('a connectivity hint that fails neither ends a call nor makes it hang', () => {
   const broken = (): never => {
     throw new Error('a bug of the app');
   };
   const SOUND: Connectivity = { online: () => true, subscribe: () => () => {} };
   const HINTS: [string, Connectivity][] = [
     ['whose unsubscribe throws', { ...SOUND, subscribe: () => broken }],
-    ['that gives nothing to unsubscribe by', { ...SOUND, subscribe: () => undefined as never }],
-    ['that gives an object to unsubscribe by', { ...SOUND, subscribe: () => ({ remove() {} }) as never }],
+    ['whose subscribe returns nothing', { ...SOUND, subscribe: () => undefined as never }],
+    ['whose subscribe returns an object', { ...SOUND, subscribe: () => ({ remove() {} }) as never }],
     ['whose subscribe throws', { ...SOUND, subscribe: broken }],
     ['whose online throws', { ...SOUND, online: broken }],
   ];
@@ -148,7 +148,7 @@ describe('a hint about the connection that fails neither ends a call nor lets on
       expect(tab.reported.length).toBeGreaterThan(0);
     });
 
-    test('lets an abort and the end of the client cut every wait', async ({ world }) => {
+    test('lets an abort and close() end every wait', async ({ world }) => {
       const { tab, once } = world.open({ connectivity });
       world.server.plays(charged(lost()), charged(lost()), charged(lost()));
       const controller = new AbortController();
@@ -164,7 +164,7 @@ describe('a hint about the connection that fails neither ends a call nor lets on
     });
   });
 
-  test('an end that throws keeps no other one from being told', async () => {
+  test('an abort listener that throws does not keep the other listeners from being called', async () => {
     const closing = new Closing();
     const told: string[] = [];
     const unhandled: unknown[] = [];

@@ -1,7 +1,7 @@
 /**
- * Goal: what is found behind the link of a 202 is read like any other answer: by the caller's hook, by the dialect, and by the state
- * that the document itself gives; nothing but a 2xx that names no other state proves that the work is done. Method: documents of
- * real services behind the link, after a charge that took place and after one that did not.
+ * Goal: the answer behind the link of a 202 is read like any other answer: by the caller's hook, by the dialect, and by the state that the document itself
+ * gives. Only a 2xx that names no other state proves that the work is done. Method: status documents of real services, after a charge that took place and
+ * after one that did not.
  */
 import { describe, expect } from 'vitest';
 import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
@@ -27,10 +27,10 @@ describe('a status document', () => {
     ['Azure', { id: '/operations/1', status: 'Canceled' }],
     ['Google', { name: 'operations/1', done: true, error: { code: 3 } }],
     ['JSON:API', { data: { attributes: { status: 'failed' } } }],
-    ['one that says when to ask again', answers(200, { status: 'failed' }, { 'retry-after': '1' })],
+    ['an API that says when to ask again', answers(200, { status: 'failed' }, { 'retry-after': '1' })],
     ['one word', 'Failed\n'],
     ['one word as JSON', '"CANCELLED"'],
-  ])('of %s that says that the work failed is no success: none, and the next press goes on under another key', async (_, json) => {
+  ])('of %s that reports a failure ends the operation as none, and the next press has another key', async (_, json) => {
     const { world, tab, once } = polling({}, idle(ACCEPTED), idle(typeof json === 'function' ? (json as Entry) : answers(200, json)), answers(201));
     const end = await world.end(tab, pay(once));
     expect(end).toMatchObject({ status: 200, outcome: { type: 'rejected', effect: 'none' } });
@@ -46,14 +46,14 @@ describe('a status document', () => {
     ['JSON:API', { data: { attributes: { status: 'queued' } } }],
     ['one word', 'In progress'],
     ['one word as JSON', '"PENDING_REVIEW"'],
-    ['no', 'false'],
-    ['nothing', 'null'],
-    ['nothing, as Python writes it', 'None'],
+    ['false', 'false'],
+    ['null', 'null'],
+    ['None, as Python writes null', 'None'],
     ['one word with dots', 'Processing...'],
     ['a sentence about a failure', 'The payment failed.'],
-    ['an error, which may be that of the question', 'Error'],
-    ['an error as JSON', '"error"'],
-  ])('of %s that says that the work goes on is asked for again', async (_, json) => {
+    ['the word Error, which may be about the poll itself', 'Error'],
+    ['the word error as JSON', '"error"'],
+  ])('of %s that does not say that the work has ended is fetched again', async (_, json) => {
     const { world, tab, once } = polling({}, charged(ACCEPTED), answers(200, json, REPLAYED), answers(200, { status: 'succeeded' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(world.server.arrivals).toHaveLength(3);
@@ -66,7 +66,7 @@ describe('a status document', () => {
     ['of a server in trouble', answers(503, { status: 'error' })],
     ['with 202', answers(202, { status: 'failed' })],
     ['behind a redirect that was not followed', answers(303, '', { location: '/login' })],
-  ])('%s says nothing of the work', async (_, entry) => {
+  ])('%s proves nothing about the work', async (_, entry) => {
     const { world, tab, once } = polling({}, charged(ACCEPTED), idle(entry), answers(200, { status: 'done' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(world.server.arrivals).toHaveLength(3);
@@ -77,7 +77,7 @@ describe('work of an earlier payload', () => {
   const EDITED = { cart: 'c1', amount: 20 };
   const running = (): Entry => idle(answers(202, { state: 'running' }));
 
-  test('that ends is not said to be that of a payload which was never sent', async () => {
+  test('that ends is not attributed to an edited payload that was never sent', async () => {
     const { world, tab, once } = polling({}, charged(ACCEPTED));
     world.server.otherwise = running();
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
@@ -88,7 +88,7 @@ describe('work of an earlier payload', () => {
     expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('that ends lets a change be sent where the name is repeated if it has changed', async () => {
+  test("that ends lets an edited payload be sent with repeat: 'if-changed'", async () => {
     const { world, tab, once } = polling({ repeat: 'if-changed' }, charged(ACCEPTED));
     world.server.otherwise = running();
     await world.end(tab, pay(once));
@@ -98,7 +98,7 @@ describe('work of an earlier payload', () => {
   });
 });
 
-describe('a marked 202 at the first attempt of an edited form', () => {
+describe('a 202 marked as a replay, at the first attempt of an edited form', () => {
   const EDITED = { cart: 'c1', amount: 20 };
   const ACCEPTED_BEFORE = idle(answers(202, '', { location: '/jobs/1', ...REPLAYED }));
   const lostThen = async (options: OnceOptions, ...then: readonly Entry[]) => {
@@ -107,23 +107,23 @@ describe('a marked 202 at the first attempt of an edited form', () => {
     return { world, end: await world.end(tab, pay(once, { body: EDITED }), ACCEPTED_BEFORE, ...then) };
   };
 
-  test('is the answer to the first form: its work says nothing of the edited one', async () => {
+  test('answers the first form: its work proves nothing about the edited one', async () => {
     const { end } = await lostThen({}, answers(200, { state: 'done' }, REPLAYED));
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed', from: 'server', effect: 'done' } });
   });
 
-  test.each(['done', 'failed'])('where the name is repeated if it has changed, and that work is %s: the edited form is sent', async (state) => {
+  test.each(['done', 'failed'])("with repeat: 'if-changed', lets the edited form be sent once that work is %s", async (state) => {
     const { world, end } = await lostThen({ repeat: 'if-changed' }, idle(answers(200, { state }, REPLAYED)), charged(answers(201)));
     expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
     expect(new Set(world.server.keys.filter(Boolean)).size).toBe(2);
   });
 
-  test('after a lost attempt of the same form: its work is that of the lost attempt', async () => {
+  test('after a lost attempt of the same form, is about the work of the lost attempt', async () => {
     const { world, tab, once } = polling({}, charged(lost()), ACCEPTED_BEFORE, answers(200, { state: 'done' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'replayed', from: 'server', effect: 'done' });
   });
 
-  test('may be the answer to a lost attempt of the edited form itself', async () => {
+  test('may answer a lost attempt of the edited form itself, so that the outcome is not certain', async () => {
     const { world, tab, once } = polling({ limits: { attempts: 2 } }, charged(lost()));
     await world.end(tab, pay(once, { limits: { attempts: 1 } }));
     const end = await world.end(tab, pay(once, { body: EDITED }), idle(lost()), ACCEPTED_BEFORE, answers(200, { state: 'done' }, REPLAYED));
@@ -132,7 +132,7 @@ describe('a marked 202 at the first attempt of an edited form', () => {
 });
 
 describe('the verdict hook', () => {
-  test('is asked about a polled answer, and told that it is one', async () => {
+  test('is asked about a polled answer, and gets polled: true', async () => {
     const heard: Evidence[] = [];
     const { world, tab, once } = polling({ verdict: (evidence) => void heard.push(evidence) }, charged(ACCEPTED), answers(200, { a: 1 }, REPLAYED));
     await world.end(tab, pay(once));
@@ -160,7 +160,7 @@ describe('the verdict hook', () => {
     ['in-progress', 200, { status: 'done' }, 'unknown'],
     ['transient', 200, { status: 'failed' }, 'unknown'],
     ['nonsense', 200, { status: 'done' }, 'unknown'],
-  ])('that says %s of a %i %j makes it %s', async (said, status, json, effect) => {
+  ])('that says %s of a %i %j makes the effect %s', async (said, status, json, effect) => {
     const accepted = effect === 'none' ? idle(ACCEPTED) : charged(ACCEPTED);
     const { world, tab, once } = polling({ verdict: ({ polled }) => (polled ? (said as Verdict) : undefined) }, accepted);
     world.server.otherwise = idle(answers(status, json));
@@ -199,7 +199,7 @@ describe('a dialect', () => {
     ['payment_failed', 'refused', 'none'],
     ['pending_settlement', 'fresh', 'done'],
     ['processing', 'fresh', 'done'],
-  ])('that has a rule for the word %s knows better than oncefetch what it means', async (status, means, effect) => {
+  ])('with a rule for the word %s overrides the common reading of it', async (status, means, effect) => {
     const bank = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), answers: [{ status: 200, at: { status }, means }] });
     const accepted = effect === 'none' ? idle(ACCEPTED) : charged(ACCEPTED);
     const { world, tab, once } = polling({ dialect: bank }, accepted, idle(answers(200, { status })));
@@ -212,12 +212,12 @@ describe('a dialect', () => {
     expect(world.server.arrivals).toHaveLength(3);
   });
 
-  test('and a refusal of the poll itself is none of the work', async () => {
+  test('does not take a refusal of the poll itself for a refusal of the work', async () => {
     const { world, tab, once } = polling({ dialect }, charged(ACCEPTED), idle(answers(402)), answers(200, { id: 'ch_1' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('whose own reading of a polled answer throws settles nothing, and the call is told so', async () => {
+  test('whose `polled` throws settles nothing, and the error is reported', async () => {
     const broken = new Error('a bug of the dialect');
     const polled = () => {
       throw broken;
@@ -229,7 +229,7 @@ describe('a dialect', () => {
   });
 });
 
-describe('the work behind a stored link is asked after, and read, as its own request would have it', () => {
+describe('the work behind a stored link is polled and read by the rules of its own request', () => {
   const ACCEPTED = answers(202, '', { location: 'https://shop.example/jobs/1' });
   const RUNNING = idle(answers(200, { state: 'running' }));
   const POLLS = { accepted: 'poll', limits: { inProgressMs: 1 } } as const;
@@ -243,7 +243,7 @@ describe('the work behind a stored link is asked after, and read, as its own req
   describe('a dialect that depends on the request', () => {
     const options = { ...POLLS, dialect: ({ url }: { url: string }) => (url.includes('/payments') ? bank : generic()) } as const;
 
-    test('reads what is behind the link also after a reload, where nothing but the link is stored', async ({ world }) => {
+    test('reads the document behind the link even after a reload, when nothing but the link is stored', async ({ world }) => {
       const { tab, once } = world.open(options);
       await world.end(tab, pay(once), idle(ACCEPTED), RUNNING);
       const next = tab.reload();
@@ -255,7 +255,7 @@ describe('the work behind a stored link is asked after, and read, as its own req
   describe('a server that knows no keys', () => {
     const options = { ...POLLS, dialect: 'none' } as const;
 
-    test.for(['press', 'resume'] as const)('is asked at the link of its 202 after a reload (%s), and gets the request once', async (how, { world }) => {
+    test.for(['press', 'resume'] as const)('is polled at the link of its 202 after a reload (%s), and gets the request once', async (how, { world }) => {
       const { tab, once } = world.open(options);
       await world.end(tab, pay(once), charged(ACCEPTED), RUNNING);
       const next = tab.reload();
@@ -267,11 +267,11 @@ describe('the work behind a stored link is asked after, and read, as its own req
   });
 });
 
-describe('a page that knows the link alone does not take the question after the work for the request', () => {
+describe('a page that knows only the link does not mistake the poll for the request', () => {
   const OPTIONS = { namespace: 'ann', accepted: 'poll', limits: { inProgressMs: 5 * SECOND } } as const;
   const EDITED = { ...CART, amount: 20 };
 
-  /** The work goes on, in the page that asked for it and in the next one; then another tab logs out. */
+  /** The work goes on, in the page that sent the request and in the next one. Then another tab logs out. */
   async function asked(how: 'resume' | 'press') {
     const world = newWorld();
     const { tab, once } = world.open(OPTIONS);
@@ -286,17 +286,17 @@ describe('a page that knows the link alone does not take the question after the 
     return { world, next, later };
   }
 
-  describe.each(['resume', 'press'] as const)('after a %s that only asked after the work', (how) => {
+  describe.each(['resume', 'press'] as const)('after a %s that only polled the work', (how) => {
     test('the same press sends the request with its body', async () => {
       const { world, next, later } = await asked(how);
       await world.end(next, pay(later), answers(201, '{}', { 'idempotent-replayed': 'true' }));
       expect(await textOf(world.server.arrivals.at(-1) as never)).toBe(JSON.stringify(CART));
     });
 
-    test('an edited one is not told that the earlier one is done because its link gave a document', async () => {
+    test('an edited press is not told that the earlier one is done because the link gave a document', async () => {
       const { world, next, later } = await asked(how);
       world.server.plays(answers(422, { title: 'Idempotency-Key is already used' }));
-      // A link that is asked as if it were the request: its document would pass for the answer.
+      // If the page sent the request to the link, the document behind the link would pass for the answer.
       world.server.otherwise = (arrival, server) =>
         (arrival.method === 'GET' ? idle(answers(200, { state: 'failed' })) : answers(422, { title: 'Idempotency-Key is already used' }))(arrival, server);
       const { outcome } = await world.end(next, pay(later, { body: EDITED }));
@@ -306,7 +306,7 @@ describe('a page that knows the link alone does not take the question after the 
 });
 
 describe('an edited form after a lost 202, at a server that compares payloads', () => {
-  /** It keeps the first payload of each key, whose work ends in `state`; the answer to the very first request is lost. */
+  /** The server keeps the first payload of each key, and its work ends in `state`. The answer to the very first request is lost. */
   function scene(repeat: OnceOptions['repeat'], state: string, options: OnceOptions = {}, base = '/jobs/') {
     const world = newWorld();
     const { tab, once } = world.open({ repeat, accepted: 'poll', limits: { attempts: 1, inProgressMs: 5 * SECOND }, ...options });
@@ -330,7 +330,7 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
     ['never', 'done', { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { type: 'replayed' } }, 1],
     ['if-changed', 'done', { outcome: { type: 'fresh', certain: true } }, 2],
     ['never', 'failed', { outcome: { type: 'fresh', certain: true } }, 2],
-  ] as const)('with repeat %s: the work of the form before is polled, and ends as %s', async (repeat, state, told, keys) => {
+  ] as const)('with repeat %s: the work of the first form is polled, and ends as %s', async (repeat, state, told, keys) => {
     const { world, press } = scene(repeat, state);
     expect((await press(10)).outcome).toMatchObject({ effect: 'unknown' });
     const end = await press(11);
@@ -340,7 +340,7 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
     expect(world.record()?.link).toBeUndefined();
   });
 
-  test('sent to another path: a relative link is that of the form before, and what the same one means here counts for nothing', async () => {
+  test('an edited form sent to another path: a relative link is resolved against the URL of the first form', async () => {
     const dialect = defineDialect({ name: 'shop', place: inHeader('Idempotency-Key'), scope: ['account'] });
     const { world, press } = scene('never', 'running', { dialect }, 'jobs/');
     await press(10, 'https://shop.example/v1/payments');
@@ -349,7 +349,7 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
     expect(new Set(polled)).toEqual(new Set(['https://shop.example/v1/jobs/1']));
   });
 
-  describe('where the form before cannot be asked after', () => {
+  describe('where the work of the first form cannot be polled', () => {
     let user = 'ann';
     const leaves = () => {
       user = 'bob';
@@ -361,7 +361,7 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
       ['because another user logs in meanwhile', KNOWN, {}, { GET: leaves }, 'ERR_ONCE_UNKNOWN', 1],
       ['because of a log-out meanwhile', KNOWN, {}, { GET: clear }, 'ERR_ONCE_CLAIM_LOST', 1],
       ['because the time of the call is over', KNOWN, { limits: { attempts: 1, totalMs: 100 } }, {}, 'ERR_ONCE_MISMATCH', 1],
-    ])('%s: it is unknown, and no other key leaves', async (_, base, options, meets, code, polls) => {
+    ])('%s, the outcome is unknown, and no other key is sent', async (_, base, options, meets, code, polls) => {
       user = 'ann';
       const { world, press, once } = scene('never', 'running', { namespace: () => user, ...options }, base);
       await press(10);
@@ -379,7 +379,7 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
     });
   });
 
-  test('while that work goes on, its link is not stored with the edited form', async () => {
+  test('while the work of the first form goes on, its link is not stored with the edited form', async () => {
     const { world, press } = scene('if-changed', 'running');
     await press(10);
     expect((await press(11)).outcome).toMatchObject({ effect: 'unknown', reason: 'mismatch' });
@@ -388,8 +388,8 @@ describe('an edited form after a lost 202, at a server that compares payloads', 
 });
 
 test.each([
-  ['is asked past the cache, which may have what became of an earlier key', {}, 'no-store'],
-  ['in Workers, whose older rules have no such option, is asked without', { isolated: true }, undefined],
+  ['is polled past the cache, which may hold the document of an earlier key', {}, 'no-store'],
+  ['is polled without that option in Workers, whose older rules do not know it', { isolated: true }, undefined],
 ])('the link %s', async (_, platform, cache) => {
   const asked: unknown[] = [];
   const fetch: typeof globalThis.fetch = async (_, init) => {

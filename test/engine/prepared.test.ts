@@ -1,6 +1,6 @@
 /**
- * Goal: a request is read as fetch would read it, keeps its bytes, and is known by what it says; what could not be sent is
- * refused before anything is stored. Method: tables of arguments and bodies, on Node's own classes.
+ * Goal: a request is read as fetch would read it, keeps its bytes, and is identified by its content; what could not be sent is refused before anything is
+ * stored. Method: tables of arguments and bodies, with Node's own classes.
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
@@ -25,7 +25,7 @@ describe('the arguments of fetch', () => {
   const signal = new AbortController().signal;
   const request = new Request(URL_, { method: 'PUT', body: 'x', headers: { a: 'b' }, credentials: 'omit', redirect: 'manual' });
 
-  test('an address, and all that stands beside it', () => {
+  test('a URL, and the init beside it', () => {
     expect(read('pay#top')).toMatchObject({
       method: 'GET',
       url: URL_,
@@ -41,7 +41,7 @@ describe('the arguments of fetch', () => {
     expect(given.headers.get('a')).toBe('b');
   });
 
-  test('a Request, and what stands over it', () => {
+  test('a Request, and an init that overrides it', () => {
     const plain = read(request);
     expect(plain).toMatchObject({ method: 'PUT', url: URL_, body: request, request, signal: request.signal });
     expect([plain.body, plain.request, plain.signal].map((one, index) => one === [request, request, request.signal][index])).toEqual([true, true, true]);
@@ -58,13 +58,13 @@ describe('the arguments of fetch', () => {
     expect(read(new Request(URL_, { method }))).toMatchObject({ method, body: undefined });
   });
 
-  test('the mode of a navigation is left behind, every other one is kept', () => {
+  test('the mode of a navigation is dropped, every other mode is kept', () => {
     const navigation = { url: URL_, method: 'POST', headers: new Headers(), mode: 'navigate', bodyUsed: true } as unknown as Request;
     expect(read(navigation, { body: 'x' }).rest).toEqual({});
     expect(read({ ...navigation, mode: 'same-origin' } as Request, { body: 'x' }).rest).toEqual({ mode: 'same-origin' });
   });
 
-  test('what no attempt could send is refused', async () => {
+  test('a request that no attempt could send is refused', async () => {
     const used = new Request(URL_, { method: 'POST', body: 'x' });
     await used.text();
     expect(() => read(used)).toThrow(says(/read already/, /body-used/));
@@ -111,7 +111,7 @@ describe('a body', () => {
     expect((await ready(body, { 'content-type': 'text/own' })).headers.get('content-type')).toBe('text/own');
   });
 
-  test('stays as it was, whatever becomes of the buffer', async () => {
+  test('keeps its bytes when the caller changes the buffer', async () => {
     const bytes = new Uint8Array([97, 98]);
     const [view, buffer] = [await ready(bytes), await ready(bytes.buffer)];
     bytes.fill(0);
@@ -119,7 +119,7 @@ describe('a body', () => {
   });
 
   if (!LEAN)
-    test('without a tag is known by what it can do', async () => {
+    test('without a Symbol.toStringTag is recognized by its methods', async () => {
       const blob = { slice() {}, size: 1 };
       expect((await ready(blob)).body).toBe(blob);
       expect((await ready({ append() {}, sort() {}, toString: () => 'a=1' })).body).toBe('a=1');
@@ -137,7 +137,7 @@ describe('a body', () => {
     await expect(ready(body)).rejects.toThrow(message);
   });
 
-  test('as long as its limit is sent; a longer one is let go', async () => {
+  test('as long as its limit is sent; a longer stream is refused and cancelled', async () => {
     expect(await asText(await ready(new Response('x'.repeat(100)).body))).toHaveLength(100);
     const cancel = vi.fn();
     const long = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(60)), cancel });
@@ -145,7 +145,7 @@ describe('a body', () => {
     expect(cancel).toHaveBeenCalledOnce();
   });
 
-  test('that broke while it was read says why, and of a form what to do', async () => {
+  test('that fails while it is read is refused with the cause, and for a form with what to do instead', async () => {
     const cause = new Error('broken');
     const broken = (type: string) => ({ url: URL_, headers: new Headers(), bodyUsed: false, arrayBuffer: () => Promise.reject(cause), type });
     await expect(ready(broken(''))).rejects.toMatchObject({
@@ -158,7 +158,7 @@ describe('a body', () => {
 });
 
 describe('on the wire', () => {
-  test('a Blob of JSON is JSON still when a key was put into it', async () => {
+  test('a Blob of JSON keeps its type when a key goes into the body', async () => {
     const blob = await ready(new Blob(['{"a":1}'], { type: 'application/json' }));
     const { body, headers } = await wireOf(blob, 'json:idempotency_key');
     expect([body, headers.get('content-type')]).toEqual(['{"a":1}', 'application/json']);
@@ -171,13 +171,13 @@ describe('on the wire', () => {
     ['text', '{"a":1}'],
     ['bytes', new TextEncoder().encode('{"a":1}')],
     ['a Blob', new Blob(['{"a":1}'])],
-  ])('a body of %s is text where a key goes into it, else it stays as it is', async (_, body) => {
+  ])('a body of %s becomes text if a key goes into it, else it stays as it is', async (_, body) => {
     expect((await wireOf(prepared(body), 'body:key')).body).toBe('{"a":1}');
     expect((await wireOf(prepared(body), 'header:Key')).body).toBe(body);
     expect((await wireOf(prepared(body), 'header-sf:Key')).body).toBe(body);
   });
 
-  test('its headers are its own', async () => {
+  test('the headers are a copy', async () => {
     const wire = await wireOf(prepared(undefined), 'header:Key');
     wire.headers.set('a', 'c');
     expect(headers.get('a')).toBe('b');
@@ -191,7 +191,7 @@ describe('a fingerprint', () => {
     return fingerprint(prepared, digest, hook && ((bytes, json) => askFingerprint({ fingerprint: hook } as Settings, prepared, bytes, json)));
   };
 
-  test('is that of method, address and bytes, and the bytes have one of their own', async () => {
+  test('is the digest of method, URL and bytes, and `raw` is the digest of the bytes alone', async () => {
     const raw = digest('{"a":1}');
     expect(await of('{"a":1}')).toEqual({ raw, fingerprint: digest(`POST\n${URL_}\n${raw}`), json: true });
     expect(await of(new Blob(['{"a":1}']))).toEqual({ raw, fingerprint: digest(`POST\n${URL_}\n${raw}`), json: true });
@@ -211,11 +211,11 @@ describe('a fingerprint', () => {
     [new Uint8Array(), false],
     [new Uint8Array([191]), false],
     [undefined, false],
-  ])('knows JSON by its first letter: %o %s', async (body, json) => {
+  ])('recognizes JSON by its first character: %o %s', async (body, json) => {
     expect((await of(body)).json).toBe(json);
   });
 
-  test('of a hook is what it says of the body, and a few digits of the bytes at most', async () => {
+  test('with a hook is the digest of what the hook returns, and `raw` keeps only four digits', async () => {
     const asked: unknown[] = [];
     const told = await of('{"a":1}', (question) => {
       asked.push(question);
@@ -227,21 +227,21 @@ describe('a fingerprint', () => {
     expect((await of(new TextEncoder().encode('x'), ({ body }) => (body as Uint8Array).length)).fingerprint).toBe(digest(`POST\n${URL_}\n${digest('1')}`));
   });
 
-  test('of a hook that says nothing is that of the bytes', async () => {
+  test('with a hook that returns undefined is that of the bytes', async () => {
     expect((await of('x', () => undefined)).fingerprint).toBe((await of('x')).fingerprint);
     const form = () => new URLSearchParams('a=1');
     expect((await of(form(), () => undefined)).fingerprint).toBe((await of(form())).fingerprint);
   });
 
-  test('is of a scheme by name, and that of a hook that gives no JSON is refused, and says why', async () => {
+  test('names its scheme; a hook whose result is not JSON is refused, and the error says why', async () => {
     expect(SCHEME).toBe('sha256');
     const refused = { message: expect.stringMatching(/must give JSON, got bigint/), cause: expect.any(TypeError) };
     await expect(of('x', () => 1n)).rejects.toMatchObject(refused);
-    // Otherwise all payloads would be the same one.
+    // Otherwise all payloads would have the same fingerprint.
     for (const said of [() => 1, Symbol('x')]) await expect(of('x', () => said)).rejects.toThrow(`must give JSON, got ${typeof said}`);
   });
 
-  test('of a form is that of its fields in any order, files by name, type and content', async () => {
+  test('of a form is that of its fields in any order, with files by name, type and content', async () => {
     const fingerprintOf = async (...entries: [string, string | File][]): Promise<string | undefined> => {
       const form = new FormData();
       for (const [name, value] of entries) form.append(name, value);
@@ -260,14 +260,14 @@ describe('a fingerprint', () => {
   });
 });
 
-describe('for another page', () => {
-  test('what its call said of origins, cookies and redirects is kept, and nothing else that is for fetch alone', async () => {
+describe('a request stored for another page', () => {
+  test('keeps mode, credentials and redirect, and no other option that is for fetch alone', async () => {
     const far = { mode: 'same-origin', credentials: 'omit', redirect: 'error' } as const;
     const prepared = { ...(await ready('x')), rest: { ...far, cache: 'no-store', keepalive: true } } as const;
     expect(toStore({ prepared }, [])).toEqual({ method: 'POST', url: URL_, ...far, headers: [], body: 'x' });
   });
 
-  test('bytes are kept as text, and a file is not', async () => {
+  test('keeps bytes as base64, and is not made of a Blob', async () => {
     expect(toStore({ prepared: await ready(new Uint8Array([0, 255])) }, [])).toEqual({ method: 'POST', url: URL_, headers: [], body: 'AP8=', base64: true });
     expect(toStore({ prepared: await ready(new Blob(['x'])) }, [])).toBeUndefined();
   });

@@ -1,6 +1,6 @@
 /**
- * Goal: what `reconcile` gives is believed only where it proves something; anything else leaves the operation unknown and is told to
- * the developer. Method: every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
+ * Goal: what `reconcile` gives is believed only if it proves something; anything else leaves the operation unknown and is reported to the developer. Method:
+ * every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
  */
 import { describe, expect } from 'vitest';
 import { derived, type Once, type OnceEvent, run, subscribe } from '../../src/entries/index.js';
@@ -99,13 +99,13 @@ describe('reconcile that gives', () => {
     ['an order without items', () => Response.json({ id: 'o_1', items: [] })],
     ['a node with an empty list in it', () => Response.json({ data: { order: { id: 'o_1' }, discounts: [] } })],
     ['a 201 without a body', () => new Response(null, { status: 201 })],
-    ['a yes', () => Response.json(true)],
+    ['true', () => Response.json(true)],
     ['an id', () => Response.json(17)],
     ['a word for a payment that was made', () => new Response('paid')],
     ['a document that is no text', () => new Response(new Uint8Array([255, 1]), { headers: { 'content-type': 'application/pdf' } })],
     ['a document that is too long to be read', () => new Response('x'.repeat(1_100_000), { headers: { 'content-type': 'application/pdf' } })],
     ['a 200 behind a redirect', () => shaped(Response.json({ id: 'ch_1' }), { redirected: true })],
-  ])('%s is done, and it is the answer', async ([_, said], { world }) => {
+  ])('%s settles as done, and is the answer', async ([_, said], { world }) => {
     const { tab, once } = world.open({ reconcile: async () => said() });
     const told = diagnostics(once);
     const end = await world.end(tab, pay(once), charged(lost()), answers(401));
@@ -114,7 +114,7 @@ describe('reconcile that gives', () => {
     expect(told).toEqual([]);
   });
 
-  test('an answer has it for the next press, too', async ({ world }) => {
+  test('a Response: the next press gets it from memory', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }) });
     await world.end(tab, pay(once), charged(lost()), answers(401));
     const again = await world.end(tab, pay(once));
@@ -122,7 +122,7 @@ describe('reconcile that gives', () => {
     expect(await again.response?.json()).toEqual({ id: 'ch_1' });
   });
 
-  test("'done' or 'unknown' is no sign of a mistake", async () => {
+  test("'done' or 'unknown' causes no diagnostic", async () => {
     for (const said of ['done', 'unknown'] as const) {
       const world = newWorld();
       const { tab, once } = world.open({ reconcile: async () => said });
@@ -133,7 +133,7 @@ describe('reconcile that gives', () => {
     }
   });
 
-  test('no proof of whose a 2xx is leaves it the answer that it was', async ({ world }) => {
+  test('a 404 about a 2xx whose payload is uncertain: the 2xx stays the answer', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => new Response(null, { status: 404 }) });
     await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
     expect(await world.end(tab, pay(once, { body: { cart: 'c1', amount: 20 } }), answers(201))).toMatchObject({
@@ -147,7 +147,7 @@ test.for([
   ['another payload', undefined],
   ['other bytes', () => 'equal'],
 ] as const)(
-  "'none', where the server holds %s under a derived key: that key stays, because whoever sends those again may still be charged",
+  "reconcile says 'none' while the server holds %s under a derived key: the key stays, because a call that sends those again may still be charged",
   async ([_, fingerprint], { world }) => {
     const options = { fingerprint, reconcile: async () => 'none' as const };
     const { tab, once } = world.open(options);
@@ -161,12 +161,12 @@ test.for([
   },
 );
 
-describe("'done', where the form was edited and the edited one has never left", () => {
+describe("reconcile says 'done' after the form was edited", () => {
   const EDITED = { cart: 'c1', amount: 20 };
   const done = async () => 'done' as const;
 
   test.for(['if-changed', 'always'] as const)(
-    'after a lost attempt at a server that knows no keys, repeat %s: the edited form is sent',
+    'after a lost attempt at a server that knows no keys, repeat %s: the edited form, which has never left, is sent',
     async (repeat, { world }) => {
       const { tab, once } = world.open({ dialect: 'none', repeat, reconcile: done });
       await world.end(tab, pay(once, { ...ONE, reconcile: async () => 'unknown' }), charged(lost()));
@@ -177,7 +177,7 @@ describe("'done', where the form was edited and the edited one has never left", 
   );
 
   test.for(['if-changed', 'always'] as const)(
-    'but where it has left, and the server is at work: it is not sent again, repeat %s',
+    'the edited form has left and the server is at work on it: it is not sent again, repeat %s',
     async (repeat, { world }) => {
       const { tab, once } = world.open({ repeat, reconcile: done, limits: { inProgressMs: 1 } });
       await world.end(tab, pay(once, ONE), lost());
@@ -187,7 +187,7 @@ describe("'done', where the form was edited and the edited one has never left", 
     },
   );
 
-  test('when its key runs out while it waits for its turn: it is sent under another key', async ({ world }) => {
+  test('the key window ends while the edited form waits for its turn: it is sent under another key', async ({ world }) => {
     const { tab, once } = world.open({ repeat: 'if-changed', limits: { keyWindowMs: MINUTE, attemptMs: 5 * SECOND }, reconcile: done });
     await world.end(tab, pay(once, ONE), charged(answers(503, '', { 'retry-after': '58' })));
     const edited = await world.end(tab, pay(once, { body: EDITED }), answers(201));
@@ -199,7 +199,7 @@ describe("'done', where the form was edited and the edited one has never left", 
 describe('run', () => {
   const half = async () => 'half of it';
 
-  test('does not resolve with the Response that reconcile gave: it is done, and has no value', async ({ world }) => {
+  test('does not resolve with the Response of reconcile: the operation is done, and has no value', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }), limits: { inProgressMs: 0 } });
     const call = watched(run(once, NAME, half, { verdict: () => 'in-progress' })) as Promise<never>;
     const end = await world.end(tab, call);
@@ -211,7 +211,7 @@ describe('run', () => {
     expect(await world.end(tab, next)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('nor where a resume asked for it: whoever runs it then waits for a value all the same', async ({ world }) => {
+  test('does not resolve with it after a resume has asked reconcile either: a caller of run expects a value', async ({ world }) => {
     const { once } = world.open({ reconcile: async () => Response.json({ id: 'ch_1' }), limits: { attempts: 1 } }, { server: true });
     const lost = async () => Promise.reject(new Error('socket hang up'));
     const first = world.open({ limits: { attempts: 1 } }, { server: true });

@@ -1,6 +1,6 @@
 /**
- * Goal: what is asked of and done to stored operations by hand leaves in store, memory and on screens exactly what it says, and
- * nothing else changes. Method: records of every state, alone and by the hundred, and others that change while they are looked at.
+ * Goal: the functions that list and change stored operations leave exactly what they say in the store, in memory and on screens, and change nothing else.
+ * Method: records of every state, alone and by the hundred, and records that change while a function looks at them.
  */
 import { describe, expect } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
@@ -40,7 +40,7 @@ async function done(world: World, { tab, once }: { tab: Tab; once: Once }, opera
   await world.end(tab, pay(once, { operation }), answers(201, {}));
 }
 
-/** Copies of the one record there is, under other names. */
+/** Copies the only record under other names. */
 function multiply(world: World, times: number, change: (record: OnceRecord) => OnceRecord = (one) => one): void {
   const one = world.record() as OnceRecord;
   for (let n = 0; n < times; n++) world.medium.set(`copy-${n}`, sealed(change({ ...one, id: made(`copy-${n}`), label: encodeName(['copy', n]) })));
@@ -58,7 +58,7 @@ function meanwhile(tab: Tab, change: () => void): void {
 }
 
 describe('pending', () => {
-  test('lists as many as are wanted, from one, of as many as there are', async ({ world, one }) => {
+  test('lists as many as `limit` allows, which is at least 1 and 100 by default', async ({ world, one }) => {
     await left(world, one);
     multiply(world, 249);
     expect(await world.run(pending(one.once, { limit: 1 }))).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('pending', () => {
     await expect(world.run(pending(one.once, { limit: 0 }))).rejects.toThrow(/limit must be at least 1, got 0/);
   });
 
-  test('says of each whether its request is here, named or not', async ({ world, one }) => {
+  test('says of each operation, named or not, whether this page has its request', async ({ world, one }) => {
     await left(world, one);
     await world.end(one.tab, extend(one.once, ONE).fetch('https://shop.example/other', { method: 'POST', body: '{}' }), charged(lost()));
     expect((await world.run(pending(one.once))).map(({ resumable }) => resumable)).toEqual([true, true]);
@@ -76,7 +76,7 @@ describe('pending', () => {
     expect((await world.run(pending(next.once))).map(({ resumable }) => resumable)).toEqual([false, false]);
   });
 
-  test('lists what could only be kept in memory to every client of the same store, and once', async ({ world, tab, once }) => {
+  test('lists what could be kept only in memory once, to every client of the same store', async ({ world, tab, once }) => {
     tab.faults.next('fail-before-commit');
     await left(world, { tab, once });
     for (const client of [once, extend(once, ONE), tab.once()]) expect(await world.run(pending(client))).toMatchObject([{ name: NAME }]);
@@ -85,7 +85,7 @@ describe('pending', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('passes over what is damaged', async ({ world, one }) => {
+  test('skips damaged records', async ({ world, one }) => {
     await left(world, one);
     multiply(world, 2, (record) => record);
     world.medium.set('copy-0', { ...(world.medium.get('copy-0') as OnceRecord), key: 'x' });
@@ -94,7 +94,7 @@ describe('pending', () => {
 });
 
 describe('clear', () => {
-  test('keeps the keys of what is unsettled, stops its drivers, and leaves nothing of anybody to read', async ({ world }) => {
+  test('keeps the keys of unsettled operations, stops their drivers, and leaves nothing personal to read', async ({ world }) => {
     const one = world.open({ ...ANN, keep: { request: true, response: 'disk' } });
     const [unsettled, settled] = [operationOf(one.once, NAME), operationOf(one.once, ['done'])];
     void [unsettled.state, settled.state];
@@ -106,7 +106,7 @@ describe('clear', () => {
     const after = world.record();
     expect(after).toMatchObject({ key: before.key, revision: before.revision + 1, state: 'pending', retryAt: before.retryAt });
     expect([after?.request, after?.meta]).toEqual([undefined, undefined]);
-    // What calls in another tab may be waiting for, without anything to read.
+    // Calls in another tab may wait for this record, so it stays, without its answer.
     expect(world.record(['done'])).toMatchObject({ state: 'settled', forgetAt: world.clock.now() + 2 * MINUTE });
     expect(world.record(['done'])?.answer).toBeUndefined();
     expect(unsettled.state).toMatchObject({ phase: 'unsettled', pending: { key: before.key } });
@@ -114,7 +114,7 @@ describe('clear', () => {
     expect([tables(one.tab).answers.size, tables(one.tab).payloads.size]).toEqual([0, 0]);
   });
 
-  test('forgets what is unsettled, too, where that is said', async ({ world, one }) => {
+  test("forgets unsettled operations, too, with unsettled: 'forget'", async ({ world, one }) => {
     const operation = operationOf(one.once, NAME);
     await left(world, one);
     const { kept } = await world.run(clear(one.once, { unsettled: 'forget' }));
@@ -123,7 +123,7 @@ describe('clear', () => {
     expect(operation.state).toEqual({ phase: 'idle' });
   });
 
-  test('touches nothing of anybody else, in store or memory', async ({ world }) => {
+  test('touches nothing of other users, in store or memory', async ({ world }) => {
     const ann = world.open(ANN);
     const bob = { tab: ann.tab, once: ann.tab.once({ namespace: 'bob' }) };
     await done(world, ann, ['done']);
@@ -136,7 +136,7 @@ describe('clear', () => {
     expect([tables(ann.tab).answers.size, tables(ann.tab).payloads.size]).toEqual([1, 1]);
   });
 
-  test('reaches all there is, and passes over what is damaged', async ({ world, one }) => {
+  test('reaches all records, and skips damaged ones', async ({ world, one }) => {
     await done(world, one);
     multiply(world, 230, (record) => sealed({ ...record, state: Number(record.id.slice(5)) % 2 ? 'settled' : 'retired' }));
     world.medium.set('copy-7', { ...(world.medium.get('copy-7') as OnceRecord), key: 'x' });
@@ -147,14 +147,14 @@ describe('clear', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('leaves what settled while it looked', async ({ world, one }) => {
+  test('removes what has ended while it looked, and does not list it as kept', async ({ world, one }) => {
     await left(world, one);
     meanwhile(one.tab, () => world.damage((record) => sealed({ ...record, state: 'retired' })));
     expect((await world.run(clear(one.once))).kept).toEqual([]);
     expect(world.record()).toBeUndefined();
   });
 
-  test('leaves what has begun anew while it looked', async ({ world, one }) => {
+  test('leaves an operation that has begun anew while it looked', async ({ world, one }) => {
     await done(world, one);
     meanwhile(one.tab, () => world.damage((record) => sealed({ ...record, state: 'pending' })));
     await world.run(clear(one.once));
@@ -165,14 +165,14 @@ describe('clear', () => {
   });
 });
 
-test('clear passes over what vanished while it looked', async ({ world, one }) => {
+test('clear skips a record that vanished while it looked', async ({ world, one }) => {
   await done(world, one);
   meanwhile(one.tab, () => world.medium.set((world.record() as OnceRecord).id, null));
   expect((await world.run(clear(one.once))).kept).toEqual([]);
 });
 
 describe('settle', () => {
-  test("'done' is a tombstone for as long as others are kept, written for good", async ({ world, one }) => {
+  test("'done' writes a tombstone strictly, for as long as others are kept", async ({ world, one }) => {
     await left(world, one);
     const now = world.clock.now();
     const operation = operationOf(one.once, NAME);
@@ -188,7 +188,7 @@ describe('settle', () => {
     expect(operation.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
   });
 
-  test("'none' retires it, for as long as somebody may wait for it", async ({ world, one }) => {
+  test("'none' retires the record, for as long as a call may wait for it", async ({ world, one }) => {
     await left(world, one);
     const now = world.clock.now();
     await world.run(settle(one.once, NAME, 'none'));
@@ -197,9 +197,9 @@ describe('settle', () => {
 
   test.for([
     { where: 'before it has the lock', of: {}, crossing: 1 },
-    { where: 'with the lock, behind which nobody waits for ever', of: {}, crossing: 3 },
-    { where: 'before its look, without locks', of: { server: true, locks: false }, crossing: 1 },
-  ])("'none' of a context that freezes $where says nothing of what another one has sent since", async ({ of, crossing }, { world }) => {
+    { where: 'with the lock, for which nobody waits for ever', of: {}, crossing: 3 },
+    { where: 'before it reads the record, without locks', of: { server: true, locks: false }, crossing: 1 },
+  ])("'none' from a context that freezes $where ends nothing that another context has sent since", async ({ of, crossing }, { world }) => {
     const [app, other] = [world.open({}, of), world.open({}, of)];
     await world.end(other.tab, pay(other.once, { limits: { attempts: 1 } }), lost());
     app.tab.at(crossing, () => app.tab.freeze());
@@ -211,7 +211,7 @@ describe('settle', () => {
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test("'done' of what was never begun here is told to the next call", async ({ world, tab, once }) => {
+  test("'done' for a name without a record is told to the next call", async ({ world, tab, once }) => {
     await world.run(settle(once, NAME, 'done'));
     const now = world.clock.now();
     expect(world.record()).toMatchObject({
@@ -231,7 +231,7 @@ describe('settle', () => {
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', sent: 'no' } });
   });
 
-  test("'none' of what was never begun here, or is none already, is nothing", async ({ world, tab, once }) => {
+  test("'none' for a name without a record, or for what is none already, writes nothing", async ({ world, tab, once }) => {
     await world.run(settle(once, NAME, 'none'));
     expect(world.record()).toBeUndefined();
     await world.end(tab, pay(once), answers(402));
@@ -241,7 +241,7 @@ describe('settle', () => {
     expect(world.record()).toEqual(before);
   });
 
-  test("'done' of what is done changes nothing", async ({ world, one }) => {
+  test("'done' for what is done changes nothing", async ({ world, one }) => {
     await done(world, one);
     const before = world.record();
     await world.clock.advance(SECOND);
@@ -249,7 +249,7 @@ describe('settle', () => {
     expect(world.record()).toEqual(before);
   });
 
-  test("'none' of what is done is refused, with how it ended", async ({ world, one }) => {
+  test("'none' for what is done is refused, with its outcome", async ({ world, one }) => {
     await done(world, one);
     await expect(world.run(settle(one.once, NAME, 'none'))).rejects.toMatchObject({
       code: 'ERR_ONCE_ALREADY_SETTLED',
@@ -259,14 +259,14 @@ describe('settle', () => {
 });
 
 describe('forget', () => {
-  test('A20: of what may have been sent is refused, with what is known of it', async ({ world, one }) => {
+  test('A20: is refused for what may have been sent, with what is known of it', async ({ world, one }) => {
     await left(world, one);
     const refused = { code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'no-answer', sent: 'maybe', resumed: false, operation: NAME } };
     await expect(world.run(forget(one.once, NAME))).rejects.toMatchObject(refused);
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('of what never left is not, unless its key is one that others arrive at', async ({ world, tab }) => {
+  test('is allowed for what never left, unless its key is derived, so that other contexts arrive at it, too', async ({ world, tab }) => {
     const next = await pressOffline(tab, (page) => {
       const once = page.once();
       void pay(once);
@@ -278,7 +278,7 @@ describe('forget', () => {
     await expect(world.run(forget(again, ['derived']))).rejects.toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { sent: 'no' } });
   });
 
-  test('leaves what the next one has to know, and nothing on screens or in memory', async ({ world, one }) => {
+  test('leaves what the next call has to know, and nothing on screens or in memory', async ({ world, one }) => {
     const operation = operationOf(one.once, NAME);
     await left(world, one);
     await left(world, one, ['other']);
@@ -297,7 +297,7 @@ describe('forget', () => {
     expect([...payloads.keys()].map((key) => key.includes('other'))).toEqual([true]);
   });
 
-  test('of what came to nothing leaves its key to the next one, so that lost storage leads back to it', async ({ world, tab, once }) => {
+  test('after none does not raise the generation, so that lost storage leads back to the same key', async ({ world, tab, once }) => {
     const options: PayOptions = { operation: ['derived'], key: ({ generation }) => `order-7-${generation}` };
     await world.end(tab, pay(once, options), answers(402));
     await world.run(settle(once, ['derived'], 'none'));
@@ -306,18 +306,18 @@ describe('forget', () => {
     expect(world.server.keys).toEqual(['order-7-0', 'order-7-0']);
   });
 
-  test('of nothing writes nothing', async ({ world, once }) => {
+  test('writes nothing for a name without a record', async ({ world, once }) => {
     await world.run(forget(once, NAME));
     await world.run(forget(once, NAME, { evenIfUnknown: true }));
     expect(world.writes).toEqual([]);
   });
 });
 
-describe('a time without an end', () => {
+describe('an infinite time', () => {
   test.for([
     ['limits.keyWindowMs', { limits: { keyWindowMs: Number.POSITIVE_INFINITY, attempts: 1 } }],
     ['keep.forMs', { keep: { forMs: Number.POSITIVE_INFINITY }, limits: { attempts: 1 } }],
-  ] as const)('of %s: the operation goes on with its key, is remembered, and is settled and forgotten by hand', async ([_, options], { world }) => {
+  ] as const)('for %s: the operation goes on with its key, is remembered, and is settled and forgotten by hand', async ([_, options], { world }) => {
     const { tab, once } = world.open(options);
     const { outcome } = await world.end(tab, pay(once), charged(lost()));
     await world.clock.advance(MINUTE);
@@ -349,7 +349,7 @@ describe('a change by hand', () => {
     await world.end(here.tab, call);
   });
 
-  test('keeps a resume waiting until it is made', async ({ world, one }) => {
+  test('makes a resume wait until it is written', async ({ world, one }) => {
     await left(world, one);
     const operation = operationOf(one.once, NAME);
     const [settled, resumed] = await world.run(Promise.allSettled([settle(one.once, operation.name, 'done'), resumeOne(one.once, operation.name)]));
@@ -357,7 +357,7 @@ describe('a change by hand', () => {
     expect(resumed).toMatchObject({ status: 'rejected', reason: { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } } });
   });
 
-  test('keeps a click waiting, but not one whose caller leaves', async ({ world, tab, once }) => {
+  test('makes a click wait, but not after its caller has left', async ({ world, tab, once }) => {
     tab.faults.next('hang');
     const settled = settle(once, NAME, 'done');
     settled.catch(() => {});
@@ -373,8 +373,8 @@ describe('a change by hand', () => {
   });
 });
 
-describe('what the app says is done, or is not, and a key that can be made again', () => {
-  test("settled as 'done' by hand, and forgotten before the server forgets: the next one has another key", async ({ world }) => {
+describe('an end by hand, and a key that can be made again', () => {
+  test("settled as 'done' by hand: the record stays as long as the server remembers the key, and the next press has another key", async ({ world }) => {
     const { tab, once } = world.open({ keep: { forMs: HOUR }, limits: { attempts: 1 } });
     await world.end(tab, pay(once, { repeat: 'always', key: derived }), charged(lost()));
     await world.run(settle(once, NAME, 'done'));
@@ -388,22 +388,19 @@ describe('what the app says is done, or is not, and a key that can be made again
   test.for([
     ['settled as none by hand', (once: Once) => settle(once, NAME, 'none'), true],
     ['forgotten', (once: Once) => forget(once, NAME, { evenIfUnknown: true }), false],
-  ] as const)(
-    'a derived key, and a fingerprint of some fields only: what is pressed after it was %s sends its own bytes',
-    async ([_, end, stays], { world }) => {
-      const { tab, once } = world.open({ limits: { attempts: 1 }, fingerprint: ({ body }) => (body as { cart: string }).cart });
-      await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }), lost());
-      // As long as nobody knows, the server must get the same bytes: it compares them.
-      await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 2 } }), lost());
-      await world.run(end(once));
-      expect((await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 3 } }), answers(201))).outcome).toMatchObject({ effect: 'done' });
-      const sent = await Promise.all(world.server.arrivals.map(async (one) => (JSON.parse(await textOf(one)) as { token: number }).token));
-      expect(sent).toEqual([1, 1, 3]);
-      expect(world.server.keys[2] === world.server.keys[0]).toBe(stays);
-    },
-  );
+  ] as const)('a derived key, and a fingerprint of some fields only: the press after it was %s sends its own bytes', async ([_, end, stays], { world }) => {
+    const { tab, once } = world.open({ limits: { attempts: 1 }, fingerprint: ({ body }) => (body as { cart: string }).cart });
+    await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }), lost());
+    // While the outcome is unknown, the server must get the same bytes, because it compares them.
+    await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 2 } }), lost());
+    await world.run(end(once));
+    expect((await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 3 } }), answers(201))).outcome).toMatchObject({ effect: 'done' });
+    const sent = await Promise.all(world.server.arrivals.map(async (one) => (JSON.parse(await textOf(one)) as { token: number }).token));
+    expect(sent).toEqual([1, 1, 3]);
+    expect(world.server.keys[2] === world.server.keys[0]).toBe(stays);
+  });
 
-  test('a derived key whose record was lost: the press sends the bytes that the server may hold', async ({ world }) => {
+  test('a derived key whose record was lost: the press sends the first bytes again, which the server may hold', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 }, fingerprint: ({ body }) => (body as { cart: string }).cart });
     await world.end(tab, pay(once, { key: derived, body: { cart: 'c', token: 1 } }), charged(lost()));
     world.medium.set(world.record()?.id ?? '', null);

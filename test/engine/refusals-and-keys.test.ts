@@ -1,6 +1,6 @@
 /**
- * Goal: only the application uses up a key. A refusal that may come from in front of it (a login, a proxy, a rate limit) leaves
- * the key in use, and where the platform sends requests again unseen it is no proof that nothing happened.
+ * Goal: only the application uses up a key. A refusal that may come from in front of it (a log-in, a proxy, a rate limit) leaves the key in use. Where the
+ * platform may send a request again unseen, such a refusal does not prove that nothing happened.
  */
 import { describe, expect } from 'vitest';
 import { stripe } from '../../src/dialects/stripe.js';
@@ -14,13 +14,13 @@ const code = (status: number) => answers(status, { code: 'not_so' });
 
 const CARD_B = { ...CART, card: 'B' };
 
-describe('in a browser, where a copy may have gone out unseen', () => {
+describe('in a browser, which may have sent a copy unseen', () => {
   const browser = () => {
     const world = newWorld();
     return { world, ...world.open({ limits: { attempts: 1 } }, { resends: true }) };
   };
 
-  test.each(IN_FRONT)('a silent copy charges, the other one meets a %i in front: unknown, and the next press sends the same key', async (status) => {
+  test.each(IN_FRONT)('an unseen copy charges, the other copy gets a %i from in front: unknown, and the next press sends the same key', async (status) => {
     const { world, tab, once } = browser();
     const refused = await world.end(tab, pay(once), charged(code(status)));
     expect(refused).toMatchObject({ status, outcome: { type: 'unknown', effect: 'unknown', reason: 'refused' } });
@@ -29,17 +29,17 @@ describe('in a browser, where a copy may have gone out unseen', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('the same after a reload, in an HTML page of a proxy, and with another card', async () => {
+  test('an unseen copy charges, the other copy gets an HTML page of a proxy: after a reload, another card goes out under the same key', async () => {
     const { world, tab, once } = browser();
     const refused = await world.end(tab, pay(once), charged(answers(400, '<html>Bad Request</html>', { 'content-type': 'text/html' })));
     expect(refused.outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
     const next = tab.reload();
     const paid = await world.end(next, pay(next.once(), { body: CARD_B }), replays());
-    // It may be the answer to a copy of this very request: nothing tells whose it is.
+    // The replay may answer a copy of this very request: nothing tells which payload it answers.
     expect(paid).toMatchObject({ status: 201, outcome: { effect: 'done', certain: false, changed: true, key: refused.outcome?.key } });
   });
 
-  test('a refusal of the application behind its key layer says none: it has looked the key up', async () => {
+  test('a refusal of the application is none, because the key layer in front of it has looked the key up', async () => {
     const { world, tab, once } = browser();
     const declined = await world.end(tab, pay(once), answers(402, { error: 'declined' }));
     expect(declined.outcome).toMatchObject({ type: 'rejected', effect: 'none' });
@@ -48,7 +48,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
     expect(paid.outcome?.key).not.toBe(declined.outcome?.key);
   });
 
-  test('a silent copy charges, the other one is told that the key is in use for another request: unknown, and no press goes on under a new key', async () => {
+  test('an unseen copy charges, the other copy hears that the key is in use for another request: unknown, and no press goes on under a new key', async () => {
     const { world, tab } = browser();
     const once = tab.once({ dialect: stripe(), limits: { attempts: 1 } });
     const used = answers(400, { error: { type: 'idempotency_error' } });
@@ -57,7 +57,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('a login in front, then a decline by the application: none', async () => {
+  test('a refusal from in front, then a decline by the application: none', async () => {
     const { world, tab, once } = browser();
     await world.end(tab, pay(once), answers(401));
     expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { type: 'rejected', effect: 'none' } });
@@ -66,18 +66,21 @@ describe('in a browser, where a copy may have gone out unseen', () => {
   test.each([
     ['in the same press', 2, [[lost(), answers(402)]]],
     ['in the next one', 1, [[lost()], [answers(402)]]],
-  ])('a login in front, a lost answer, and a decline %s: unknown, because a repetition may be declined after the effect', async (_, attempts, presses) => {
-    const { world, tab } = browser();
-    const once = tab.once({ limits: { attempts } });
-    await world.end(tab, pay(once), answers(401));
-    let outcome: Outcome | undefined;
-    for (const answered of presses) ({ outcome } = await world.end(tab, pay(once), ...answered));
-    expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
-    await world.end(tab, pay(once), replays());
-    expect(new Set(world.server.keys).size).toBe(1);
-  });
+  ])(
+    'a refusal from in front, a lost answer, and a decline %s: unknown, because a repetition may be declined after the effect',
+    async (_, attempts, presses) => {
+      const { world, tab } = browser();
+      const once = tab.once({ limits: { attempts } });
+      await world.end(tab, pay(once), answers(401));
+      let outcome: Outcome | undefined;
+      for (const answered of presses) ({ outcome } = await world.end(tab, pay(once), ...answered));
+      expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+      await world.end(tab, pay(once), replays());
+      expect(new Set(world.server.keys).size).toBe(1);
+    },
+  );
 
-  test('a refusal in front that the server kept all the same: by its mark the call goes on under a new key', async () => {
+  test('a refusal from in front that the server replays with its mark: the call goes on under a new key', async () => {
     const { world, tab, once } = browser();
     const first = await world.end(tab, pay(once), answers(401));
     const paid = await world.end(tab, pay(once), replays(401), answers(201));
@@ -85,14 +88,14 @@ describe('in a browser, where a copy may have gone out unseen', () => {
     expect(paid.outcome?.key).not.toBe(first.outcome?.key);
   });
 
-  test('a refusal in front after a press that got no connection is not taken for nothing', async () => {
+  test('a refusal from in front, then a press without a connection: still unknown', async () => {
     const { world, tab, once } = browser();
     await world.end(tab, pay(once), charged(answers(401)));
     expect((await world.end(tab, pay(once), unreachable())).outcome).toMatchObject({ effect: 'unknown' });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('reconcile is asked, and its none settles', async () => {
+  test("reconcile is asked, and its 'none' settles", async () => {
     const { world, tab, once } = browser();
     const asked: unknown[] = [];
     const end = await world.end(tab, pay(once, { reconcile: saying(asked, 'none') }), answers(403));
@@ -100,7 +103,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
     expect(asked).toMatchObject([{ reason: 'refused' }]);
   });
 
-  test('an abort while a 429 is waited out is no proof either', async ({ world }) => {
+  test('an abort while a 429 is waited out does not prove that nothing happened', async ({ world }) => {
     const { tab, once } = world.open({}, { resends: true });
     const abort = new AbortController();
     let told: unknown;
@@ -114,7 +117,7 @@ describe('in a browser, where a copy may have gone out unseen', () => {
   });
 });
 
-describe('where nothing is sent unseen', () => {
+describe('on a platform that sends nothing unseen', () => {
   test.for([...IN_FRONT, ...OF_THE_APPLICATION])('a %i is none, and the next call sends the same key', async (status, { world }) => {
     const { tab, once } = world.open(ONE);
     const refused = await world.end(tab, pay(once), code(status));
@@ -125,14 +128,14 @@ describe('where nothing is sent unseen', () => {
     expect(paid.outcome?.key).toBe(refused.outcome?.key);
   });
 
-  test('a refusal that the server marks as kept gives way to a new key within the call', async ({ world, tab, once }) => {
+  test('a refusal that the server replays with its mark gives way to a new key within the call', async ({ world, tab, once }) => {
     const refused = await world.end(tab, pay(once), answers(422, { code: 'no_stock' }));
     const paid = await world.end(tab, pay(once), replays(422, { code: 'no_stock' }), answers(201));
     expect(paid).toMatchObject({ status: 201, outcome: { type: 'fresh' } });
     expect(paid.outcome?.key).not.toBe(refused.outcome?.key);
   });
 
-  test('a refusal that the server keeps without a mark: the very same one again gives way to a new key', async ({ world, tab, once }) => {
+  test('a refusal that the server keeps without a mark: when the same refusal comes again, the call goes on under a new key', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(422, { code: 'no_stock' }));
     expect(await world.end(tab, pay(once, { body: CARD_B }), answers(422, { code: 'no_stock' }), answers(201))).toMatchObject({
       status: 201,
@@ -143,7 +146,7 @@ describe('where nothing is sent unseen', () => {
 
   test('a server that compares payloads and keeps its refusals: the corrected form goes on under a new key', async ({ world, tab, once }) => {
     const refusal = answers(422, { code: 'bad_address' });
-    // The first form is not sent again: its caller was told that it came to nothing.
+    // The first form is not sent again: its caller was told none.
     await world.end(tab, pay(once), refusal);
     expect(await world.end(tab, pay(once, { body: CARD_B }), answers(422, { title: 'Idempotency-Key is already used' }), answers(201))).toMatchObject({
       status: 201,
@@ -151,14 +154,14 @@ describe('where nothing is sent unseen', () => {
     });
   });
 
-  test('past its window a refused key is not sent again', async ({ world, tab, once }) => {
+  test('a refused key is not sent again past its window', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(422, { code: 'no' }));
     await world.clock.advance(DAY);
     await world.end(tab, pay(once), answers(201));
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test("two tabs at once on a key that stayed in use: 'always' makes one effect of them", async ({ world }) => {
+  test("two tabs press at once under a key that stayed in use: with repeat: 'always', too, they have one effect", async ({ world }) => {
     const [one, two] = [world.tab(), world.tab()];
     const first = one.once();
     await world.end(one, pay(first), code(422));
@@ -168,7 +171,7 @@ describe('where nothing is sent unseen', () => {
     expect(world.server.charged.size).toBe(1);
   });
 
-  test('a call that is given up before it leaves puts the refused one back', async ({ world, tab, once }) => {
+  test('a call that is aborted before it leaves restores the refused record', async ({ world, tab, once }) => {
     const refused = await world.end(tab, pay(once), code(422));
     tab.connect(false);
     const abort = new AbortController();
@@ -180,7 +183,7 @@ describe('where nothing is sent unseen', () => {
   });
 });
 
-test("settled by hand as 'none', a key that stayed in use is used up: a press in another tab sends a new one", async ({ world, tab, once }) => {
+test("settling by hand as 'none' uses up a key that stayed in use: a press in another tab sends a new key", async ({ world, tab, once }) => {
   await world.end(tab, pay(once), answers(401));
   expect(world.record()).toMatchObject({ state: 'retired', keyInUse: true });
   await world.run(settle(once, NAME, 'none'));
@@ -192,7 +195,7 @@ test("settled by hand as 'none', a key that stayed in use is used up: a press in
 describe('pressed offline under a key that stayed in use, and the page closed before anything left', () => {
   test.for([
     ['the same payload', CART],
-    ['another one', CARD_B],
+    ['another payload', CARD_B],
   ] as const)('%s: the next press sends that key', async ([_, body], { world, tab, once }) => {
     const refused = await world.end(tab, pay(once), code(422));
     tab.connect(false);
@@ -202,7 +205,7 @@ describe('pressed offline under a key that stayed in use, and the page closed be
     const next = tab.reload();
     next.connect(true);
     world.server.plays(code(422), answers(201));
-    // The server keeps its refusal, and does not mark it: the call goes on under a new key, as it does without the page in between.
+    // The server keeps its refusal and does not mark it: the call goes on under a new key, as it does without the reload.
     expect(await world.end(next, pay(next.once(), { body }))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     expect(world.server.keys[1]).toBe(refused.outcome?.key);
     expect(world.server.keys[2]).not.toBe(refused.outcome?.key);
@@ -210,7 +213,7 @@ describe('pressed offline under a key that stayed in use, and the page closed be
 });
 
 describe('a decline whose answer was lost, at a server that marks no replay', () => {
-  test('two minutes later the same decline again is the same one: none', async ({ world, tab, once }) => {
+  test('two minutes later the same decline proves that nothing was charged: none', async ({ world, tab, once }) => {
     const decline = answers(402, { error: 'declined' });
     const unsure = await world.end(tab, pay(once), lost(), decline);
     expect(unsure.outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
@@ -221,12 +224,12 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
     expect((await world.end(tab, pay(once), decline)).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
   });
 
-  test('a press with another card does not wait for that', async ({ world, tab, once }) => {
+  test('a press with another card does not wait for the two minutes', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), lost(), answers(402));
     expect(await world.end(tab, pay(once, { body: CARD_B }), answers(201))).toMatchObject({ outcome: { effect: 'done' }, ms: 0 });
   });
 
-  test.for([401, 404, 422])('a %i is no such word, however often it comes', async (status, { world, tab, once }) => {
+  test.for([401, 404, 422])('a %i proves nothing, however often it comes', async (status, { world, tab, once }) => {
     await world.end(tab, pay(once), charged(lost()), code(status));
     await world.clock.advance(10 * MINUTE);
     expect((await world.end(tab, pay(once), code(status))).outcome).toMatchObject({ effect: 'unknown' });
@@ -243,7 +246,7 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
       return { world, tab, once, twoMinutesLater: world.clock.now() + 2 * MINUTE };
     };
 
-    test('is told until when it has to wait, and goes on under a new key then', async () => {
+    test('is told how long to wait, and goes on under a new key then', async () => {
       const { world, tab, once, twoMinutesLater } = await declinedUnseen();
       await world.clock.advance(1000);
       const early = await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE);
@@ -255,7 +258,7 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
       expect(world.server.charged.size).toBe(1);
     });
 
-    test('does not wait for that time by itself: the next press asks at once', async () => {
+    test('does not wait for that time by itself: the next press sends at once', async () => {
       const { world, tab, once } = await declinedUnseen();
       await world.end(tab, pay(once, { body: CARD_B }), MISMATCH, DECLINE);
       const before = world.clock.now();
@@ -270,7 +273,7 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
       ['another refusal', answers(402, { error: 'declined otherwise' })],
       ['a refusal that may come from in front', answers(401)],
       ['no answer', lost()],
-    ])('%s two minutes later proves nothing of the first card', async (_, answer) => {
+    ])('%s ten minutes later proves nothing about the first card', async (_, answer) => {
       const { world, tab, once } = await declinedUnseen();
       await world.clock.advance(10 * MINUTE);
       world.server.plays(MISMATCH, answer);
@@ -278,7 +281,7 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
       expect(new Set(world.server.keys).size).toBe(1);
     });
 
-    test('an attempt for the second card that got no answer counts from then on', async () => {
+    test('an attempt for the second card that got no answer starts the two minutes again', async () => {
       const { world, tab, once } = await declinedUnseen();
       await world.clock.advance(10 * MINUTE);
       const end = await world.end(tab, pay(once, { body: CARD_B }), lost(), MISMATCH, DECLINE);

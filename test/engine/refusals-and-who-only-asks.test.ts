@@ -1,7 +1,7 @@
 /**
- * Goal: a call that may send nothing, and only asks `reconcile`, does not make a proof of a refusal that came before an attempt whose end
- * nobody knows. Method: a press that was refused after a lost answer; two minutes later a press whose page dies while its copy is under
- * way; then the call that only asks, and the same refusal once more.
+ * Goal: a call that may send nothing, and could only ask `reconcile`, does not make a proof of a refusal that came before an attempt whose end is unknown.
+ * Method: a press is refused after a lost answer. Minutes later, its page dies while the attempt of its next press is under way. Then comes the call that
+ * sends nothing, and the same refusal once more.
  */
 import { expect } from 'vitest';
 import { answers, charged, hangs, lost } from '../support/server.js';
@@ -14,10 +14,10 @@ test.for<[string, PayOptions]>([
   ['a key of its own', { key: 'mine-0001' }],
   ['an edited form, where edits are refused', { body: { cart: 'c1', amount: 20 }, whenChanged: 'refuse' }],
   ['a key window of its own, which is over', { limits: { keyWindowMs: MINUTE } }],
-])('%s: the copy may still charge, so nobody is told none', async ([_, asks], { world }) => {
+])('%s: the call sends nothing, and the copy may still charge, so no call is told none', async ([_, asks], { world }) => {
   const [page, other] = [world.open(ONE), world.open(ONE)];
   await world.end(page.tab, pay(page.once), lost());
-  // In both pages time has really passed since.
+  // Both pages get the refusal, so each can measure the time since then itself.
   for (const { tab, once } of [page, other])
     expect((await world.end(tab, pay(once), DECLINED)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   await world.clock.advance(3 * MINUTE);

@@ -1,6 +1,6 @@
 /**
- * Goal: the two minutes after which the same refusal proves something are counted in the same way where features cross: beside
- * work behind a 202, and in an outbox, whose worker has just begun or lived through a clock that was set.
+ * Goal: the two minutes after which the same refusal proves something are counted in the same way where features meet: with work behind a 202, and in an
+ * outbox whose worker has just begun or has seen its clock set forward.
  */
 import { describe, expect } from 'vitest';
 import { clear, resumeInBackground } from '../../src/entries/index.js';
@@ -28,15 +28,15 @@ describe("accepted: 'poll'", () => {
     return { world, tab, once };
   }
 
-  test('a decline from before a 202 counts no more: the work behind that may have charged', async () => {
+  test('a decline from before a 202 no longer counts, because the accepted work may have charged', async () => {
     const { world, tab, once } = await accepted();
-    // A log-out takes the link, so that the next press sends again.
+    // A log-out removes the link, so that the next press sends again.
     await world.run(clear(once));
     await world.clock.advance(2 * MINUTE);
     expect((await world.end(tab, pay(once), DECLINE)).outcome).toMatchObject({ ...UNSURE, retryAt: world.clock.now() + 2 * MINUTE });
   });
 
-  test('the same where the page was closed while it asked the link', async ({ world }) => {
+  test('nor does it count if the page was closed while it polled the link', async ({ world }) => {
     const { tab, once } = world.open(options);
     expect((await world.end(tab, pay(once), lost(), DECLINE)).outcome).toMatchObject(UNSURE);
     const other = world.open(options);
@@ -52,7 +52,7 @@ describe("accepted: 'poll'", () => {
     expect((await world.end(other.tab, pay(other.once), DECLINE)).outcome).toMatchObject(UNSURE);
   });
 
-  test('work that failed is none at once, whatever the clock says', async () => {
+  test('accepted work that failed is none at once, whatever the clock says', async () => {
     const { world, tab, once } = await accepted();
     world.server.charged.clear();
     world.clock.jump(HOUR);
@@ -61,7 +61,7 @@ describe("accepted: 'poll'", () => {
 });
 
 describe('an outbox', () => {
-  /** A payment that goes on without its page; its answer was lost, then it was declined. */
+  /** A payment that goes on in the background without its page: its answer was lost, then it was declined. */
   async function agreed() {
     const world = newWorld();
     const { tab, once } = world.open({ namespace: 'ann' });
@@ -82,7 +82,7 @@ describe('an outbox', () => {
   test.each([
     ['has just begun', 10 * MINUTE, 0, 0],
     ['saw the clock set forward', 0, MINUTE, HOUR],
-  ])('whose worker %s proves nothing by the time on the clock; two minutes later it does', async (_, before, seen, jump) => {
+  ])('whose worker %s does not trust the time on the clock; two minutes later, the refusal proves none', async (_, before, seen, jump) => {
     const { world, worker } = await agreed();
     await world.clock.advance(before);
     const goOn = worker();
@@ -93,7 +93,7 @@ describe('an outbox', () => {
     expect(await goOn()).toEqual({ open: 0, state: 'retired' });
   });
 
-  test('and an attempt of it whose end nobody knows begins the count anew', async () => {
+  test('starts the two minutes again after an attempt whose end is unknown', async () => {
     const { world, worker } = await agreed();
     const goOn = worker();
     await world.clock.advance(MINUTE);

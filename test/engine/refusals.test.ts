@@ -15,16 +15,16 @@ function refusals(record: Partial<OnceRecord> = {}): Refusals {
 const attempt = (reading: AttemptResult['reading'], refusal?: string): AttemptResult => ({ reading, refusal, reached: true });
 
 test.each<[string, readonly AttemptResult[], UnknownReason, true | undefined]>([
-  ['is stored of a drive that stops for that reason', [attempt(REFUSED, 'a')], 'refused', true],
+  ['is stored if the drive stops because of a refusal', [attempt(REFUSED, 'a')], 'refused', true],
   ['is not stored if an answer left open whether it had an effect', [attempt(OPEN), attempt(REFUSED, 'a')], 'refused', undefined],
-  ['is not stored of a drive that stops for another reason', [attempt(REFUSED, 'a')], 'aborted', undefined],
-])('that every attempt was refused %s', (_, attempts, reason, refusedOnly) => {
+  ['is not stored if the drive stops for another reason', [attempt(REFUSED, 'a')], 'aborted', undefined],
+])('the fact that every attempt was refused %s', (_, attempts, reason, refusedOnly) => {
   const known = refusals({ madeAgain: true });
   for (const one of attempts) known.note(one);
   expect(known.toStore(reason)).toMatchObject({ refusedOnly });
 });
 
-test('a refusal from in front of the application is none of the application, and does not show that the key is new', () => {
+test('a refusal from in front of the application does not count as one of the application, and does not show that the key is new', () => {
   const known = refusals({ madeAgain: true });
   expect(known.note(attempt({ ...REFUSED, from: 'in-front' }, 'a'))).toBeUndefined();
   expect(known.known.madeAgain).toBe(true);

@@ -1,4 +1,4 @@
-/** Goal: what copies of the package share stays shared and bounded, and a newer copy gets along with what an older one made. */
+/** Goal: what copies of the package share stays shared and bounded, and a newer copy works with what an older copy made. */
 import { afterEach, describe, expect, test } from 'vitest';
 import { keepRecent, registry } from '../../src/engine/registry.js';
 
@@ -10,7 +10,7 @@ afterEach(() => {
   else delete realm[KEY];
 });
 
-test('a table forgets what was used longest ago', () => {
+test('a table drops the entry that was used longest ago', () => {
   const table = new Map<string, number>();
   for (const [key, value] of [
     ['a', 1],
@@ -28,14 +28,14 @@ test('a table forgets what was used longest ago', () => {
 });
 
 describe('the registry', () => {
-  test('is one for all', () => {
+  test('is made once, and shared', () => {
     delete realm[KEY];
     const one = registry();
     expect(registry()).toBe(one);
     expect(realm[KEY]).toBe(one);
   });
 
-  test('that an older copy made keeps what is in it, and gets what it lacks', () => {
+  test('that an older copy made keeps its tables, and gets those that it lacks', () => {
     const flights = new Map();
     realm[KEY] = { flights };
     const one = registry();

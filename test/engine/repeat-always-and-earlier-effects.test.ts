@@ -1,6 +1,6 @@
 /**
- * Goal: with `repeat`, an answer about an earlier effect of a name is told to no later call as its own. Method: a key strategy that is
- * left out for one call, whose record is then swept; and "done already" of a server, after the payload was changed.
+ * Goal: with `repeat`, no later call gets an answer about an earlier effect of the name as its own. Method: a call leaves out the key strategy, and its record
+ * is swept; a server says "done already" after the payload was changed.
  */
 import { describe, expect } from 'vitest';
 import { gocardless } from '../../src/entries/dialects.js';
@@ -11,7 +11,7 @@ import { CART, MINUTE, NAME, ONE, pay, resumed, test, watched } from '../support
 const KEYS: Readonly<Record<string, KeyStrategy>> = { 'a key function': ({ generation }) => `order-c1.${generation}`, derived };
 
 describe.each(Object.entries(KEYS))('with %s', (_, key) => {
-  test('a call without it that is declined does not make the first key be made again', async ({ world, tab }) => {
+  test('a declined call without a key strategy does not lead back to the first key', async ({ world, tab }) => {
     const once = tab.once({ namespace: 'ann', repeat: 'always' });
     const first = await world.end(tab, pay(once, { key }), answers(201));
     const declined = { body: { card: 'declined' } };
@@ -19,7 +19,7 @@ describe.each(Object.entries(KEYS))('with %s', (_, key) => {
       expect((await world.end(tab, pay(once, declined), answers(402))).outcome).toMatchObject({ effect: 'none' });
       await world.clock.advance(3 * MINUTE);
     }
-    // As long as the server remembers the first key, a sweep leaves what tells that it is used up.
+    // While the server remembers the first key, a sweep leaves the record that says that this key is used up.
     expect(world.record()?.forgetAt).toBeGreaterThan(world.clock.now() + 24 * 60 * MINUTE);
     const { outcome } = await world.end(tab, pay(once, { key }), answers(201));
     expect(outcome).toMatchObject({ type: 'fresh' });
@@ -29,9 +29,9 @@ describe.each(Object.entries(KEYS))('with %s', (_, key) => {
 
 const ELSEWHERE = { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } };
 
-describe('"done already" after another payload, where no copy goes unseen', () => {
+describe('"done already" for another payload, on a platform that sends nothing unseen', () => {
   test.for(['always', 'if-changed'] as const)(
-    'with repeat %s is the end of the first one: the second one is sent under a new key',
+    'with repeat %s, is the end of the first payload: the second one is sent under a new key',
     async (repeat, { world, tab }) => {
       const once = tab.once({ repeat, dialect: gocardless() });
       const first = await world.end(tab, pay(once, ONE), charged(lost()));
@@ -49,14 +49,14 @@ describe('"done already" after another payload, where no copy goes unseen', () =
     expect(end).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE', outcome: { effect: 'done', from: 'elsewhere' } });
   });
 
-  test('of the same payload, it is the end of this one', async ({ world, tab }) => {
+  test('for the same payload, is the end of this call', async ({ world, tab }) => {
     const once = tab.once({ repeat: 'always', dialect: gocardless() });
     await world.end(tab, pay(once, ONE), charged(lost()));
     expect(await world.end(tab, pay(once), answers(409, ELSEWHERE))).toMatchObject({ code: 'ERR_ONCE_ALREADY_DONE' });
   });
 });
 
-test('in a browser, which may have sent a copy of the second one unseen, nothing is sent under another key', async ({ world }) => {
+test('in a browser, which may have sent a copy of the second payload unseen, nothing is sent under another key', async ({ world }) => {
   const { tab, once } = world.open({ repeat: 'always', dialect: gocardless() }, { resends: true });
   await world.end(tab, pay(once, ONE), charged(lost()));
   const end = await world.end(tab, pay(once, { body: { amount: 20 } }), answers(409, ELSEWHERE));
@@ -64,16 +64,16 @@ test('in a browser, which may have sent a copy of the second one unseen, nothing
   expect(new Set(world.server.keys).size).toBe(1);
 });
 
-describe('a resume of an edited form, where the server holds the earlier one', () => {
+describe('a resume of an edited form, while the server holds the earlier form', () => {
   const EDITED = { ...CART, amount: 20 };
   const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
 
   test.for([
-    ['if-changed', 'its request is stored', true],
-    ['always', 'its request is stored', true],
-    ['if-changed', '`reconcile` says so', false],
+    ['if-changed', 'known from its stored request', true],
+    ['always', 'known from its stored request', true],
+    ['if-changed', 'known from `reconcile`', false],
   ] as const)(
-    'with repeat %s its end (%s) is not told as that of the edited one, which stays open, and is sent by the next press',
+    'with repeat %s, the end of the earlier form (%s) is not told as the end of the edited form, which stays pending and is sent by the next press',
     async ([repeat, _, request], { world, tab }) => {
       const options = { namespace: 'ann', keep: { request: true }, repeat } as const;
       await world.end(tab, pay(tab.once({ ...options, keep: { request } }), ONE), charged(lost()));

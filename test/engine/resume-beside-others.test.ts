@@ -1,6 +1,6 @@
 /**
- * Goal: `resume` beside a press of the operation that it finds: one key, no wait for a lock that the other one has, and no end that is
- * another operation's. Method: `resume` begins at every moment of the press; presses that are cancelled; runs.
+ * Goal: `resume` beside a press of the same operation: one key, no wait for a lock that the press holds, and no end that belongs to another operation. Method:
+ * `resume` begins at every moment of the press; presses that are cancelled; operations of `run`.
  */
 import { describe, expect } from 'vitest';
 import { clear, forget, type Once, type OnceOptions, operation, type Resumed, resumeOne, run, settle, unnamed } from '../../src/entries/index.js';
@@ -11,28 +11,31 @@ import { CART, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_, type
 
 const send = (once: Once) => watched(once.fetch(URL_, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"text":"hello"}' }));
 
-test.for(Array.from({ length: 12 }, (_, index) => index + 1))('resume begins at crossing %i of the press', async (at, { world }) => {
-  const options = { namespace: 'ann', keep: { request: true }, use: [...everything(), unnamed()] } as const;
-  const before = world.open({ ...options, limits: { attempts: 1 } });
-  await world.end(before.tab, send(before.once), charged(lost()));
-  const tab = before.tab.reload();
-  const once = tab.once(options);
-  world.server.otherwise = honest();
-  let other: Promise<Resumed[]> | undefined;
-  tab.at(at, () => {
-    other = resumed(once);
-  });
-  const begun = world.clock.now();
-  expect((await world.end(tab, send(once))).outcome).toMatchObject({ effect: 'done' });
-  expect(world.clock.now() - begun).toBeLessThan(SECOND);
-  for (const { outcome } of (await world.run(Promise.resolve(other))) ?? []) expect(outcome.effect).toBe('done');
-  expect(world.locks.names).toEqual([]);
-});
+test.for(Array.from({ length: 12 }, (_, index) => index + 1))(
+  'a press is done without delay beside a resume that begins at its crossing %i',
+  async (at, { world }) => {
+    const options = { namespace: 'ann', keep: { request: true }, use: [...everything(), unnamed()] } as const;
+    const before = world.open({ ...options, limits: { attempts: 1 } });
+    await world.end(before.tab, send(before.once), charged(lost()));
+    const tab = before.tab.reload();
+    const once = tab.once(options);
+    world.server.otherwise = honest();
+    let other: Promise<Resumed[]> | undefined;
+    tab.at(at, () => {
+      other = resumed(once);
+    });
+    const begun = world.clock.now();
+    expect((await world.end(tab, send(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.clock.now() - begun).toBeLessThan(SECOND);
+    for (const { outcome } of (await world.run(Promise.resolve(other))) ?? []) expect(outcome.effect).toBe('done');
+    expect(world.locks.names).toEqual([]);
+  },
+);
 
-describe('beside a press of another tab that is cancelled, the end of an earlier operation is not told', () => {
+describe('resume beside a press of another tab that is cancelled does not report the end of another operation', () => {
   const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
-  /** A page whose second press waits for the network, after a first one that ended. */
+  /** A page whose first press has ended, and whose second press waits for the network. */
   async function waitingPress(world: World, before: Entry) {
     const page = world.open(OPTIONS);
     const first = (await world.end(page.tab, pay(page.once), before)).outcome;
@@ -50,7 +53,7 @@ describe('beside a press of another tab that is cancelled, the end of an earlier
   test.for([
     ['done', answers(201)],
     ['refused', answers(402, { code: 'card_declined' })],
-  ] as const)('what was %s before is not told again', async ([_, before], { world }) => {
+  ] as const)('the operation that was %s before is not reported again', async ([_, before], { world }) => {
     const { first, cancelled } = await waitingPress(world, before);
     const resuming = resumed(world.open(OPTIONS).once);
     await rest();
@@ -60,7 +63,7 @@ describe('beside a press of another tab that is cancelled, the end of an earlier
     expect(ends.map(({ outcome }) => outcome.effect)).toEqual(['unknown']);
   });
 
-  test('nor is what was pressed and done after it', async ({ world }) => {
+  test('the operation that is pressed and done afterwards is not reported either', async ({ world }) => {
     const { cancelled } = await waitingPress(world, answers(201));
     world.server.plays(answers(201));
     const third = world.open(OPTIONS);
@@ -74,10 +77,10 @@ describe('beside a press of another tab that is cancelled, the end of an earlier
   });
 });
 
-describe('with repeat always, a press while `resume` asks after a lost one', () => {
+describe("with repeat: 'always', a press while `resume` or `settle` ends a lost payment", () => {
   const OPTIONS = { namespace: 'ann', keep: { request: true }, repeat: 'always' } as const;
 
-  /** The next look of this tab at the store, that of a press, shows only what is there after `end`. */
+  /** Delays the next read of this tab, which the press makes, until `end` has settled. */
   function looksLate(tab: Tab, end: Promise<unknown>): void {
     const { read } = tab.store;
     const late = async (id: string) => {
@@ -88,7 +91,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     Object.assign(tab.store, { read: late });
   }
 
-  /** A payment whose answer was lost, and where it is pressed again. */
+  /** A payment whose answer was lost, and the page where it is pressed again. */
   async function lostOne(world: World, where: string, more: OnceOptions = {}) {
     const { tab, once } = world.open(OPTIONS);
     await world.end(tab, pay(once, ONE), charged(lost()));
@@ -96,7 +99,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     return { ...page, other: where === 'the same tab' ? page : world.open(OPTIONS) };
   }
 
-  test.for(['the same tab', 'another tab'])('in %s is no further effect, nor while `settle` says that it is done', async (where, { world }) => {
+  test.for(['the same tab', 'another tab'])('in %s has no further effect while `settle` writes the end', async (where, { world }) => {
     const { once, other } = await lostOne(world, where);
     const settling = settle(once, NAME, 'done');
     const press = watched(pay(other.once));
@@ -106,10 +109,10 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
   });
 
   test.for([
-    ['the server', replays(), CART, 'replayed', 1],
-    ['`reconcile`', answers(402), CART, 'replayed', 1],
-    ['the server, of another payload', replays(), { ...CART, amount: 20 }, 'fresh', 2],
-  ] as const)('that looks at the store only when it is done already, by the word of %s', async ([_, end, body, type, keys], { world }) => {
+    ['the server: no further effect', replays(), CART, 'replayed', 1],
+    ['`reconcile`: no further effect', answers(402), CART, 'replayed', 1],
+    ['the server, with another payload: a new operation', replays(), { ...CART, amount: 20 }, 'fresh', 2],
+  ] as const)('that reads the store only when the payment is done already, by the word of %s', async ([_, end, body, type, keys], { world }) => {
     const { tab, once } = await lostOne(world, 'the same tab', { ...ONE, reconcile: async () => 'done' });
     world.server.plays(delayed(SECOND, end), ...(keys > 1 ? [answers(201)] : []));
     const asking = watched(resumeOne(once, NAME));
@@ -122,9 +125,9 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
   });
 
   test.for([
-    ['`settle` says that there was none', (once: Once) => settle(once, NAME, 'none')],
-    ['`forget` drops it', (once: Once) => forget(once, NAME, { evenIfUnknown: true })],
-  ] as const)('while %s is one of its own', async ([_, change], { world }) => {
+    ['`settle` says none', (once: Once) => settle(once, NAME, 'none')],
+    ['`forget` drops the record', (once: Once) => forget(once, NAME, { evenIfUnknown: true })],
+  ] as const)('while %s is a new operation', async ([_, change], { world }) => {
     const { tab, once } = world.open(OPTIONS);
     await world.end(tab, pay(once, ONE), lost());
     world.server.plays(answers(201));
@@ -134,7 +137,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('that looks at the store only when `settle` has said that it is done', async ({ world }) => {
+  test('that reads the store only after `settle` has said done has no further effect', async ({ world }) => {
     const { tab, once } = await lostOne(world, 'the same tab');
     const settling = settle(once, NAME, 'done');
     looksLate(tab, settling);
@@ -143,7 +146,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'replayed' });
   });
 
-  test('that looks at the store only when `resume` has found an earlier one that is done, is one of its own', async ({ world, tab }) => {
+  test('that reads the store only after `resume` has found an earlier settled operation is a new operation', async ({ world, tab }) => {
     const once = tab.once(OPTIONS);
     world.server.plays(answers(201), answers(201));
     await world.end(tab, pay(once));
@@ -154,7 +157,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test.for([false, true])('that waits for another tab, which ends it, is no further effect either (it looks late: %s)', async (late, { world }) => {
+  test.for([false, true])('that waits for the call of another tab has no further effect (it reads the store late: %s)', async (late, { world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
     world.server.plays(delayed(SECOND, answers(201)));
     const paying = watched(pay(one.once));
@@ -169,7 +172,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect(world.server.keys).toHaveLength(1);
   });
 
-  test.for(['the same tab', 'another tab'])('in %s is no further effect', async (where, { world }) => {
+  test.for(['the same tab', 'another tab'])('in %s has no further effect', async (where, { world }) => {
     const { tab, once, other } = await lostOne(world, where);
     world.server.plays(delayed(SECOND, replays()));
     const asking = watched(resumeOne(once, NAME));
@@ -185,7 +188,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     ['the same tab', 'after it'],
     ['another tab', 'before the answer'],
     ['another tab', 'after it'],
-  ] as const)('in %s is no further effect, also with a log-out %s', async ([where, when], { world }) => {
+  ] as const)('in %s has no further effect, even with a log-out %s', async ([where, when], { world }) => {
     const { tab, once, other } = await lostOne(world, where);
     world.server.plays(delayed(SECOND, replays()));
     world.server.otherwise = honest();
@@ -201,7 +204,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('of another payload is one of its own', async ({ world }) => {
+  test('with another payload is a new operation', async ({ world }) => {
     const { tab, once } = world.open(OPTIONS);
     await world.end(tab, pay(once, ONE), charged(lost()));
     world.server.plays(replays(), answers(201));
@@ -211,7 +214,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect((await world.end(tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('beside one that could not look at the store while another tab ended it, is no further effect either', async ({ world }) => {
+  test('beside a resume whose read of the store hangs while another tab ends the payment has no further effect', async ({ world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
     world.server.plays(delayed(SECOND, answers(201)));
     const paying = watched(pay(one.once));
@@ -225,7 +228,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
   });
 
-  test('beside one that is refused as busy, while the press of another tab is cancelled, is one of its own, and not the one before', async ({ world }) => {
+  test('beside a call that is refused as busy is a new operation if the press of another tab is cancelled meanwhile', async ({ world }) => {
     const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
     await world.end(one.tab, pay(one.once), answers(201));
     one.tab.online = false;
@@ -242,7 +245,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('made by whoever is told of its end is one of its own', async ({ world }) => {
+  test('by a listener that hears of its end is a new operation', async ({ world }) => {
     const { tab, once } = await lostOne(world, 'the same tab');
     world.server.plays(replays(), answers(201));
     const payment = operation(once, NAME);
@@ -255,7 +258,7 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
     off();
   });
 
-  test('that finds nothing is one of its own, and not the one before', async ({ world, tab }) => {
+  test('beside a resume that finds nothing pending is a new operation', async ({ world, tab }) => {
     const once = tab.once(OPTIONS);
     const first = (await world.end(tab, pay(once), answers(201))).outcome;
     const [asking, press] = [watched(resumeOne(once, NAME)), watched(pay(once))];
@@ -267,8 +270,8 @@ describe('with repeat always, a press while `resume` asks after a lost one', () 
   });
 });
 
-describe('of a run, its value is no Response, and is not given as one', () => {
-  /** What `resume` tells of a run whose function broke off the first time, and gives `value` the second time. */
+describe('resume of a run does not give its value as a Response', () => {
+  /** What `resume` reports of a run whose function fails the first time, and returns `value` the second time. */
   async function resumedWith(value: unknown): Promise<Resumed[]> {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { attempts: 1 } }, { server: true });
@@ -282,11 +285,11 @@ describe('of a run, its value is no Response, and is not given as one', () => {
     return world.run(resumed(once));
   }
 
-  test("a value with an 'ok' of its own does not pass for a refused Response", async () => {
+  test('a value with a member `ok` of its own is not mistaken for a refused Response', async () => {
     expect(await resumedWith({ ok: false, reason: 'a note for the caller' })).toMatchObject([{ name: NAME, outcome: { effect: 'done' }, response: undefined }]);
   });
 
-  test('a Response that the function gave is one', async () => {
+  test('a Response that the function returned is given', async () => {
     expect((await resumedWith(Response.json({}, { status: 201 })))[0]?.response?.status).toBe(201);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: `resume()` drives what is pending as far as it goes and tells how, and `move()` brings a guest's operations along with
- * their keys, whatever is there already. Method: records of every kind on both sides, and callers who leave.
+ * Goal: `resume()` drives pending operations as far as they go and reports how each ended; `move()` brings a guest's operations with their keys, whatever the
+ * user has already. Method: records of every kind on both sides, and callers who leave.
  */
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -26,7 +26,7 @@ describe('resume', () => {
     const next = tab.reload();
     return { world, once: next.once({ namespace: 'ann', ...KEPT, ...options }) };
   }
-  test('tells how each ended, with its answer, and what nobody could tell, too', async () => {
+  test('reports how each ended, with its answer, also those that stay unknown', async () => {
     const told: Outcome[] = [];
     const { world, once } = await scene(['a', 'b', 'c'], { onOutcome: (outcome: Outcome) => void told.push(outcome) });
     world.server.plays(replays(), answers(503), lost());
@@ -38,13 +38,13 @@ describe('resume', () => {
     expect(told.map(({ type }) => type)).toEqual(['replayed', 'unknown', 'unknown']);
   });
 
-  test('gives the answer that an error of ours bears', async () => {
+  test('gives the answer that a OnceError carries', async () => {
     const { world, once } = await scene(['a'], { dialect: gocardless() });
     world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
     expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
   });
 
-  test('without the lock: a `dialect` that throws leaves no lease behind, and the outcome says that nobody knows', async ({ world }) => {
+  test('without the lock: a `dialect` that throws leaves no lease behind, and the outcome is unknown', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'shop', ...KEPT }, { locks: false });
     await world.end(tab, pay(once, { operation: ['a'] }), charged(lost()));
     const thrown = new Error('a bug of the app');
@@ -61,12 +61,12 @@ describe('resume', () => {
     expect(told).toMatchObject([unknown, unknown]);
     expect(next.reported).toEqual([thrown, thrown]);
     expect(world.server.arrivals).toHaveLength(1);
-    // It asks the app, if it may: what is done is done, whatever the dialect.
+    // If there is `reconcile`, it is asked: what is done is done, whatever the dialect.
     const asks = next.once({ namespace: 'shop', ...KEPT, dialect: broken, reconcile: async () => 'done' });
     expect(await world.run(resumed(asks))).toMatchObject([{ outcome: { effect: 'done' } }]);
   });
 
-  test('stops with its signal: nothing more is begun, and the reason is given', async () => {
+  test('stops with its signal: begins nothing more, and rejects with the reason', async () => {
     const { world, once } = await scene(['a', 'b', 'c']);
     const controller = new AbortController();
     world.server.plays(delayed(SECOND, replays()));
@@ -77,7 +77,7 @@ describe('resume', () => {
     expect(world.server.arrivals).toHaveLength(4);
   });
 
-  test.each([1, 4])('stops with its signal in the midst of the last ones, %d at a time, and gives the reason', async (concurrency) => {
+  test.each([1, 4])('stops with its signal while the last operation is under way, %d at a time, and rejects with the reason', async (concurrency) => {
     const { world, once } = await scene(['a', 'b']);
     const controller = new AbortController();
     world.server.plays(replays(), delayed(SECOND, replays()));
@@ -90,7 +90,7 @@ describe('resume', () => {
     expect(await pending(once)).toMatchObject([{ name: ['b'] }]);
   });
 
-  test.each([0, -1, Number.NaN])('of %d at a time is refused at once; of one is not', async (concurrency) => {
+  test.each([0, -1, Number.NaN])('refuses a concurrency of %d at once, and accepts 1', async (concurrency) => {
     const { world, once } = await scene([]);
     const wrong = () => resume(once, { concurrency });
     if (Number.isNaN(concurrency)) expect(wrong).toThrow(new TypeError('once: resume.concurrency must be a number, got NaN'));
@@ -105,7 +105,7 @@ describe('move', () => {
     return { tab, guest: tab.once({ namespace: 'guest', ...ONE, ...options }), ann: tab.once({ namespace: 'ann', ...ONE, ...options }) };
   };
 
-  test('A38: brings an operation with its key, for good, and stops who drives it', async ({ world }) => {
+  test('A38: brings an operation with its key, in strict writes, and raises its revision, so that its driver stops', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     const { outcome } = await world.end(tab, pay(guest), charged(lost()));
     const [before] = records(world);
@@ -116,7 +116,7 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
-  test('of keys that count for one account: the new one has never seen them', async ({ world }) => {
+  test('ends the key window where keys count for one account, because the new account has never seen the key', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world, { dialect: generic({ perAccount: true }) });
     await world.end(tab, pay(guest), charged(lost()));
     await world.run(move(ann, 'guest'));
@@ -125,7 +125,7 @@ describe('move', () => {
     expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('takes the place of what has ended without effect, or is the same, and of nothing else', async () => {
+  test('replaces a record that has ended without effect or has the same key, and no other one', async () => {
     const states: [string, (theirs: OnceRecord, key: string) => unknown, boolean][] = [
       ['retired', (theirs) => sealed({ ...theirs, state: 'retired' }), true],
       ['settled', (theirs) => sealed({ ...theirs, state: 'settled' }), false],
@@ -161,11 +161,11 @@ describe('move', () => {
   });
 
   test.for<[string, Partial<OnceRecord>, boolean, string[]]>([
-    ['what the application refused', { keyInUse: undefined }, true, []],
-    // The next press goes out under the user's key, and nobody would hear of the guest's.
-    ["a key of the user's own that is in use", { keyInUse: true }, false, ['move-conflict']],
-    ['what is done', { state: 'settled', keyInUse: undefined }, false, []],
-  ])('a key that stays in use takes the place of %s, or not', async ([_, theirs, moves, says], { world }) => {
+    ['replaces what the application refused', { keyInUse: undefined }, true, []],
+    // The next press sends the user's key, so that only the diagnostic tells of the guest's.
+    ["does not replace a key of the user's own that is in use", { keyInUse: true }, false, ['move-conflict']],
+    ['does not replace what is done', { state: 'settled', keyInUse: undefined }, false, []],
+  ])('a key that stays in use %s', async ([_, theirs, moves, says], { world }) => {
     const { tab, guest, ann } = guestOf(world);
     const told: string[] = [];
     subscribe(ann, (event) => event.type === 'diagnostic' && void told.push(event.code));
@@ -180,7 +180,7 @@ describe('move', () => {
     expect(told).toEqual(says);
   });
 
-  test('leaves what has become another operation meanwhile', async ({ world }) => {
+  test('leaves a record that has become another operation meanwhile', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     await world.end(tab, pay(guest), charged(lost()));
     const [own] = records(world) as [OnceRecord];
@@ -196,7 +196,7 @@ describe('move', () => {
     expect(world.medium.get(own.id)).toMatchObject({ key: 'another' });
   });
 
-  test('brings what has no name where it is, and only as long as it is unsettled', async ({ world }) => {
+  test('brings an unnamed operation under its old id, and only as long as it is unsettled', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     const post = { method: 'POST', body: '{"cart":1}' };
     const { outcome } = await world.end(tab, guest.fetch(URL_, post), charged(lost()));
@@ -219,7 +219,7 @@ describe('move', () => {
     expect((await world.end(tab, ann.fetch(URL_, post), replays())).outcome).toMatchObject({ key: outcome?.key, resumed: true });
   });
 
-  test('brings what could only be kept in memory', async ({ world }) => {
+  test('brings an operation that could be kept only in memory', async ({ world }) => {
     const { tab, guest, ann } = guestOf(world);
     tab.faults.next('fail-before-commit');
     const { outcome } = await world.end(tab, pay(guest), charged(lost()));
@@ -229,7 +229,7 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key, storedIn: 'memory' });
   });
 
-  test('from where one is already moves nothing', async ({ world }) => {
+  test('from the present namespace moves nothing', async ({ world }) => {
     const { tab, guest } = guestOf(world);
     await world.end(tab, pay(guest), charged(lost()));
     const writes = world.writes.length;

@@ -1,5 +1,5 @@
 /**
- * Goal: what HTTP allows to be sent again is, as often and as long as it may; everything else goes out once, and its caller gets
+ * Goal: a call that HTTP allows to be sent again is sent again as often and as long as the limits allow; everything else goes out once, and its caller gets
  * what fetch would give. Method: tables of calls and answers, on a clock that only the test moves.
  */
 import { describe, expect, test, vi } from 'vitest';
@@ -19,11 +19,11 @@ describe('what is read of a call', () => {
   const request = new Request(URL_, { method: 'PUT', body: 'x' });
   const { signal } = new AbortController();
   test.each<[string, RequestInfo | URL, RequestInit, Partial<Outline>]>([
-    ['an address', URL_, {}, { method: 'GET', replayable: true, signal: undefined }],
+    ['a URL as text', URL_, {}, { method: 'GET', replayable: true, signal: undefined }],
     ['a URL', new URL(URL_), { method: 'put' }, { method: 'PUT' }],
     ['a Request', request, {}, { method: 'PUT', replayable: false, signal: request.signal }],
-    ['a Request, and what stands over it', request, { method: 'DELETE', signal, body: 'y' }, { method: 'DELETE', replayable: true, signal }],
-    ['a Request, its signal taken away', request, { signal: null }, { signal: undefined }],
+    ['a Request, and an init that overrides it', request, { method: 'DELETE', signal, body: 'y' }, { method: 'DELETE', replayable: true, signal }],
+    ['a Request whose signal the init removes', request, { signal: null }, { signal: undefined }],
     ['a Request without a body', new Request(URL_), {}, { method: 'GET', replayable: true }],
     [
       'a Request that can have a body, on a platform that does not show it',
@@ -31,30 +31,30 @@ describe('what is read of a call', () => {
       {},
       { replayable: false },
     ],
-    ['a Request to DELETE, there', { url: URL_, method: 'DELETE', headers: new Headers() } as Request, {}, { replayable: false }],
-    ['a DELETE by address', URL_, { method: 'DELETE' }, { replayable: true }],
+    ['a DELETE Request, on such a platform', { url: URL_, method: 'DELETE', headers: new Headers() } as Request, {}, { replayable: false }],
+    ['a DELETE of a URL', URL_, { method: 'DELETE' }, { replayable: true }],
     ['text', URL_, { method: 'PUT', body: 'ReadableStream' }, { replayable: true }],
     ['bytes', URL_, { method: 'PUT', body: new Uint8Array(2) }, { replayable: true }],
     ['a stream', URL_, { method: 'PUT', body: new ReadableStream() }, { replayable: false }],
     ['no body', URL_, { method: 'PUT', body: null }, { replayable: true }],
-    ['a Request with a body that is no PUT', new Request(URL_, { method: 'OPTIONS', body: 'x' }), {}, { replayable: false }],
+    ['a Request with a body that is not PUT', new Request(URL_, { method: 'OPTIONS', body: 'x' }), {}, { replayable: false }],
   ])('%s', (_, input, init, expected) => {
     const read = outline({ resolve } as Platform, input, init);
     expect(read).toMatchObject(expected);
-    // A signal has nothing of its own that could be compared.
+    // An AbortSignal has no properties of its own that `toMatchObject` could compare.
     if ('signal' in expected) expect(read.signal).toBe(expected.signal);
   });
 });
 
 test.each<[string, RequestInfo | URL]>([
-  ['an address', URL_],
+  ['a URL as text', URL_],
   ['a URL', new URL(URL_)],
   ['a Request', new Request(URL_)],
-])('the place of %s', (_, input) => {
+])('the place of %s is its URL', (_, input) => {
   expect(outline({ resolve } as Platform, input, {}).place()).toBe(URL_);
 });
 
-test('the place of what is no address is what was given', () => {
+test('the place of an invalid URL is the text that was given', () => {
   const fails = (): never => {
     throw new TypeError('no address');
   };
@@ -136,19 +136,19 @@ describe('what comes back', () => {
     ['PATCH', 1],
     ['WIDGET', 1],
     ['GETALL', 1],
-  ])('%s goes out %i times in all while nothing does', async (method, times) => {
+  ])('%s goes out %i times in all if every attempt fails', async (method, times) => {
     const { end, sent } = scene();
     expect(await end([down(), down(), down(), answer(200)], { method })).toBe('down');
     expect(sent).toEqual([0, 1000, 3000].slice(0, times));
   });
 
-  test('a body that is gone after one attempt is sent once', async () => {
+  test('a request whose body is gone after one attempt is sent once', async () => {
     const { end, sent } = scene();
     expect(await end([answer(503)], { replayable: false })).toBe(503);
     expect(sent).toEqual([0]);
   });
 
-  test('the word of a server on when to come back stands, as long as that is in time', async () => {
+  test("the server's Retry-After is respected if it lies within the time of the call", async () => {
     const late = scene();
     expect(await late.end([answer(503, { 'retry-after-ms': '9999' }), answer(200)])).toBe(200);
     expect(late.sent).toEqual([0, 9999]);
@@ -157,21 +157,21 @@ describe('what comes back', () => {
     expect(tooLate.sent).toEqual([0]);
   });
 
-  test('an answer that is sent again is let go', async () => {
+  test('the body of an answer that leads to a retry is cancelled', async () => {
     const cancel = vi.fn();
     const { end } = scene();
     await end([new Response(new ReadableStream({ cancel }), { status: 503 }), answer(200)]);
     expect(cancel).toHaveBeenCalledOnce();
   });
 
-  test('an answer whose body can not be let go changes nothing', async () => {
+  test('a body that cannot be cancelled changes nothing', async () => {
     const cancel = () => Promise.reject(new Error('can not'));
     expect(await scene().end([new Response(new ReadableStream({ cancel }), { status: 503 }), answer(200)])).toBe(200);
   });
 });
 
 describe('a caller who leaves', () => {
-  test('in a wait gets what there is: an answer, or the reason', async () => {
+  test('during a wait gets the last answer, or the reason if there is none', async () => {
     for (const [first, told] of [
       [answer(503), { status: 503 }],
       [down(), new Error('enough')],
@@ -189,13 +189,13 @@ describe('a caller who leaves', () => {
     }
   });
 
-  test('before the answer came is not waited for again', async () => {
+  test('before the answer came gets no retry', async () => {
     const { end, sent } = scene();
     expect(await end([down(), answer(200)], { signal: AbortSignal.abort() })).toBe('down');
     expect(sent).toEqual([0]);
   });
 
-  test('by closing the client gets the last word of the network', async () => {
+  test('by closing the client gets the last error of the network', async () => {
     const { clock, client, plain, sent } = scene();
     const ended = plain([down(), answer(200)]);
     await clock.advance(10);
@@ -206,7 +206,7 @@ describe('a caller who leaves', () => {
 });
 
 describe('a PUT', () => {
-  test('that a later one overtakes while it is under way is not sent again either', async () => {
+  test('that a later PUT overtakes while it is under way is not sent again', async () => {
     const { clock, plain, sent } = scene();
     const first = plain([down(), answer(299)], { method: 'PUT' });
     const second = plain([answer(503), answer(200)], { method: 'PUT' });
@@ -216,7 +216,7 @@ describe('a PUT', () => {
     expect(sent).toEqual([0, 0, 1000]);
   });
 
-  test('is overtaken by what writes to its URL, by nothing that reads there, and by nothing elsewhere; what reads is not overtaken', async () => {
+  test('is overtaken by a later write to its URL, but not by a read there or a write elsewhere; a read is not overtaken', async () => {
     const { clock, plain } = scene();
     const put = plain([answer(503), answer(200)], { method: 'PUT' });
     await clock.advance(10);

@@ -1,13 +1,16 @@
 /**
- * Goal: no answer of a real service lets an operation be charged twice, or told `none` or `done` where it may be otherwise. Method:
- * the sequences that did, each with the answer as that service gives it.
+ * Goal: no answer of a real service lets an operation charge twice, or be told `none` or `done` where that may be untrue. Method: the sequences that did so,
+ * each with the answer as that service gives it.
  */
 import { describe, expect } from 'vitest';
 import { braintree, paypal, shopify, telnyx } from '../../src/entries/dialects.js';
 import { answers, charged, idle, lost, replays } from '../support/server.js';
 import { MINUTE, newWorld, pay, test } from '../support/world.js';
 
-test('what is done is not asked for again where another release had put its key elsewhere: this server may never have looked there', async ({ world, tab }) => {
+test('a done operation is not sent again for its answer after a release that puts keys elsewhere: the server may never have looked there', async ({
+  world,
+  tab,
+}) => {
   await world.end(tab, pay(tab.once({ namespace: 'ann' })), answers(201));
   const next = tab.reload();
   const end = await world.end(next, pay(next.once({ namespace: 'ann', dialect: paypal() })));
@@ -18,7 +21,7 @@ test('what is done is not asked for again where another release had put its key 
 test('an edited form after a refusal that may hide an effect: a mismatch that looks like any other 422 proves nothing', async ({ world }) => {
   const { tab, once } = world.open({ dialect: telnyx() }, { resends: true });
   const edited = { body: { cart: 'c1', amount: 20 } };
-  // The browser's first copy was charged, and its second one met an expired login.
+  // One copy that the browser sent charged, and the other one met an expired log-in.
   const { outcome } = await world.end(tab, pay(once), charged(answers(401)));
   expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   world.server.otherwise = answers(422, { errors: [{ title: 'Unprocessable Entity' }] });
@@ -28,7 +31,7 @@ test('an edited form after a refusal that may hide an effect: a mismatch that lo
   expect(new Set(world.server.keys)).toEqual(new Set([outcome?.key]));
 });
 
-test('a server that knows no keys: a rate limit that may have met the second copy only is not answered by a third one', async ({ world }) => {
+test('a server that knows no keys: after a 429, which may have met only the second copy, nothing is sent again', async ({ world }) => {
   const { tab, once } = world.open({ dialect: () => 'none' }, { resends: true });
   world.server.plays(charged(answers(429, {}, { 'retry-after': '1' })));
   expect(await world.end(tab, pay(once))).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'refused', attempts: 1 } });
@@ -60,7 +63,7 @@ test.for<[string, unknown, Record<string, string>]>([
   ['as text', 'Payment required\n\nDEPLOYMENT_DISABLED\n\nfra1::6zsv8', {}],
   ['as JSON', { message: 'Service for this project is restricted due to the following violations: exceed_db_size_quota.' }, {}],
 ])(
-  'a host that answers 402 for its own bill, %s, is no card that was declined: it proves nothing of a lost answer',
+  'a host that answers 402 for its own bill, %s, has not declined a card: the answer proves nothing about a lost one',
   async ([_, body, headers], { world, tab, once }) => {
     world.server.plays(charged(lost()), answers(402, body, headers), answers(402, body, headers), replays());
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
@@ -72,7 +75,7 @@ test.for<[string, unknown, Record<string, string>]>([
 );
 
 test.for(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
-  'JSON that says %s is read, and kept byte for byte: a decline in a 200 is not done',
+  'JSON with charset %s is parsed, and kept byte for byte: a decline in a 200 is not done',
   async (charset, { world }) => {
     const { tab, once } = world.open({ verdict: ({ json }) => ((json as { status?: string } | undefined)?.status === 'declined' ? 'rejected' : undefined) });
     const body = new TextEncoder().encode('{"status":"declined","name":"?"}').map((byte) => (byte === 63 ? 0xe9 : byte));
@@ -83,11 +86,11 @@ test.for(['ISO-8859-1', 'us-ascii', '"windows-1252"'])(
 );
 
 test.for<[string, Record<string, string>]>([
-  ['has no type', {}],
-  ['is said to be plain text', { 'content-type': 'text/plain' }],
-  ['is said to be plain text of another charset', { 'content-type': 'text/plain; charset=iso-8859-1' }],
-  ['is said to be JSON', { 'content-type': 'application/json' }],
-])('a page in HTML that %s is no answer to JSON: a captive portal has charged nothing', async ([_, headers], { world, tab, once }) => {
+  ['has no content type', {}],
+  ['is labelled as plain text', { 'content-type': 'text/plain' }],
+  ['is labelled as plain text of another charset', { 'content-type': 'text/plain; charset=iso-8859-1' }],
+  ['is labelled as JSON', { 'content-type': 'application/json' }],
+])('an HTML page that %s proves nothing: it may come from a captive portal', async ([_, headers], { world, tab, once }) => {
   world.server.plays(
     idle(() => new Response(new TextEncoder().encode('\n<!DOCTYPE html><html>Log in to the network'), { headers })),
     replays(),
@@ -106,7 +109,7 @@ test.each([
   'orderHasAlreadyBeenPaid',
   'ORDER_ALREADY_PAID_ERROR',
   'PaymentAlreadyProcessedException',
-])('a code that says that it is done, %s, leaves the outcome open, as the same words do', async (code) => {
+])('a code that says that the work is done already, %s, leaves the outcome unknown, as the same words in prose do', async (code) => {
   for (const status of [400, 409, 422]) {
     const world = newWorld();
     const { tab, once } = world.open({}, { resends: true });

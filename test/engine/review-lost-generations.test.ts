@@ -1,7 +1,7 @@
 /**
- * Goal: after a loss of the storage, a kept refusal of the first key of a name is told as "none" to nobody: the corrected request may
- * have gone out under the next key, and be done. Method: a payment that is refused, corrected and charged; the storage is lost; then the
- * same name again, by calls that can't go on to the next key.
+ * Goal: after the storage is lost, no call is told `none` because of a kept refusal of the first key of a name: the corrected request may have gone out under
+ * the next key, and be done. Method: a payment is refused, corrected and charged; the storage is lost; then calls of the same name that can't go on to the
+ * next key.
  */
 import { describe, expect, test } from 'vitest';
 import { type Outcome, resumeOne, run } from '../../src/entries/index.js';
@@ -11,7 +11,7 @@ import { HOUR, NAME, newWorld, ONE, pay, rest, SECOND, watched } from '../suppor
 const key = ({ generation }: { generation: number }) => `order-42-${generation}`;
 const options = { namespace: 'ann', keep: { request: true } } as const;
 
-/** Declined under `refused` keys, then charged under the next one; the browser has cleared what it stored, and this is the next page. */
+/** Declined under `refused` keys, then charged under the next one. Then the browser clears what it stored, and the next page opens. */
 async function evicted(refused = 1) {
   const world = newWorld();
   const { tab, once } = world.open(options);
@@ -26,13 +26,13 @@ async function evicted(refused = 1) {
   return { world, tab: next, once: next.once(options) };
 }
 
-test('two keys were refused before the one that was charged: the next press goes on to that one, and charges nothing', async () => {
+test('two keys were refused before the one that was charged: the next press goes on to the charged key, and charges nothing', async () => {
   const { world, tab, once } = await evicted(2);
   const end = await world.end(tab, pay(once, { key }), idle(replays(402)), idle(replays(402)), replays());
   expect(end.outcome).toMatchObject({ type: 'replayed', effect: 'done', key: 'order-42-2' });
 });
 
-test('where the record of the first key is there, a kept refusal of the second one is the answer, and no third one is sent', async () => {
+test('while the record of the first key is there, a kept refusal of the second key is the answer, and no third key is sent', async () => {
   const world = newWorld();
   const { tab, once } = world.open(options);
   await world.end(tab, pay(once, { key }), idle(answers(402, { code: 'card_declined' })));
@@ -44,7 +44,7 @@ test('where the record of the first key is there, a kept refusal of the second o
 test.for<[string, () => string | Promise<string>]>([
   ['throws', () => Promise.reject(new Error('no key today'))],
   ['never answers', () => new Promise<never>(() => {})],
-])('a press whose key strategy %s when it is asked for the next key', async ([, fails]) => {
+])('a press whose key strategy %s when it is asked for the next key is unknown', async ([, fails]) => {
   const { world, tab, once } = await evicted();
   const end = await world.end(tab, pay(once, { key: (c) => (c.generation ? fails() : key(c)) }), idle(replays(402)));
   expect(end.outcome).toMatchObject({ effect: 'unknown' });
@@ -52,7 +52,7 @@ test.for<[string, () => string | Promise<string>]>([
   expect((await world.end(tab, pay(once, { key }), replays())).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });
 
-test('a press that is given up while the next key is made', async () => {
+test('a press that is aborted while the next key is made is unknown', async () => {
   const { world, tab, once } = await evicted();
   const controller = new AbortController();
   const told: Outcome[] = [];
@@ -62,7 +62,7 @@ test('a press that is given up while the next key is made', async () => {
   expect(told).toMatchObject([{ effect: 'unknown' }]);
 });
 
-test('a resume, which has no other key to go on with', async () => {
+test('a resume, which has no other key to go on with, is unknown', async () => {
   const { world, tab, once } = await evicted();
   await world.end(tab, pay(once, { ...ONE, key }), idle(lost()));
   const end = await world.end(tab, watched(resumeOne(once, NAME)), idle(replays(402)));
@@ -70,7 +70,7 @@ test('a resume, which has no other key to go on with', async () => {
   expect((await world.end(tab, pay(once, { key }), replays())).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });
 
-test('a page that dies anywhere on its way to the next key: the next one finds that key, and nothing is charged again', async () => {
+test('a page dies anywhere on its way to the next key: the next page finds that key, and nothing is charged again', async () => {
   for (let death = 1; death < 14; death++) {
     const { world, tab, once } = await evicted();
     world.server.otherwise = (arrival, server) => (arrival.key === 'order-42-0' ? idle(replays(402)) : replays())(arrival, server);
@@ -86,14 +86,14 @@ test('a page that dies anywhere on its way to the next key: the next one finds t
 const verdictOf = (end: object) => ('value' in end && (end.value as Response).status === 402 ? ('rejected-for-good' as const) : undefined);
 const declines = { ...options, verdict: ({ status }: { status: number }) => (status === 402 ? ('rejected-for-good' as const) : undefined) };
 
-test("a press whose own verdict reads the kept refusal: the server's mark counts all the same", async () => {
+test("the app's own verdict reads the kept refusal: the server's replay mark counts all the same", async () => {
   const { world, tab } = await evicted();
   const once = tab.once(declines);
   const end = await world.end(tab, pay(once, { key }), idle(replays(402)), replays());
   expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });
 
-test('the same with run, whose function gives the Response', async () => {
+test('the replay mark also counts with run, whose function returns the Response', async () => {
   const { world, tab } = await evicted();
   const declined = Response.json({}, { status: 402, headers: { 'idempotent-replayed': 'true' } });
   const pays = ({ key: used }: { key: string }) => (used === 'order-42-0' ? declined.clone() : Response.json({ id: 'ch_1' }));
@@ -101,7 +101,7 @@ test('the same with run, whose function gives the Response', async () => {
   expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });
 
-test('a first refusal, which bears no mark, is told to the customer by that verdict', async () => {
+test('that verdict tells the customer none for a first refusal, which has no mark', async () => {
   const world = newWorld();
   const { tab, once } = world.open(declines);
   expect((await world.end(tab, pay(once, { key }), idle(answers(402)))).outcome).toMatchObject({ effect: 'none', replayed: false });
@@ -110,7 +110,7 @@ test('a first refusal, which bears no mark, is told to the customer by that verd
 test.each([
   ['read by the dialect', options],
   ["read by the app's verdict", declines],
-])('a strategy that has one key only, and a refusal whose first answer was lost: the caller gets that refusal, %s', async (_, given) => {
+])('a key strategy with one key only, and a refusal whose first answer was lost: the caller gets the refusal, %s', async (_, given) => {
   const world = newWorld();
   const { tab, once } = world.open(given);
   const end = await world.end(tab, pay(once, { key: () => 'cart-42' }), idle(lost()), idle(replays(402)));
@@ -118,10 +118,10 @@ test.each([
   expect(world.server.keys).toEqual(['cart-42', 'cart-42']);
 });
 
-describe('such a strategy, whose refusal is the answer', () => {
+describe('with a key strategy that has one key only, the refusal is the answer', () => {
   const oneKey = { key: () => 'cart-42' } as const;
 
-  test('also for a caller who joined, and, after the form was edited, with if-changed', async () => {
+  test("also for a call that joined; an edited form with repeat: 'if-changed' is told that the key is used up", async () => {
     const world = newWorld();
     const { tab, once } = world.open({ ...declines, repeat: 'if-changed' });
     world.server.plays(idle(lost()), idle(replays(402)));
@@ -130,7 +130,7 @@ describe('such a strategy, whose refusal is the answer', () => {
       { status: 402, outcome: { type: 'rejected', joined: false } },
       { status: 402, outcome: { type: 'rejected', joined: true } },
     ]);
-    // The key is used up: nothing is sent under it for the edited form, in this tab or in another one.
+    // The key is used up: an edited form sends nothing under it, in this tab or in another one.
     const edited = { ...oneKey, body: { cart: 'c1', amount: 11 } };
     const other = world.open({ ...declines, repeat: 'if-changed' });
     for (const { tab: of, once: client } of [{ tab, once }, other])
@@ -138,7 +138,7 @@ describe('such a strategy, whose refusal is the answer', () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test('of run: what its function gave', async () => {
+  test('also for run: its caller gets the Response that the function returned', async () => {
     const world = newWorld();
     const { tab, once } = world.open(options);
     const refused = () => Response.json({}, { status: 402, headers: { 'idempotent-replayed': 'true' } });
@@ -148,7 +148,7 @@ describe('such a strategy, whose refusal is the answer', () => {
     expect(end).toMatchObject({ status: 402, outcome: { type: 'rejected', key: 'cart-42' } });
   });
 
-  test('but not where the strategy throws when it is asked for another key: under that one the payment may be done', async () => {
+  test('but not if the strategy throws when it is asked for another key: the payment may be done under that key', async () => {
     const world = newWorld();
     const { tab, once } = world.open(declines);
     let asked = 0;
@@ -161,19 +161,19 @@ describe('such a strategy, whose refusal is the answer', () => {
   });
 });
 
-describe('behind a 202', () => {
+describe('work behind a 202', () => {
   const polls = { ...options, accepted: 'poll' } as const;
   const accepts = (mark: Record<string, string> = {}) => idle(answers(202, '', { location: '/jobs/1', ...mark }));
   const failed = idle(answers(200, { status: 'failed' }));
   const MARK = { 'idempotent-replayed': 'true' };
 
-  test('that the server repeats: a failure is that of the lost operation, and the next key is asked for', async () => {
+  test('that the server marks as a replay: a failure is that of the lost operation, and the strategy is asked for the next key', async () => {
     const { world, tab } = await evicted();
     const end = await world.end(tab, pay(tab.once(polls), { key }), accepts(MARK), failed, replays());
     expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
   });
 
-  test('also where the page was closed while the work went on, and a resume, which has no other key, asks for the link', async () => {
+  test('that the server marks as a replay: a later resume, which has no other key, is unknown when the work has failed', async () => {
     const { world, tab } = await evicted();
     const once = tab.once({ ...polls, limits: { inProgressMs: 0 } });
     await world.end(tab, pay(once, { key }), accepts(MARK), idle(answers(200, { status: 'running' })));
@@ -181,7 +181,7 @@ describe('behind a 202', () => {
     expect(end.outcome).toMatchObject({ effect: 'unknown' });
   });
 
-  test('that is new, as it bears no mark: a failure is none, now and after a reload', async () => {
+  test('that bears no mark is new: a failure is none, in the same call and in a later one', async () => {
     for (const closed of [false, true]) {
       const world = newWorld();
       const { tab, once } = world.open({ ...polls, ...(closed && { limits: { inProgressMs: 0 } }) });
@@ -192,14 +192,14 @@ describe('behind a 202', () => {
   });
 });
 
-describe('what is done is remembered for an hour only (`keep.forMs`), and a sweep comes after that', () => {
-  test('a server that marks no replay repeats its refusal of the first key to nobody: the key that was charged is not forgotten before the server forgets it', async () => {
+describe('a done operation is remembered for an hour only (`keep.forMs`), and then swept', () => {
+  test('at a server that marks no replay, the charged key is not forgotten before the server forgets it, so no call gets the refusal of the first key', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ ...declines, keep: { forMs: HOUR } });
     await world.end(tab, pay(once, { key }), idle(answers(402)));
     await world.end(tab, pay(once, { key }), answers(201));
     await world.clock.advance(2 * HOUR);
-    // A first look at what is due, and a second one.
+    // Two later calls, each of which may sweep what is due.
     for (const other of ['a', 'b']) {
       const { once: later } = world.open({ namespace: 'ann' });
       await world.end(tab, pay(later, { operation: ['tip', other] }), answers(201));
@@ -211,7 +211,7 @@ describe('what is done is remembered for an hour only (`keep.forMs`), and a swee
   });
 });
 
-test('a press in another process, which waits while the next key is made: it goes on to that one, too', async () => {
+test('a press in another process that waits while the next key is made goes on to that key, too', async () => {
   const process = { server: true, locks: false, claims: { shared: 'cluster' } } as const;
   const world = newWorld();
   const [one, two] = [world.open({}, process), world.open({}, process)];

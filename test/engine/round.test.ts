@@ -1,6 +1,6 @@
 /**
- * Goal: what a call finds under its name is told as it is, an answer that is gone is asked for once more where that is safe, and
- * keys that are used up give way to a few others at most. Method: one thing found at a time.
+ * Goal: a call tells what it finds under its name as it is, asks once more for an answer that is gone where that is safe, and replaces keys that are used up a
+ * few times at most. Method: one finding at a time.
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
@@ -15,14 +15,14 @@ const kept = (tab: Tab): number =>
   tab.in(() => (globalThis as unknown as Record<symbol, { payloads: Map<string, unknown> }>)[Symbol.for('oncefetch')]?.payloads.size ?? 0);
 
 describe('keys that are used up', () => {
-  test('give way to three at most', async ({ world }) => {
+  test('are replaced until three keys were sent', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     const end = await world.end(tab, pay(once), BURNT, BURNT, BURNT);
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { type: 'unknown', reason: 'unavailable', sent: 'maybe' } });
     expect(new Set(world.server.keys).size).toBe(3);
   });
 
-  test("and are the caller's own are told so", async ({ world }) => {
+  test('that the caller chose are not replaced, and the error says so', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => 'none' });
     const end = await world.end(tab, pay(once, { key: 'my-own' }), BURNT);
     expect(end).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { type: 'rejected', effect: 'none', sent: 'maybe' } });
@@ -31,30 +31,30 @@ describe('keys that are used up', () => {
   });
 });
 
-describe('a key strategy that fails when it is asked for the next key, after the first one came to nothing', () => {
+describe('a key strategy that fails when it is asked for the next key, after the first key was refused', () => {
   test.each<[string, () => unknown]>([
     ['it throws', () => Promise.reject(new Error('no key today'))],
     ['it never answers', () => new Promise(() => {})],
-    ['it gives what is no key', () => 'no key at all'],
+    ['it returns no valid key', () => 'no key at all'],
   ])('%s: the call ends with an outcome, and the next one goes on', async (_, fails) => {
     const world = newWorld();
     const { tab, once } = world.open();
     world.server.plays(replays(402), answers(201));
     const end = await world.end(tab, pay(once, { key: ({ generation }) => (generation ? fails() : 'first') as string }));
-    // It may have been kept for an operation whose record is lost, and the next key may be that of one that is done.
+    // The refusal may have been kept for an operation whose record is lost, and the next key may be that of an operation that is done.
     expect(end).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'refused-after-ambiguity', sent: 'maybe' } });
     expect((end.error as Error).cause).toBeInstanceOf(Error);
     expect((await world.end(tab, pay(once, { key: ({ generation }) => `key-${generation}` }))).outcome).toMatchObject({ effect: 'done', key: 'key-1' });
   });
 
-  test('another tab pays meanwhile: it is not told that nothing took effect', async ({ world }) => {
+  test('another tab pays meanwhile: the call is not told none', async ({ world }) => {
     const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
     const key = ({ generation }: { generation: number }) => (generation ? world.end(two.tab, pay(two.once)).then(() => 'no key at all') : 'first');
     world.server.plays(replays(402), answers(201));
     expect((await world.end(one.tab, pay(one.once, { key }))).outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
   });
 
-  test('of a function given to run: it ends in the same way, and the next run goes on', async ({ world }) => {
+  test('with run: the call ends in the same way, and the next run goes on', async ({ world }) => {
     const { tab, once } = world.open();
     const refusal = () => Response.json({ code: 'card_declined' }, { status: 402, headers: { 'idempotent-replayed': 'true' } });
     const keys: string[] = [];
@@ -71,7 +71,7 @@ describe('a key strategy that fails when it is asked for the next key, after the
     expect(keys).toEqual(['first', 'key-1']);
   });
 
-  test.for(['fails', 'hangs, and the caller leaves'])('it came to nothing by the word of the app: nothing of it took effect (the strategy %s)', async (how) => {
+  test.for(['fails', 'hangs, and the caller leaves'])('reconcile said none: nothing took effect (the strategy %s)', async (how) => {
     const world = newWorld();
     const { tab, once } = world.open({ limits: { inProgressMs: 1 }, reconcile: async () => 'none' });
     world.server.plays(idle(answers(409, '', { 'retry-after': '1' })));
@@ -87,13 +87,13 @@ describe('a key strategy that fails when it is asked for the next key, after the
   });
 });
 
-describe('a caller who left while it waited for the claim', () => {
+describe('a call that is aborted while it waits for the claim', () => {
   test.for<[string, (world: World, tab: Tab) => void, Partial<Outcome>]>([
-    ['nothing', () => {}, { type: 'unknown', sent: 'maybe' }],
-    ['nothing any more', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unknown', sent: 'maybe' }],
-    ['what nobody can read', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
+    ['the record unchanged', () => {}, { type: 'unknown', sent: 'maybe' }],
+    ['the record gone', (world) => world.medium.set(world.record()?.id ?? '', null), { type: 'unknown', sent: 'maybe' }],
+    ['the record damaged', (world) => world.damage((record) => ({ ...record, key: 'x' })), { type: 'unknown', sent: 'maybe' }],
     ['a store that cannot be read', (_, tab) => tab.faults.rate('look-fails', 1), { type: 'unknown', sent: 'maybe' }],
-  ])('is told what is there: %s', async ([_, change, outcome], { world, one, two }) => {
+  ])('is told unknown, with %s', async ([_, change, outcome], { world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(503)));
     void pay(one.once);
     await rest();
@@ -111,8 +111,8 @@ describe('a caller who left while it waited for the claim', () => {
   });
 });
 
-describe('what was to be sent', () => {
-  test('is kept as long as it is open', async ({ world, tab, once }) => {
+describe('the request of an operation in memory', () => {
+  test('is kept as long as the operation is pending', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     expect(kept(tab)).toBe(1);
     await world.end(tab, pay(once), replays());
@@ -125,7 +125,7 @@ describe('what was to be sent', () => {
   });
 });
 
-describe('an answer that is not here any more', () => {
+describe('a remembered answer that is gone', () => {
   const REPLAYING = { dialect: { ...GENERIC, replays: true, carrier: 'header:Idempotency-Key+Date' } } as const;
   async function settled(options: object = REPLAYING) {
     const world = newWorld();
@@ -151,9 +151,9 @@ describe('an answer that is not here any more', () => {
 
   test.each([
     ['a refusal', answers(402)],
-    ['trouble', answers(503)],
-    ['nothing', lost()],
-  ])('and is %s now, stays settled, and is gone', async (_, entry) => {
+    ['a 503', answers(503)],
+    ['no answer', lost()],
+  ])('stays gone if the server gives %s now, and the operation stays settled', async (_, entry) => {
     const { world, next } = await settled();
     const { tab, once } = next();
     world.server.plays(entry);
@@ -171,7 +171,7 @@ describe('an answer that is not here any more', () => {
     expect(await world.end(tab, pay(once, { limits }))).toMatchObject({ ms });
   });
 
-  test('is not asked for past the window, of a server that does not replay, or with nothing to send', async () => {
+  test('is not asked for past the key window, at a server that does not replay, or without a request to send', async () => {
     const { world, next } = await settled();
     const { tab, once } = next();
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
@@ -191,7 +191,7 @@ describe('an answer that is not here any more', () => {
         return world.end(tab, pay(once, { reconcile: async () => 'done' }), answers(402));
       },
     ],
-  ])('of what an app said is done, %s, is not asked for: its key may be new to the server', async ([_, say], { world }) => {
+  ])('is not asked for if an app said that the operation is done, %s: the key may be new to the server', async ([_, say], { world }) => {
     const { tab, once } = world.open(REPLAYING);
     await world.end(tab, pay(once, { limits: { attempts: 1 } }), lost());
     await say(world, tab, once);
@@ -200,7 +200,7 @@ describe('an answer that is not here any more', () => {
     expect(world.server.arrivals).toHaveLength(sent);
   });
 
-  test('of what was only forgotten is not asked for either', async ({ world }) => {
+  test('is not asked for by a call that waited for a refusal', async ({ world }) => {
     const [one, two] = [world.open(REPLAYING), world.open(REPLAYING)];
     world.server.plays(delayed(SECOND, answers(402)));
     const first = pay(one.once);
@@ -211,7 +211,7 @@ describe('an answer that is not here any more', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('is here in memory, and on disk where it was put there', async ({ world }) => {
+  test("is not gone in its own page, and with response: 'disk' not in others", async ({ world }) => {
     const options = { namespace: 'ann', keep: { response: 'disk' } } as const;
     const { tab, once } = world.open(options);
     await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));
@@ -223,8 +223,8 @@ describe('an answer that is not here any more', () => {
   });
 });
 
-describe('what drives nothing', () => {
-  test('says of another payload or key under a name what is pending there', async ({ world, tab, once }) => {
+describe('a call that drives nothing', () => {
+  test('with another payload or key is told what is pending under the name', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     for (const more of [{ body: { ...CART, amount: 20 }, whenChanged: 'refuse' }, { key: 'my-own' }] as const) {
       const end = await world.end(tab, pay(once, more));
@@ -235,7 +235,7 @@ describe('what drives nothing', () => {
     expect((await world.end(tab, pay(once, { key: 'my-own' }))).outcome).toMatchObject({ sent: 'no' });
   });
 
-  test('of what ended without a word says that nobody knows', async ({ world, one, two }) => {
+  test('is told unknown if the operation that it waited for is retired without an ending', async ({ world, one, two }) => {
     world.server.plays(delayed(SECOND, answers(503)));
     void pay(one.once);
     await rest();

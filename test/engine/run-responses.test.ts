@@ -1,6 +1,6 @@
 /**
- * Goal: `run(() => fetch(...))` is as safe as `fetch`: a Response that the function gives is read by the same table, and comes back
- * as a Response. Method: every kind of answer, given by Responses of this realm, of another one and of a polyfill.
+ * Goal: `run(() => fetch(...))` is as safe as `fetch`: a Response that the function returns is read by the same rules, and comes back as a Response. Method:
+ * every kind of answer, as a Response of this realm, of another one and of a polyfill.
  */
 import { createContext, runInContext } from 'node:vm';
 import { test as anyTest, describe, expect } from 'vitest';
@@ -25,7 +25,10 @@ const test = anyTest
   .extend('world', ({ scene }) => scene.world)
   .extend('run', ({ scene }) => scene.run);
 
-/** Gives these Responses, one at each run; the effect took place if it was not refused. */
+/**
+ * Gives these one after the other, and then the last one again. An Error is thrown after the effect took place; a value has had its effect if its status is
+ * below 300.
+ */
 function giving(world: ReturnType<typeof newWorld>, ...given: readonly (Response | Error | (() => unknown))[]): Effect & { runs: number; keys: string[] } {
   const effect = Object.assign(
     async ({ key }: { key: string }) => {
@@ -47,13 +50,13 @@ function giving(world: ReturnType<typeof newWorld>, ...given: readonly (Response
 const problem = (status: number, title: string, headers = {}) => Response.json({ title }, { status, headers });
 
 describe('a Response that the function gives', () => {
-  test('of 503 is not done: it runs again under the same key, and the end is that of the last one', async ({ world, run }) => {
+  test('of 503 is not done: the function runs again under the same key, and its last Response is the end', async ({ world, run }) => {
     const effect = giving(world, new Response('busy', { status: 503 }), Response.json({ id: 'ch_1' }, { status: 201 }));
     expect(await run(effect)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
     expect(new Set(effect.keys).size).toBe(1);
   });
 
-  test('of 503 to the end is unknown, and given as it is', async ({ world, run }) => {
+  test('of 503 at every attempt is unknown, and given as it is', async ({ world, run }) => {
     const effect = giving(world, () => new Response('busy', { status: 503 }));
     const end = await run(effect);
     expect(end).toMatchObject({ status: 503, outcome: { effect: 'unknown', reason: 'unavailable' } });
@@ -63,7 +66,7 @@ describe('a Response that the function gives', () => {
     expect((await run(later)).outcome).toMatchObject({ effect: 'done', key: effect.keys[0] });
   });
 
-  test('of 409 in progress is waited for as long as it says', async ({ world, run }) => {
+  test('of 409 in progress makes the next attempt wait as long as it says', async ({ world, run }) => {
     const busy = problem(409, 'A request is outstanding for this Idempotency-Key', { 'retry-after': '2' });
     const effect = giving(world, busy, Response.json({}, { status: 201 }));
     const begun = world.clock.now();
@@ -83,12 +86,12 @@ describe('a Response that the function gives', () => {
     expect(end).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'refused-after-ambiguity' } });
   });
 
-  test('that bears the replay marker is one', async ({ world, run }) => {
+  test('with the replay marker is a replay', async ({ world, run }) => {
     const replay = Response.json({ id: 'ch_1' }, { headers: { 'idempotent-replayed': 'true' } });
     expect((await run(giving(world, new TypeError('fetch failed'), replay))).outcome).toMatchObject({ type: 'replayed', from: 'server' });
   });
 
-  test('behind a followed redirect, or opaque, says nothing', async () => {
+  test('behind a followed redirect, or opaque, proves nothing', async () => {
     for (const shape of [{ redirected: true }, { type: 'opaque', status: 0, ok: false }]) {
       const { world, run } = scene();
       const response = Object.defineProperties(new Response('{}'), Object.fromEntries(Object.entries(shape).map(([name, value]) => [name, { value }])));
@@ -96,7 +99,7 @@ describe('a Response that the function gives', () => {
     }
   });
 
-  test('whose body breaks off is no answer', async ({ world, run }) => {
+  test('whose body breaks off is a lost answer', async ({ world, run }) => {
     const broken = new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError('cut')) }), { status: 201 });
     const effect = giving(world, broken, Response.json({}, { status: 201, headers: { 'idempotent-replayed': 'true' } }));
     expect((await run(effect)).outcome).toMatchObject({ type: 'replayed', attempts: 2 });
@@ -112,7 +115,7 @@ describe('a Response that the function gives', () => {
   });
 });
 
-test('that a dialect of the app fails to read is unknown, and runs again under the same key', async () => {
+test("a Response on which the app's dialect throws is unknown, and the key stays", async () => {
   const broken = new Error('a bug of the dialect');
   const read = () => {
     throw broken;
@@ -129,7 +132,7 @@ describe('the verdict hook', () => {
     ['rejected', 200, 'none'],
     ['in-progress', 200, 'unknown'],
     [null as unknown as Verdict, 200, 'unknown'],
-  ])('that says %s of a %i makes it %s', async (said, status, effect) => {
+  ])('that says %s of a %i makes the effect %s', async (said, status, effect) => {
     const { world, run } = scene({ limits: { attempts: 1, inProgressMs: 0 } });
     const response = new Response('{}', { status });
     const given = async ({ key }: { key: string }) => {
@@ -155,7 +158,7 @@ describe('the next call', () => {
     expect(later.response?.headers.get('x-request')).toBe('7');
   });
 
-  test('shares it with those who wait: each has a body of its own', async () => {
+  test('that joins gets a Response with a body of its own', async () => {
     const { world, once } = scene();
     const effect = giving(world, Response.json({ id: 'ch_1' }));
     const both = [runOnce(once, NAME, effect), runOnce(once, NAME, effect)] as Promise<Response>[];
@@ -164,8 +167,8 @@ describe('the next call', () => {
   });
 });
 
-describe('is found by what it has', () => {
-  /** As a polyfill for an old platform has it: no class of this realm, no stream. */
+describe('a Response is recognized by its members', () => {
+  /** A Response as a polyfill for an old platform makes it: no class of this realm, no stream. */
   function polyfilled(status: number, body: string): unknown {
     const headers = new Map([['content-type', 'application/json']]);
     return {
@@ -185,14 +188,14 @@ describe('is found by what it has', () => {
     };
   }
 
-  test('though it is of another realm', async () => {
+  test('even if it comes from another realm', async () => {
     const context = createContext({ Response });
     const foreign = runInContext('new (class extends Response {})("{}", { status: 503 })', context) as Response;
     const { world, run } = scene({ limits: { attempts: 1 } });
     expect((await run(giving(world, foreign))).outcome).toMatchObject({ effect: 'unknown' });
   });
 
-  test('though it is a polyfill’s', async () => {
+  test('even if a polyfill made it', async () => {
     const { world, run } = scene({ limits: { attempts: 1 } });
     expect((await run(giving(world, () => polyfilled(503, '{}')))).outcome).toMatchObject({ effect: 'unknown' });
     expect((await run(giving(world, () => polyfilled(201, '{}')))).outcome).toMatchObject({ effect: 'done' });
@@ -203,7 +206,7 @@ describe('is found by what it has', () => {
     ['an answer of axios', { status: 503, headers: { get: () => null, forEach: () => {} }, data: {}, config: {} }],
     ['a number', 503],
     ['null', null],
-  ])('and %s is a value like any other', async (_, value) => {
+  ])('and %s is a plain value', async (_, value) => {
     const { world, once } = scene();
     const effect = async ({ key }: { key: string }) => {
       world.server.charged.add(key);
@@ -215,7 +218,7 @@ describe('is found by what it has', () => {
 });
 
 describe('a function that makes several calls, each under a key of its own', () => {
-  /** Charges, then asks for the fee, which ends as given. */
+  /** Charges, then asks for the fee, which is answered with `given`. */
   const chargesThen =
     (given: Response, keys: string[]) =>
     async ({ child }: { child(label: string): string }) => {
@@ -224,23 +227,20 @@ describe('a function that makes several calls, each under a key of its own', () 
       return given;
     };
 
-  test.each([402, 409, 422, 404])(
-    'whose last one is refused with %i: nobody says that nothing was done, and the next run has the same keys',
-    async (status) => {
-      const { world, run } = scene();
-      const keys: string[] = [];
-      const refused = await run(chargesThen(Response.json({ code: 'card_declined' }, { status }), keys) as never);
-      expect(refused).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused' } });
-      const next = await run(async (attempt) => {
-        world.server.charged.add(attempt.key);
-        return chargesThen(Response.json({}, { status: 201 }), keys)(attempt as never);
-      });
-      expect(next).toMatchObject({ status: 201, outcome: { effect: 'done' } });
-      expect(new Set(keys).size).toBe(1);
-    },
-  );
+  test.each([402, 409, 422, 404])('whose last call is refused with %i: the outcome is unknown, and the next run has the same keys', async (status) => {
+    const { world, run } = scene();
+    const keys: string[] = [];
+    const refused = await run(chargesThen(Response.json({ code: 'card_declined' }, { status }), keys) as never);
+    expect(refused).toMatchObject({ status, outcome: { effect: 'unknown', reason: 'refused' } });
+    const next = await run(async (attempt) => {
+      world.server.charged.add(attempt.key);
+      return chargesThen(Response.json({}, { status: 201 }), keys)(attempt as never);
+    });
+    expect(next).toMatchObject({ status: 201, outcome: { effect: 'done' } });
+    expect(new Set(keys).size).toBe(1);
+  });
 
-  test('the first of them under the key itself: its refused fee does not say that nothing was charged', async ({ world, run }) => {
+  test('the first call under the key itself: a refused fee does not say that nothing was charged', async ({ world, run }) => {
     const keys: string[] = [];
     const chargesUnderItsKey =
       (status: number) =>
@@ -255,7 +255,7 @@ describe('a function that makes several calls, each under a key of its own', () 
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('whose last one finds another payload under its key, where the key was refused before: it is not run anew under another key', async ({ run }) => {
+  test('whose last call meets another payload under its key, after a refusal of the operation: it is not run again under another key', async ({ run }) => {
     expect((await run((async () => Response.json({ code: 'card_declined' }, { status: 422 })) as never)).outcome).toMatchObject({ effect: 'none' });
     const keys: string[] = [];
     const mismatch = () => Response.json({ message: 'This Idempotency-Key was used with a different payload' }, { status: 422 });
@@ -263,7 +263,7 @@ describe('a function that makes several calls, each under a key of its own', () 
     expect(keys).toHaveLength(1);
   });
 
-  test('or under one and the same, of which the second finds the first: unknown, and the next run has the same key', async () => {
+  test('or both under one key, so that the second meets the first: unknown, and the next run has the same key', async () => {
     const { run } = scene({ dialect: stripe() });
     const keys: string[] = [];
     const twice = async ({ key }: { key: string }) => {
@@ -275,12 +275,12 @@ describe('a function that makes several calls, each under a key of its own', () 
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('whose last one is turned away to the end (429): unknown', async ({ run }) => {
+  test('whose last call gets a 429 at every attempt: unknown', async ({ run }) => {
     const end = await run(chargesThen(new Response('slow down', { status: 429 }), []) as never);
     expect(end).toMatchObject({ status: 429, outcome: { effect: 'unknown', reason: 'unavailable' } });
   });
 
-  test('of which a later attempt of the same call makes only the last one: its refusal does not say that nothing was charged', async () => {
+  test('of which a later attempt makes only the last call: its refusal does not say that nothing was charged', async () => {
     const { world, once } = scene();
     const keys: string[] = [];
     let fees = 0;
@@ -298,7 +298,7 @@ describe('a function that makes several calls, each under a key of its own', () 
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('is refused where its verdict says so, and where there was one call only', async ({ run }) => {
+  test('is refused if its verdict says so, or if there was only one call', async ({ run }) => {
     const declined = () => Response.json({ code: 'card_declined' }, { status: 402 });
     expect((await run(chargesThen(declined(), []) as never, { verdict: () => 'rejected' })).outcome).toMatchObject({ effect: 'none' });
     const one = async ({ child }: { child(label: string): string }) => {
@@ -309,8 +309,8 @@ describe('a function that makes several calls, each under a key of its own', () 
   });
 });
 
-describe('a function that gives the Response of a call of this package', () => {
-  test.each([400, 401, 404, 410, 422])('whose outcome is unknown, with %i: it is unknown, too, and the next run has the same keys', async (status) => {
+describe('a function that returns the Response of a call of this package', () => {
+  test.each([400, 401, 404, 410, 422])('whose outcome is unknown, with %i: the run is unknown, too, and the next run has the same keys', async (status) => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     const keys: string[] = [];
     const effect = async ({ key }: { key: string }) => {
@@ -319,7 +319,7 @@ describe('a function that gives the Response of a call of this package', () => {
       if (response.ok) world.server.charged.add(key);
       return response;
     };
-    // It charges, the answer is lost, and what comes in its place is not of the application.
+    // The payment charges, its answer is lost, and the next attempt is refused.
     world.server.plays(charged(lost()), answers(status, { code: 'cart_is_empty' }));
     expect(await run(effect)).toMatchObject({ status, outcome: { effect: 'unknown' } });
     world.server.plays(replays());
@@ -327,14 +327,14 @@ describe('a function that gives the Response of a call of this package', () => {
     expect([new Set(keys).size, new Set(world.server.keys).size]).toEqual([1, 1]);
   });
 
-  test('of which its error says that it proves nothing is not done', async () => {
+  test('whose error says that the Response proves nothing is not done', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     world.server.plays(answers(200, '<!doctype html><title>Log in</title>', { 'content-type': 'text/html' }));
     const effect = () => pay(once, { operation: ['charge', 'c1'] }).catch((error: { response?: Response }) => error.response ?? Promise.reject(error));
     expect((await run(effect, { limits: { attempts: 1 } })).outcome).toMatchObject({ effect: 'unknown' });
   });
 
-  test('of which its error says that it is done is not refused', async () => {
+  test('whose error says that the payment is done is not refused', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     const inner = extend(once, { dialect: { ...GENERIC, read: () => ({ kind: 'done-elsewhere', ambiguous: false }) } });
     world.server.plays(charged(answers(409, { code: 'order_paid' })));
@@ -342,7 +342,7 @@ describe('a function that gives the Response of a call of this package', () => {
     expect((await run(effect)).outcome).toMatchObject({ effect: 'unknown' });
   });
 
-  test('that its own verdict calls refused inside a 200 is not done', async () => {
+  test('which the verdict of the inner call reads as refused inside a 200 is not done', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     const effect = () => pay(once, { operation: ['charge', 'c1'], verdict: () => 'rejected' });
     world.server.plays(answers(200, { status: 'declined' }));
@@ -355,7 +355,7 @@ describe('a function that gives the Response of a call of this package', () => {
     expect((await run(several as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   });
 
-  test('that was refused is refused', async () => {
+  test('whose outcome is refused is refused', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     world.server.plays(answers(402, { code: 'card_declined' }));
     expect((await run(() => pay(once, { operation: ['charge', 'c1'] }))).outcome).toMatchObject({ effect: 'none' });

@@ -1,6 +1,6 @@
 /**
- * Goal: an effect that is a function gets what it needs to take effect once, and its end is read as it was, whatever it throws or
- * gives. Method: one run at a time, every word of its verdict, and hooks that fail.
+ * Goal: an effect that is a function gets what it needs to take effect once, and its end is read as it was, whatever it throws or returns. Method: one run at
+ * a time, every word of its verdict, and hooks that fail.
  */
 import { describe, expect, test } from 'vitest';
 import { type OnceOptions, resumeOne, run, run as runOnce, type Verdict } from '../../src/entries/index.js';
@@ -14,7 +14,7 @@ type Run = (effect: (attempt: { signal: AbortSignal }) => unknown, options?: obj
 function scene(options: object = {}, of: Parameters<ReturnType<typeof newWorld>['open']>[1] = {}) {
   const world = newWorld();
   const { tab, once } = world.open({ ...ONE, ...options }, of);
-  // What it gives stands in for a Response.
+  // The value has the type of a Response, as `world.end` takes only calls that give one.
   const run: Run = (effect, more = {}) => watched(runOnce(once, NAME, effect as never, more) as Promise<never>);
   const end = (effect: Parameters<Run>[0], more?: object) => world.end(tab, run(effect, more));
   return { world, tab, once, run, end };
@@ -30,7 +30,7 @@ describe('a value', () => {
     ['in-progress', 'unknown', 'yes'],
     ['transient', 'unknown', 'yes'],
     ['nonsense' as Verdict, 'unknown', 'yes'],
-  ])('called %s is %s, and something came back: %s', async (said, effect, sent) => {
+  ])('that the verdict calls %s is %s, with sent: %s', async (said, effect, sent) => {
     const { tab, run, world } = scene();
     const events: { effect: string; sent: string }[] = [];
     const call = run(async () => 'ch_1', { verdict: () => said, onOutcome: (outcome: { effect: string; sent: string }) => void events.push(outcome) });
@@ -40,7 +40,7 @@ describe('a value', () => {
     expect(tab.reported).toHaveLength(said === ('nonsense' as Verdict) ? 1 : 0);
   });
 
-  test('is given to whoever joins, and again to whoever asks later', async () => {
+  test('is given to calls that join, and again to later calls', async () => {
     const { world, run } = scene();
     const value = { id: 'ch_1' };
     let runs = 0;
@@ -55,7 +55,7 @@ describe('a value', () => {
 
   test.each<[string, () => unknown, unknown]>([
     ['JSON', () => ({ id: 1 }), { id: 1 }],
-    ['nothing', () => undefined, undefined],
+    ['undefined', () => undefined, undefined],
   ])('that is %s comes back on another page', async (_, effect, value) => {
     const { world, run } = scene({}, { server: true });
     await world.run(run(async () => effect()));
@@ -81,7 +81,7 @@ describe('a value', () => {
     ['a function', () => {}],
     ['a symbol', Symbol('s')],
     ['a bigint', 1n],
-  ])('that is %s, which JSON can not hold, does not come back as something else: another page is told that it is done', async (_, value) => {
+  ])('that is %s, which JSON cannot hold, does not come back as something else: another page is told that the operation is done', async (_, value) => {
     const { world, run } = scene({}, { server: true });
     expect(await world.run(run(async () => value))).toBe(value);
     const next = world.open({}, { server: true });
@@ -97,7 +97,7 @@ describe('a value', () => {
     expect(await world.run(runOnce(next.once, NAME, async () => 'again'))).toEqual(seen);
   });
 
-  test('that can not be stored is done all the same', async () => {
+  test('that cannot be stored is done all the same', async () => {
     const { world, run } = scene({}, { server: true });
     const circle: { self?: unknown } = {};
     circle.self = circle;
@@ -116,7 +116,7 @@ describe('a throw', () => {
     ['ambiguous', 'unknown', 'yes'],
     ['not-sent', 'none', 'yes'],
     ['nonsense' as Verdict, 'unknown', 'yes'],
-  ])('called %s is %s, and something came back: %s', async (said, effect, sent) => {
+  ])('that the verdict calls %s is %s, with sent: %s', async (said, effect, sent) => {
     const { world, run } = scene();
     const events: unknown[] = [];
     const call = run(() => Promise.reject(declined), { verdict: () => said, onOutcome: (outcome: unknown) => void events.push(outcome) });
@@ -126,7 +126,7 @@ describe('a throw', () => {
     else expect(settled?.status === 'rejected' && [settled.reason, settled.reason.cause]).toContain(declined);
   });
 
-  test('before anything was awaited is one like any other', async () => {
+  test('before the first await is a throw like any other', async () => {
     const { end } = scene();
     const effect = () => {
       throw declined;
@@ -137,14 +137,14 @@ describe('a throw', () => {
 
 describe('a refusal after a lost answer', () => {
   const declined = Object.assign(new Error('declined'), { status: 402 });
-  /** The first attempt is lost, and what it did is not known; the second one is declined. */
+  /** The answer to the first attempt is lost, so that its effect is unknown; the second attempt is declined. */
   const lostThenDeclined = (runs: number[]) => async () => {
     runs.push(runs.length + 1);
     throw runs.length === 1 ? new TypeError('socket hang up') : declined;
   };
   const saying = (word: Verdict) => (end: { error?: unknown }) => (end.error === declined ? word : undefined);
 
-  test("called 'rejected' proves nothing of the lost attempt, and the error says which word would", async () => {
+  test("called 'rejected' proves nothing about the lost attempt, and the error says which verdict would", async () => {
     const { world, end } = scene({ limits: { attempts: 3 } });
     const ended = await end(lostThenDeclined([]), { verdict: saying('rejected') });
     expect(ended).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { reason: 'refused-after-ambiguity' }, error: { cause: declined } });
@@ -169,7 +169,7 @@ describe('a refusal after a lost answer', () => {
 });
 
 describe('a verdict hook that fails', () => {
-  test('leaves it unknown, is reported, and is the cause', async () => {
+  test('leaves the outcome unknown; its error is reported, and is the cause', async () => {
     const { tab, end } = scene();
     const broken = new Error('hook');
     const ended = await end(async () => 'ch_1', {
@@ -183,7 +183,7 @@ describe('a verdict hook that fails', () => {
   });
 });
 
-describe('its signal', () => {
+describe('the signal of a run', () => {
   const endless =
     (signals: AbortSignal[]) =>
     ({ signal }: { signal: AbortSignal }) => {
@@ -191,7 +191,7 @@ describe('its signal', () => {
       return new Promise(() => {});
     };
 
-  test('aborts when its time is over: unknown', async () => {
+  test('aborts when the time of the attempt is over: unknown', async () => {
     const { world, end } = scene({ limits: { attempts: 1, attemptMs: SECOND } });
     const signals: AbortSignal[] = [];
     expect((await end(endless(signals))).outcome).toMatchObject({ effect: 'unknown', reason: 'no-answer', sent: 'maybe' });
@@ -199,7 +199,7 @@ describe('its signal', () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  test('aborts when its caller leaves', async () => {
+  test('aborts when the caller aborts', async () => {
     const { world, run } = scene();
     const signals: AbortSignal[] = [];
     const controller = new AbortController();
@@ -214,7 +214,7 @@ describe('its signal', () => {
     expect(world.clock.pending).toBe(0);
   });
 
-  test("of a caller that leaves while its schema parses: the effect is done, and the signal's reason says so", async () => {
+  test("aborted by the caller while the schema parses: the effect is done, and the signal's reason says so", async () => {
     const { world, tab, run } = scene();
     const controller = new AbortController();
     const validate = () => {
@@ -228,7 +228,7 @@ describe('its signal', () => {
     expect(world.record()).toMatchObject({ state: 'settled' });
   });
 
-  test('stays as it is when the effect has ended, and no timer is left', async () => {
+  test('does not abort when the effect has ended, and no timer is left', async () => {
     const { world, run } = scene();
     const signals: AbortSignal[] = [];
     await world.run(
@@ -242,7 +242,7 @@ describe('its signal', () => {
   });
 });
 
-describe('what a function returned is kept where the app says, whoever drove it', () => {
+describe('what a function returned is stored as the app says, whichever call drove it', () => {
   const BARE = { use: [], namespace: 'ann' } as const;
   const failsOnce = (world: World, value: unknown) => {
     let runs = 0;
@@ -253,7 +253,7 @@ describe('what a function returned is kept where the app says, whoever drove it'
     };
   };
 
-  test.for([true, false])('a run that broke off and was resumed gives its value after a restart, without `answers` (a server: %s)', async (server) => {
+  test.for([true, false])('a run that failed and was resumed gives its value after a restart, without `answers` (a server: %s)', async (server) => {
     const world = newWorld();
     const { tab, once } = world.open({ ...BARE, limits: { attempts: 1 } }, { server });
     await world.end(tab, watched(run(once, NAME, failsOnce(world, { id: 'ch_1' }))) as Promise<never>);
@@ -262,8 +262,8 @@ describe('what a function returned is kept where the app says, whoever drove it'
     expect(await world.run(run(next.once(BARE), NAME, () => 'another'))).toEqual({ id: 'ch_1' });
   });
 
-  describe('what a client says of its answers', () => {
-    /** What is stored of a run, by a client and a run with these options. */
+  describe('keep.response', () => {
+    /** What is stored of a run's value, with these options of the client and of the run. */
     async function storedBy(client: OnceOptions['keep'], own?: OnceOptions['keep']): Promise<unknown> {
       const world = newWorld();
       const { once } = world.open({ ...BARE, keep: client }, { server: true });
@@ -271,19 +271,19 @@ describe('what a function returned is kept where the app says, whoever drove it'
       return world.record()?.answer;
     }
 
-    test.for([false, 'memory'] as const)('%s: no value of a run is stored, either', async (response) => {
+    test.for([false, 'memory'] as const)('%s: the value of a run is not stored, either', async (response) => {
       expect(await storedBy({ response })).toBeUndefined();
       expect(await storedBy({ response }, { response: 'disk' })).toBeDefined();
       expect(await storedBy({}, { response })).toBeUndefined();
     });
 
-    test('nothing: it is stored, and an explicit `undefined` of the run counts as absent', async () => {
+    test('absent: the value is stored, and an explicit `undefined` of the run counts as absent', async () => {
       expect(await storedBy(undefined)).toBeDefined();
       expect(await storedBy(undefined, { response: undefined })).toBeDefined();
     });
   });
 
-  test("what fails in a resume counts for its server's retry budget, and not for functions whose names begin alike", async () => {
+  test('a resume that fails counts for the retry budget of its server, and not for that of functions whose names begin alike', async () => {
     const world = newWorld();
     const options = { namespace: 'ann', keep: { request: true }, ...ONE } as const;
     const { tab, once } = world.open(options);

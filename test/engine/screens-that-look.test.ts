@@ -1,6 +1,6 @@
 /**
- * Goal: a screen shows what is stored now, however the looks of several tabs' messages come back. Method: a look that was slow
- * comes back behind a later one, while the screen shows, before and after, that there is nothing.
+ * Goal: a screen shows what is stored now, in whatever order its reads of the store end. Method: a slow read ends after a later one, while the screen shows,
+ * before and after, that there is nothing.
  */
 import { describe, expect, onTestFinished } from 'vitest';
 import { clear, close, extend, forget, move, namespace, type OnceOptions, operation, pending, refresh, watch } from '../../src/entries/index.js';
@@ -11,7 +11,7 @@ import { wrong } from '../../src/texts/full.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
 import { NAME, newWorld, ONE, pay, rest, SECOND, test, type World, watched } from '../support/world.js';
 
-test('nothing, then something that is gone again before the look at it comes back: nothing is shown', async ({ world }) => {
+test('an operation begins, and is gone before the read that has seen it ends: the screen shows nothing', async ({ world }) => {
   const plain = memoryStore();
   let held: Promise<void> | undefined;
   const store = {
@@ -51,7 +51,7 @@ test('nothing, then something that is gone again before the look at it comes bac
   expect(screen.state).toEqual({ phase: 'idle' });
 });
 
-test('a look that finds nothing once more gives the screen the same object: nothing has changed', async ({ once }) => {
+test('a read that finds nothing again leaves the screen the same object: nothing has changed', async ({ once }) => {
   const screen = operation(once, NAME);
   screen.subscribe(() => {});
   await rest();
@@ -62,7 +62,7 @@ test('a look that finds nothing once more gives the screen the same object: noth
   expect(screen.state).toBe(state);
 });
 
-describe('a look that fails', () => {
+describe("a screen's read that fails", () => {
   const open = async () => {
     const world = newWorld();
     await world.interrupted(charged(lost()));
@@ -78,7 +78,7 @@ describe('a look that fails', () => {
     return { world, tab, once, screen, looks: () => looks };
   };
 
-  test('is made again until it does not: an open payment is shown', async () => {
+  test('is repeated until it succeeds: a pending payment is shown', async () => {
     const { world, tab, screen, looks } = await open();
     tab.faults.next('look-fails', 'look-fails');
     screen.subscribe(() => {});
@@ -92,7 +92,7 @@ describe('a look that fails', () => {
     expect(looks()).toBe(3);
   });
 
-  test('also one that was made because another tab said so', async () => {
+  test('is also repeated if another tab was the reason for it', async () => {
     const { world, tab, once, screen } = await open();
     screen.subscribe(() => {});
     await rest();
@@ -106,7 +106,7 @@ describe('a look that fails', () => {
     expect(screen.state).toMatchObject({ phase: 'settled' });
   });
 
-  test('by a client that is closed since is made again by the next one', async () => {
+  test('is repeated by the next client if its own is closed', async () => {
     const { world, tab, once, screen } = await open();
     tab.faults.next('look-fails', 'look-fails');
     const before = extend(once, {});
@@ -120,9 +120,9 @@ describe('a look that fails', () => {
   });
 
   test.each([
-    ['is made no more than once in two seconds, however often the screen is told to look', 4, () => {}],
-    ['is not made again for a screen that is gone', 3, ({ off }: { off: () => void }) => off()],
-    ['nor by a client that is closed', 3, ({ once }: { once: Once }) => close(once)],
+    ['is repeated no more than once in two seconds, however often the screen is told to look', 4, () => {}],
+    ['is not repeated for a screen that is gone', 3, ({ off }: { off: () => void }) => off()],
+    ['is not repeated by a client that is closed', 3, ({ once }: { once: Once }) => close(once)],
   ])('%s', async (_, expected, act) => {
     const { world, tab, once, screen, looks } = await open();
     tab.faults.rate('look-fails', 1);
@@ -139,7 +139,7 @@ describe('a look that fails', () => {
   });
 });
 
-test('a look that failed, and a log-out before the next one: the screen of the next user shows nothing of it', async ({ world, tab }) => {
+test('a read failed, and the user logs out before the next one: the screen of the next user shows nothing of it', async ({ world, tab }) => {
   let user = 'ann';
   const namespace = () => user;
   const gone = world.open({ namespace, limits: { attempts: 1 } });
@@ -158,11 +158,11 @@ test('a look that failed, and a log-out before the next one: the screen of the n
   expect(screen.state).toMatchObject({ phase: 'unsettled' });
 });
 
-describe('a screen that looked during a call, or a change by hand, shows what is stored once that is over', () => {
+describe('a screen that read the store during a call, or a change by hand, shows what is stored once that is over', () => {
   test.for([
     ['a forget that is refused', (once: Once) => forget(once, NAME), 'none'],
     ['a call whose record cannot be written', (once: Once) => pay(once), 'fail-before-commit'],
-  ] as const)('%s: the screen says that it is unsettled', async ([_, act, fault], { world }) => {
+  ] as const)('%s: the screen shows unsettled', async ([_, act, fault], { world }) => {
     await world.interrupted(lost());
     const { tab, once } = world.open();
     const screen = operation(once, NAME);
@@ -175,8 +175,8 @@ describe('a screen that looked during a call, or a change by hand, shows what is
     expect(screen.state).toMatchObject({ phase: 'unsettled' });
   });
 
-  describe('a call that has lost its record meanwhile leaves on the screen what is stored by then', () => {
-    /** A call that waits for its second attempt, and a screen of it; another tab acts meanwhile. */
+  describe('after a call has lost its record, the screen shows what is stored by then', () => {
+    /** A call waits for its second attempt, and a screen shows it. Meanwhile another tab acts. */
     const loses = async (act: (world: World, other: ReturnType<World['open']>) => Promise<unknown>) => {
       const world = newWorld();
       const [here, there] = [world.open(), world.open()];
@@ -191,15 +191,15 @@ describe('a screen that looked during a call, or a change by hand, shows what is
       return screen.state;
     };
 
-    test('nothing, after a log-out that forgets', async () => {
+    test('nothing, after a log-out that forgets the operation', async () => {
       expect(await loses((world, { once }) => world.run(clear(once, { unsettled: 'forget' })))).toEqual({ phase: 'idle' });
     });
 
-    test('an open payment, after a log-out that keeps it', async () => {
+    test('unsettled, after a log-out that keeps the operation', async () => {
       expect(await loses((world, { once }) => world.run(clear(once)))).toMatchObject({ phase: 'unsettled' });
     });
 
-    test('done, where another tab has taken it up, and ended it under the next key', async () => {
+    test('done, after another tab has taken the operation over and ended it under the next key', async () => {
       const state = await loses(async (world, { tab, once }) => {
         world.server.plays(replays(402), answers(201));
         world.locks.die(world.tabs[0] as object);
@@ -235,7 +235,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
     return { world, one: open(), two: open() };
   }
 
-  test('a call that ends unknown makes its own screen read the store, and not every other one', async () => {
+  test('a call that ends unknown makes its own screen read the store, but not every other screen', async () => {
     const { world, one } = scene();
     const names = ['c1', 'c2', 'c3', 'c4'].map((cart) => ['pay', cart] as const);
     for (const name of names) operation(one.once, name).subscribe(() => {});
@@ -254,7 +254,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
   });
 
   describe('while another tab sends', () => {
-    test('what this one was refused before is not on its screen any more, and the end comes', async () => {
+    test('the screen no longer shows that this tab was refused before, and then shows the end', async () => {
       const { world, one, two } = scene();
       const screen = operation(one.once, NAME);
       screen.subscribe(() => {});
@@ -269,7 +269,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
       expect(screen.state).toMatchObject({ phase: 'settled', outcome: { effect: 'done' } });
     });
 
-    test('who watches is called at its begin and at its end, and sees it in between', async () => {
+    test('`watch` calls back at its begin and at its end, and `pending` lists it in between', async () => {
       const { world, one, two } = scene();
       const seen: boolean[][] = [];
       watch(one.once, async () => seen.push((await pending(one.once)).map(({ sent }) => sent === 'maybe')));
@@ -283,7 +283,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
     });
   });
 
-  describe('what is stored changes, and its page learns no more of it', () => {
+  describe('the store changes under a page', () => {
     test("a log-out with unsettled: 'forget' during a call: after its end, the screen shows that nothing is stored", async () => {
       const { world, one } = scene();
       const screen = operation(one.once, NAME);
@@ -301,7 +301,7 @@ describe('no screen goes on saying "not paid" while another tab pays', () => {
     test.each([
       ['clear', (once: Once) => clear(once, { unsettled: 'forget' }), 'settled'],
       ['move', (once: Once) => move(once, 'guest'), 'retired'],
-    ] as const)('%s that fails in the middle: other tabs look all the same', async (_, change, failing) => {
+    ] as const)('%s that fails in the middle: other tabs read the store all the same', async (_, change, failing) => {
       const { world, one, two } = scene({ namespace: 'ann' });
       await world.end(one.tab, pay(one.once, ONE), charged(lost()));
       const seen: number[] = [];
@@ -323,7 +323,7 @@ describe('where `namespace` gives another user at each call, such as a random id
     ['a list', (once) => pending(once)],
     ['the screen of an operation', (once) => operation(once, NAME).subscribe(() => {})],
     ['a screen', (once) => watch(once, () => void namespace(once))],
-  ])('%s does not look for ever', async ([, looks], { tab }) => {
+  ])('%s does not read for ever', async ([, looks], { tab }) => {
     let asked = 0;
     const once = tab.once({ namespace: () => (++asked > 1000 ? undefined : `visitor-${asked}`) });
     await tab.in(() => looks(once));
@@ -332,7 +332,7 @@ describe('where `namespace` gives another user at each call, such as a random id
     expect(asked).toBeLessThan(100);
   });
 
-  test('a payment is refused, in words, and nothing is sent', async ({ world, tab }) => {
+  test('a payment is refused with an error that says why, and nothing is sent', async ({ world, tab }) => {
     let asked = 0;
     const { error } = await world.end(tab, pay(tab.once({ namespace: () => `visitor-${++asked}` })));
     expect(error).toEqual(new TypeError(wrong('namespace', 'steady')));

@@ -1,4 +1,4 @@
-/** What a screen is told, and of whom: handles, `watch` and events, while people log in and out. */
+/** Goal: handles, `watch` and events tell a screen what happens, and only about the user who is logged in. Method: people log in and out. */
 import { clear, createOnce, forget, move, namespace as namespaceOf, operation, pending, refresh, settle, subscribe, watch } from 'oncefetch';
 import { expect, test, vi } from 'vitest';
 import { memoryStore, type Once, type OnceEvent } from '../../src/entries/index.js';
@@ -20,7 +20,7 @@ function scene(options: object = {}) {
   return { at, once, lose };
 }
 
-test('a handle that was made before a log-in follows whoever logs in, and calls its listener', async () => {
+test('a handle that was made before a log-in follows the user who logs in, and calls its listener', async () => {
   const { at, once, lose } = scene();
   await lose('a');
   const handle = operation(once, ['a']);
@@ -50,7 +50,7 @@ test('a handle that was made before a log-in follows whoever logs in, and calls 
   expect(seen).toHaveLength(before);
 });
 
-test('a handle whose store could not be read at first is told what comes later', async () => {
+test('a handle whose store could not be read at first hears of later changes', async () => {
   const store = memoryStore();
   let broken = true;
   const { once } = scene({ store: { ...store, read: (id: string) => (broken ? Promise.reject(new Error('unreadable')) : store.read(id)) } });
@@ -65,7 +65,7 @@ test('a handle whose store could not be read at first is told what comes later',
   expect(handle.state.phase).toBe('settled');
 });
 
-test('watch calls back when something begins, ends, is settled, moved or cleared, and when somebody else is here; not after that', async () => {
+test('watch calls back when an operation begins, ends, is settled, forgotten, moved or cleared, and when the user changes, until it is switched off', async () => {
   const { at, once, lose } = scene();
   const heard = vi.fn();
   const off = watch(once, heard);
@@ -93,7 +93,7 @@ test('watch calls back when something begins, ends, is settled, moved or cleared
   expect(() => watch(once, 'no' as never)).toThrow(TypeError);
 });
 
-test('a watcher that fails is reported, and keeps nobody else from hearing', async () => {
+test('a watcher that throws is reported, and keeps no other watcher from hearing', async () => {
   const { once } = scene();
   const reported = vi.spyOn(console, 'error').mockImplementation(() => {});
   const offs = [
@@ -111,7 +111,7 @@ test('a watcher that fails is reported, and keeps nobody else from hearing', asy
   reported.mockRestore();
 });
 
-test('namespace() is who is here; undefined before anybody is, and empty where the client has none', () => {
+test('namespace() is the present user; undefined before a log-in, and empty if the client has no namespace', () => {
   const { at, once } = scene();
   expect(namespaceOf(once)).toBe('ann');
   at.person = undefined;
@@ -130,11 +130,11 @@ test.each<[string, () => string]>([
   ['is empty', () => ''],
   ['is undefined', () => undefined as unknown as string],
   ['is null', () => null as unknown as string],
-])('pending is empty before anybody has logged in, whatever is stored: namespace %s', async (_, nobody) => {
+])('pending is empty before a log-in, whatever is stored: namespace %s', async (_, nobody) => {
   const store = memoryStore();
   const { at, once, lose } = scene({ store, namespace: () => at.person ?? nobody() });
   await lose('a');
-  // What a client without the option keeps belongs to nobody, and is not theirs.
+  // An operation of a client without the option belongs to no user, and is not listed either.
   await createOnce({ store, limits: { attempts: 1 }, fetch: CUT })
     .fetch(URL_, { ...post, once: ['b'] })
     .catch(() => {});
@@ -147,7 +147,7 @@ test.each<[string, () => string]>([
   expect(await pending(once)).toMatchObject([{ name: ['a'] }]);
 });
 
-test('pending is empty where the user logs out while it looks', async () => {
+test('pending is empty if the user logs out while it reads the store', async () => {
   const store = memoryStore();
   const { at, once, lose } = scene({ store, namespace: () => at.person ?? '' });
   await lose('a');
@@ -156,7 +156,7 @@ test('pending is empty where the user logs out while it looks', async () => {
   expect(await list).toEqual([]);
 });
 
-test('an event of an operation whose user has left says so', async () => {
+test('an event of an operation whose user has logged out says that it is foreign', async () => {
   const events: OnceEvent[] = [];
   let answer: (response: Response) => void = () => {};
   const { at, once } = scene({
@@ -177,7 +177,7 @@ test('an event of an operation whose user has left says so', async () => {
   ]);
 });
 
-test('pending says what a call is at now, and what nobody is at', async () => {
+test('pending says whether a call is driving the operation', async () => {
   let cut: (error: Error) => void = () => {};
   const { once, lose } = scene({
     fetch: () =>
@@ -194,7 +194,7 @@ test('pending says what a call is at now, and what nobody is at', async () => {
   expect(await pending(once)).toMatchObject([{ inFlight: false }]);
 });
 
-test('what another process holds by a lease is in flight; what its lease has left is not', async () => {
+test('an operation that another process holds by a lease is in flight, until the lease is released', async () => {
   const medium = memoryStore();
   const store = { ...medium, shared: 'machine' as const, survives: 'process' as const };
   let cut: (error: Error) => void = () => {};
@@ -207,7 +207,7 @@ test('what another process holds by a lease is in flight; what its lease has lef
   });
   const losing = lose('f');
   while ((await pending(once)).length === 0) await soon();
-  // Another process has a table of operations of its own.
+  // Another process has its own table of operations.
   const here = globalThis as unknown as Record<symbol, unknown>;
   const tables = here[Symbol.for('oncefetch')];
   delete here[Symbol.for('oncefetch')];
@@ -223,7 +223,7 @@ test('what another process holds by a lease is in flight; what its lease has lef
   expect(await pending(other)).toMatchObject([{ inFlight: false }]);
 });
 
-test('a handle takes the options of an operation, and refuses another name for it', async () => {
+test('a handle takes the options of an operation, and refuses another name', async () => {
   const { once } = scene();
   const handle = operation(once, ['g']);
   await handle.fetch(URL_, { ...post, once: { meta: { total: 42 }, repeat: 'always' } }).catch(() => {});
@@ -234,7 +234,7 @@ test('a handle takes the options of an operation, and refuses another name for i
     );
 });
 
-test('what is moved at a log-in reaches a screen that followed the new user before it came', async () => {
+test('an operation that is moved at a log-in reaches a screen that followed the new user before the move', async () => {
   const { at, once, lose } = scene();
   at.person = 'guest';
   await lose('i');
@@ -250,14 +250,14 @@ test('what is moved at a log-in reaches a screen that followed the new user befo
   expect(handle.state.phase).toBe('idle');
 });
 
-test('a screen that mounts reads anew what nobody has followed meanwhile', async () => {
+test('a screen that mounts reads the operation again if no screen has followed it meanwhile', async () => {
   const store = memoryStore();
   const { once } = scene({ store });
   const handle = operation(once, ['j']);
   expect(handle.state.phase).toBe('loading');
   await soon();
   expect(handle.state.phase).toBe('idle');
-  // Another tab has tables of its own.
+  // Another tab has its own tables.
   const here = globalThis as unknown as Record<symbol, unknown>;
   const tables = here[Symbol.for('oncefetch')];
   delete here[Symbol.for('oncefetch')];
@@ -271,7 +271,7 @@ test('a screen that mounts reads anew what nobody has followed meanwhile', async
 test.each([
   ['settle', 'settled', (once: Once) => settle(once, ['c'], 'done')],
   ['forget', 'idle', (once: Once) => forget(once, ['c'], { evenIfUnknown: true })],
-] as const)('%s that is stored resolves and is shown, although the store cannot be read any more', async (_, phase, change) => {
+] as const)('%s resolves and is shown once it is stored, even if the store can no longer be read', async (_, phase, change) => {
   const store = memoryStore();
   let broken = false;
   const { once, lose } = scene({ store: { ...store, read: (id: string) => (broken ? Promise.reject(new Error('unreadable')) : store.read(id)) } });
@@ -285,7 +285,7 @@ test.each([
   off();
 });
 
-test('a refusal stays on the screen that saw it until something else begins, and goes with a log-out', async () => {
+test('a refusal stays on the screen that saw it until the next call, and goes with a log-out', async () => {
   let status = 422;
   const { once } = scene({ fetch: async () => new Response('{}', { status }) });
   const handle = operation(once, ['r']);
@@ -310,7 +310,7 @@ test('a refusal stays on the screen that saw it until something else begins, and
   expect(other.state).toEqual({ phase: 'idle' });
 });
 
-test('what this page can send again is shown as such, by the list and by its own screen, however often that looks', async () => {
+test('an operation that this page can send again is shown as resumable, in the list and on its screen, however often the screen reads', async () => {
   const { once, lose } = scene();
   const handle = operation(once, ['k']);
   handle.subscribe(() => {});
@@ -327,7 +327,7 @@ test('what this page can send again is shown as such, by the list and by its own
   expect(handle.state).toMatchObject({ phase: 'unsettled', pending: { resumable: false } });
 });
 
-test('what was settled by hand as none is shown so', async () => {
+test('an operation that was settled by hand as none is shown so', async () => {
   const { once, lose } = scene();
   const handle = operation(once, ['h']);
   handle.subscribe(() => {});

@@ -1,6 +1,6 @@
 /**
- * Goal: what screens and logs are told is what is stored, no more is kept than is bounded, and no listener can change a payment.
- * Method: records, states and listeners by themselves, without a call around them.
+ * Goal: screens and logs are told what is stored, what memory holds is bounded, and no listener can change a payment. Method: records, states and listeners by
+ * themselves, without a call around them.
  */
 import { describe, expect, test, vi } from 'vitest';
 import type { Label, OperationKey } from '../../src/core/ids.js';
@@ -54,14 +54,14 @@ describe('a stored record', () => {
     const request = { method: 'POST', url: '/', headers: [], body: 'x' };
     const more = { ambiguous: false, windowEndsAt: NOW + 9, firstSentAt: NOW + 1, retryAt: NOW + 2, meta: { a: 1 }, request };
     const clean = { sent: 'no', expiresAt: NOW + 9, firstSentAt: NOW + 1, retryAt: NOW + 2, meta: { a: 1 } };
-    // Without the feature, a stored request is of no use.
+    // Without the feature `requests`, a stored request cannot be sent.
     expect(pendingOf(client, KEY, record(more))).toMatchObject({ ...clean, resumable: false });
     expect(pendingOf({ ...client, parts: requests().parts }, KEY, record(more))).toMatchObject({ ...clean, resumable: true });
     payloads.set(keyedOperationOf(KEY, made('k')), new Map());
     expect(pendingOf(client, KEY, record()).resumable).toBe(true);
   });
 
-  test('as an outcome: of this operation, not of this call', () => {
+  test('as an outcome: about the operation, not about this call', () => {
     const ending = { type: 'rejected', effect: 'none', replayed: false } as const;
     const facts = { key: 'k', attempts: 0, joined: false, storedIn: 'disk', ...ending };
     expect(rememberedOutcome(record(), ending, 'disk', true)).toEqual({ ...facts, operation: ['pay', 1], firstSentAt: undefined, sent: 'no', resumed: true });
@@ -86,7 +86,7 @@ describe('a stored record', () => {
       expect(stateOf(client, KEY, nothing, 'disk')).toEqual({ phase: 'idle' });
   });
 
-  test('without a name has none', () => {
+  test('has no name if the operation has none', () => {
     expect([named([]), named(['a'])]).toEqual([undefined, ['a']]);
   });
 });
@@ -97,7 +97,7 @@ describe('states', () => {
   const SETTLED = { phase: 'settled' } as OperationState;
   const UNSETTLED = { phase: 'unsettled' } as OperationState;
 
-  test('begin with loading, and are one object for one place', () => {
+  test('begin with loading, and are one object for one operation', () => {
     const { client } = scene();
     const state = observedState(client.registry, made('a'));
     expect(state.state).toEqual({ phase: 'loading' });
@@ -115,20 +115,20 @@ describe('states', () => {
     [SETTLED, 'settled'],
     [UNSETTLED, 'unsettled'],
     [{ phase: 'idle' }, 'idle'],
-  ] as const)('%j is %s when nothing is under way any more', (state, phase) => {
+  ] as const)('%j becomes %s when no call is under way any more', (state, phase) => {
     const { client } = scene();
     publish(client, made('a'), state);
     readAnew(client, made('a'));
     expect(observedState(client.registry, made('a')).state.phase).toBe(phase);
   });
 
-  test('of what nobody asked about stay unmade', () => {
+  test('are not made for operations that nobody has asked about', () => {
     const { client, lives } = scene();
     readAnew(client, made('a'));
     expect(lives.size).toBe(0);
   });
 
-  test('are bounded: the oldest goes that no screen looks at and that no call is at', () => {
+  test('are bounded: the oldest one that no screen watches and no call drives is dropped', () => {
     const { client, lives } = scene();
     publish(client, made('sending'), SENDING);
     publish(client, made('waiting'), WAITING);
@@ -137,18 +137,18 @@ describe('states', () => {
     for (let slot = 4; slot < 500; slot++) publish(client, made(`settled ${slot}`), SETTLED);
     expect(lives.size).toBe(500);
     publish(client, made('new'), SETTLED);
-    // 32 are looked at: three of them stay.
+    // Each time, the 32 oldest ones are examined. Three of them stay.
     expect([...lives.keys()].slice(0, 2)).toEqual(['settled 32', 'settled 33']);
     expect([...lives.keys()].slice(-4)).toEqual(['sending', 'waiting', 'looked at', 'new']);
   });
 
-  test('are bounded where nothing settles: a call costs the same beside 30,000 unsettled operations', () => {
+  test('are bounded even with 30,000 operations that are all unsettled', () => {
     const { client, lives } = scene();
     for (let slot = 0; slot < 30_000; slot++) publish(client, made(`unsettled ${slot}`), UNSETTLED);
     expect(lives.size).toBeLessThanOrEqual(500);
   });
 
-  test('are bounded even where idle and loading ones are all there is', () => {
+  test('are bounded even if all of them are idle or loading', () => {
     const { client, lives } = scene();
     for (let slot = 0; slot < 250; slot++) observedState(client.registry, made(`loading ${slot}`));
     for (let slot = 0; slot < 260; slot++) publish(client, made(`idle ${slot}`), { phase: 'idle' });
@@ -190,7 +190,7 @@ describe('events', () => {
     if (times) expect(publishes).toHaveBeenCalledWith(EVENT);
   });
 
-  test('a listener who unsubscribes another one, or fails, keeps nobody from hearing', async () => {
+  test('a listener that unsubscribes another one, or fails, keeps no listener from hearing', async () => {
     const { client, reported } = scene();
     const heard = vi.fn();
     const last: Listener = { hears: heard, begins: undefined };
@@ -210,7 +210,7 @@ describe('events', () => {
     expect(reported).toEqual([thrown, rejected]);
   });
 
-  test('a guarded one that is fine is not reported', async () => {
+  test('a guarded function that does not fail is not reported', async () => {
     const { client, reported } = scene();
     guarded(client, () => 5);
     guarded(client, async () => 5);

@@ -1,6 +1,6 @@
 /**
- * Goal: features that seldom meet on one name charge once and tell no wrong word. Method: each test crosses two of them (two copies
- * of the package, `run` and a log-out, polling and an edit, `reconcile` in two tabs, `extend` and `close`, stores that fail) on a scripted world.
+ * Goal: features that seldom meet on one name charge once and tell nothing untrue. Method: each test crosses two of them (two copies of the package, `run` and
+ * a log-out, polling and an edit, `reconcile` in two tabs, `extend` and `close`, stores that fail) in a scripted world.
  */
 import { describe, expect, vi } from 'vitest';
 import { clear, close, extend, forget, move, type Once, type OnceOptions, operation, run, settle } from '../../src/entries/index.js';
@@ -25,8 +25,8 @@ import { CART, DAY, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, URL_,
 const BUSY = { code: 'ERR_ONCE_BUSY' };
 const sent = ({ arrivals }: ScriptedServer): Promise<string[]> => Promise.all(arrivals.filter(({ method }) => method === 'POST').map(textOf));
 
-describe('two copies of the package in one page, over records in memory', () => {
-  /** A client of a copy whose modules are its own. */
+describe('two copies of the package in one page', () => {
+  /** A client of another copy of the package, with modules of its own. */
   async function ofCopy(tab: Tab): Promise<Once> {
     vi.resetModules();
     const [{ createOn }, all] = await Promise.all([import('../../src/once.js'), import('../../src/everything.js')]);
@@ -34,9 +34,9 @@ describe('two copies of the package in one page, over records in memory', () => 
   }
 
   test.for([
-    ['in the store', 'none'],
-    ['that the store did not take', 'full'],
-  ] as const)('%s: each goes on with what the other began, under one key, and knows its end', async ([, trouble], { world, tab }) => {
+    ['records in the store', 'none'],
+    ['records that the store did not take', 'full'],
+  ] as const)('%s: each copy goes on with what the other one began, under one key, and knows its end', async ([, trouble], { world, tab }) => {
     const copies = [tab.once(), await ofCopy(tab)] as const;
     if (trouble === 'full') tab.faults.rate('full', 1);
     for (const [first, second] of [copies, [copies[1], copies[0]]] as const) {
@@ -47,7 +47,7 @@ describe('two copies of the package in one page, over records in memory', () => 
     }
   });
 
-  test('a copy that would write into the record of another one is stopped, and the record stays sound', async ({ world, tab, once }) => {
+  test('a copy that changes the record of another copy in place gets a TypeError, and the record stays sound', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     const { id = '' } = world.record() ?? {};
     const writes = (stored: unknown) => ({ value: Object.assign(stored as object, { ambiguous: false }) });
@@ -56,11 +56,11 @@ describe('two copies of the package in one page, over records in memory', () => 
   });
 });
 
-describe('a run with calls of its own, in whose middle the customer', () => {
+describe('a run with child keys, in whose middle the user', () => {
   test.for<[string, (once: Once) => Promise<unknown>]>([
     ['logs out', (once) => clear(once)],
-    ['is followed by another one', async () => {}],
-  ])('%s: the second call is not made; resume sends nothing; the same run goes on with the first one’s key', async ([, leaves], { world }) => {
+    ['is followed by another user', async () => {}],
+  ])('%s: the run gets no second child key; resume runs nothing; the same run goes on with the first child key', async ([, leaves], { world }) => {
     let user = 'ann';
     const { tab, once } = world.open({ namespace: () => user, ...ONE });
     const made: string[] = [];
@@ -96,7 +96,7 @@ describe("polling, repeat: 'if-changed', and a form that is edited while the wor
   const options = { accepted: 'poll', repeat: 'if-changed', namespace: 'ann', limits: { inProgressMs: 20 * SECOND } } as const;
   const [V1, V2] = [{ body: { v: 1 } }, { body: { v: 2 } }];
 
-  /** Each key has a job; another payload under it is refused. `ended`: the jobs that are done. */
+  /** Each key has a job, and another payload under the key is refused. `ended` holds the jobs that are done. */
   function jobs(server: ScriptedServer): Set<string> {
     const known = new Map<string | null, { readonly text: string; readonly job: string }>();
     const ended = new Set<string>();
@@ -115,7 +115,7 @@ describe("polling, repeat: 'if-changed', and a form that is edited while the wor
   describe.each(['the same page', 'another tab', 'the page after a reload'] as const)('in %s', (where) => {
     const pageOf = (tab: Tab): Tab => (where === 'the same page' ? tab : where === 'another tab' ? tab.world.tab() : tab.reload());
 
-    test('the edited one has a key and a job of its own, and both are told as their own', async ({ world, tab }) => {
+    test('the edited form has a key and a job of its own, and each call is told its own end', async ({ world, tab }) => {
       const ended = jobs(world.server);
       const once = tab.once(options);
       const first = pay(once, V1);
@@ -131,7 +131,10 @@ describe("polling, repeat: 'if-changed', and a form that is edited while the wor
       expect(await sent(world.server)).toEqual(['{"v":1}', '{"v":2}']);
     });
 
-    test('edited back, after the first one was lost: each is made in its turn, and none under the key of another', async ({ world, tab }) => {
+    test('edited back, after the answer to the first form was lost: each form has its effect, or the outcome says that this is not certain', async ({
+      world,
+      tab,
+    }) => {
       const ended = jobs(world.server);
       const { otherwise } = world.server;
       const once = tab.once(options);
@@ -146,7 +149,7 @@ describe("polling, repeat: 'if-changed', and a form that is edited while the wor
         await world.clock.advance(5 * SECOND);
       }
       if (where === 'the page after a reload') {
-        // Nothing tells the new page that the edited one was never accepted.
+        // The new page cannot know that the server never accepted the edited form.
         expect((await world.end(other, third)).outcome).toMatchObject({ effect: 'done', certain: false, changed: true });
         expect(world.server.charged.size).toBe(1);
         return;
@@ -162,7 +165,7 @@ describe('reconcile is asked in two tabs at once, and says different things', ()
     ['none', 'done', { type: 'fresh' }, { effect: 'unknown', reason: 'busy' }, 2],
     ['done', 'none', { effect: 'done', from: 'reconcile' }, { effect: 'unknown', reason: 'store' }, 1],
   ] as const)(
-    '%s, then %s: the first one decides, and the other one is not told what contradicts it',
+    '%s, then %s: the first answer decides, and the other tab is told nothing that contradicts it',
     async ([first, second, one, two, requests], { world }) => {
       await world.interrupted(charged(lost()));
       await world.clock.advance(2 * DAY);
@@ -189,7 +192,7 @@ describe('reconcile is asked in two tabs at once, and says different things', ()
 });
 
 test.for([true, false])(
-  'a client is closed while one that was extended from it sends: its screen shows that nobody knows yet (locks: %s)',
+  'a client is closed while a client that was extended from it sends: the screen shows unsettled (locks: %s)',
   async (locks, { world }) => {
     const { tab, once } = world.open({}, { locks });
     const screen = operation(extend(once, { limits: { attempts: 4 } }), NAME);
@@ -205,7 +208,7 @@ test.for([true, false])(
   },
 );
 
-describe('work behind a 202 that another tab asks after', () => {
+describe('accepted work that another tab polls', () => {
   const options = { accepted: 'poll', namespace: 'ann' } as const;
 
   test.for<[string, (once: Once) => Promise<unknown>, object | undefined]>([
@@ -213,7 +216,7 @@ describe('work behind a 202 that another tab asks after', () => {
     ['forget', (once) => forget(once, NAME, { evenIfUnknown: true }), BUSY],
     ['settle as done', (once) => settle(once, NAME, 'done'), BUSY],
     ['settle as none', (once) => settle(once, NAME, 'none'), BUSY],
-  ])('%s here: the other tab is told the truth, and the next press is done, under the same key', async ([, act, refused]) => {
+  ])('%s in this tab: the other tab is told the truth, and the next press is done, under the same key', async ([, act, refused]) => {
     for (const locks of [true, false]) {
       const world = newWorld();
       const [one, two] = [world.open(options, { locks }), world.open(options, { locks })];
@@ -245,7 +248,7 @@ describe("keep.response: 'disk', and a store that fails at the second commit", (
     ['fail-before-commit', 2, { status: 201 }],
     ['fail-after-commit', 2, { status: 201 }],
     ['hang', 2, { status: 201 }],
-  ] as const)('%s, %i times: it is done, also after a reload, and is not done again', async ([fault, times, then], { world, tab }) => {
+  ] as const)('%s, %i times: the outcome is done, also after a reload, and there is no second effect', async ([fault, times, then], { world, tab }) => {
     const options: OnceOptions = { namespace: 'ann', keep: { response: 'disk' } };
     const fails = (): void => tab.faults.next(...Array.from({ length: times }, () => fault));
     expect((await world.end(tab, pay(tab.once(options)), during(fails, charged(answers(201, LONG))))).outcome).toMatchObject({ type: 'fresh' });
@@ -260,7 +263,7 @@ describe("whenBusy: 'reject', and a tab that holds the operation and dies", () =
   test.for([
     [true, 0],
     [false, 16 * SECOND],
-  ] as const)('(locks: %s): the press is refused while it may live, and then goes on under its key', async ([locks, ms], { world }) => {
+  ] as const)('(locks: %s): the press is refused while that tab may live, and then goes on under its key', async ([locks, ms], { world }) => {
     const one = world.open({ namespace: 'n' }, { locks });
     const two = world.open({ namespace: 'n', whenBusy: 'reject' }, { locks });
     world.server.plays(charged(hangs()));
@@ -280,7 +283,7 @@ describe("durability: 'required', and a store that dies between the first and th
     ['the charge', charged(answers(201)), { type: 'fresh' }, replays(), { type: 'replayed' }],
     ['a decline', REFUSED, { effect: 'unknown', reason: 'store' }, REFUSED, { effect: 'unknown', reason: 'refused-after-ambiguity' }],
     ['no answer', charged(lost()), { effect: 'unknown', reason: 'store' }, replays(), { type: 'replayed' }],
-  ])('%s is told as it is, and the next page goes on under the key', async ([, meets, told, meetsThen, then], { world, tab }) => {
+  ])('%s: the outcome claims no more than is certain, and the next page goes on under the key', async ([, meets, told, meetsThen, then], { world, tab }) => {
     const options = { durability: 'required', namespace: 'n' } as const;
     const dies = (): void => tab.faults.rate('look-fails', 1);
     expect((await world.end(tab, pay(tab.once(options)), during(dies, meets))).outcome).toMatchObject(told);
@@ -289,7 +292,7 @@ describe("durability: 'required', and a store that dies between the first and th
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('before the first attempt left, which had waited for the network: nothing leaves', async ({ world, tab }) => {
+  test('while the first attempt waits for the network: nothing is sent', async ({ world, tab }) => {
     const once = tab.once({ durability: 'required', namespace: 'n' });
     tab.connect(false);
     const call = pay(once);
@@ -304,7 +307,7 @@ describe("durability: 'required', and a store that dies between the first and th
 describe('a payload with the fingerprint of the first one and other bytes, at a server that compares bytes', () => {
   const fingerprint = ({ body }: { body: unknown }) => (body as { cart: string }).cart;
   const bodyOf = (at: number) => ({ body: { cart: 'c1', at } });
-  /** The first bytes of a key are those that it stands for. */
+  /** The server replays its answer to the bytes of the first request, and calls all other bytes a mismatch. */
   const comparing = ({ server }: World): void => {
     server.otherwise = async (arrival, of) => {
       const same = (await textOf(arrival)) === (await textOf(server.arrivals[0] as Arrival));
@@ -315,18 +318,18 @@ describe('a payload with the fingerprint of the first one and other bytes, at a 
     [true, { type: 'replayed', effect: 'done' }],
     // The page still has the first bytes, but in a request with the guest's credentials.
     [false, { effect: 'unknown', reason: 'bytes' }],
-  ] as const)('after a log-in (keep.request: %s)', async ([request, told], { world, tab }) => {
+  ] as const)('after a log-in, finds out what happened only if the first request is stored (keep.request: %s)', async ([request, told], { world, tab }) => {
     const options = { fingerprint, keep: { request }, ...ONE };
     await world.end(tab, pay(tab.once({ namespace: 'guest', ...options }), bodyOf(1)), charged(lost()));
     const ann = tab.once({ namespace: 'ann', ...options });
     await world.run(move(ann, 'guest'));
     comparing(world);
     expect((await world.end(tab, pay(ann, bodyOf(2)))).outcome).toMatchObject(told);
-    // Whoever has the first bytes finds out.
+    // A call with the first bytes finds out.
     expect((await world.end(tab, pay(ann, bodyOf(1)))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('is not stored for `resume` by another tab, which has not the first ones', async ({ world, tab }) => {
+  test('is not stored for `resume` by another tab, which does not have the first bytes', async ({ world, tab }) => {
     const options = { fingerprint, namespace: 'ann', ...ONE };
     await world.end(tab, pay(tab.once(options), bodyOf(1)), charged(lost()));
     comparing(world);

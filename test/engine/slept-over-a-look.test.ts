@@ -1,6 +1,6 @@
 /**
- * Goal: who slept between its look at the record and its attempt looks again, because what it saw is old. Method: two contexts without
- * locks; one freezes on its way back from the store, the other one ends the operation by hand and pays under another key.
+ * Goal: a driver that slept between its read of the record and its attempt reads again, because what it saw is old. Method: two contexts without locks. One
+ * freezes while the answer of the store is on its way back; the other one ends the operation by hand and pays under another key.
  */
 import { describe, expect } from 'vitest';
 import { clear, settle } from '../../src/entries/index.js';
@@ -12,7 +12,7 @@ describe.each([
   ['a process', { server: true, locks: false }],
 ] as const)('%s', (_, of) => {
   test.for([
-    ['that it is still its own', (world: World) => world.server.plays(idle(lost()))],
+    ['that the record is still its own', (world: World) => world.server.plays(idle(lost()))],
     ['that its first attempt is stored as sent', (_: World, tab: ReturnType<World['tab']>) => tab.connect(false)],
   ] as const)('that freezes while the store tells it %s sends nothing under a key that was ended meanwhile', async ([, begins]) => {
     const world = newWorld();
@@ -20,7 +20,7 @@ describe.each([
     begins(world, slow.tab);
     const first = pay(slow.once);
     await rest();
-    // On its way back from the store.
+    // It freezes while the answer of the store is on its way back.
     slow.tab.at(2, () => slow.tab.freeze());
     slow.tab.connect(true);
     await world.clock.advance(MINUTE);
@@ -36,7 +36,7 @@ describe.each([
 });
 
 test.for([undefined, 'poll'] as const)(
-  'a tab that slept over a 202 (accepted: %s) is not done, while another one that went on meanwhile is still being served',
+  'a tab that froze while a 202 came (accepted: %s) is not told done, because another tab has gone on and its attempt is still under way',
   async (accepted, { world }) => {
     const [one, two] = [world.open({ accepted }), world.open({ accepted })];
     world.server.plays(delayed(40 * SECOND, answers(202, '', { location: '/jobs/1' })), delayed(20 * SECOND, charged(answers(201))));
@@ -63,7 +63,7 @@ describe('a 202 that took long', () => {
     ['an attempt after a 429', undefined, 'look-fails', [answers(429)]],
     ['the first attempt', 'poll', 'look-fails', []],
   ] as const)(
-    'and a store that cannot say whose it is (%s, accepted: %s, %s): the next attempt tells, under the same key',
+    'and a store that cannot say whose the record is (%s, accepted: %s, %s): the next attempt finds out, under the same key',
     async ([, accepted, fault, before], { world, tab }) => {
       const once = tab.once({ accepted });
       const broken: Entry = async (arrival, server) => {
@@ -77,7 +77,7 @@ describe('a 202 that took long', () => {
     },
   );
 
-  test('and a store that cannot say whose it is, at the last attempt: it is unknown, and the next press has the same key', async ({ world, tab, once }) => {
+  test('and a store that cannot say whose the record is, at the last attempt: unknown, and the next press has the same key', async ({ world, tab, once }) => {
     const broken: Entry = async (arrival, server) => {
       tab.faults.next('look-fails');
       return late(arrival, server);
@@ -87,12 +87,12 @@ describe('a 202 that took long', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  // With `settle`, it is the answer, whoever asked.
+  // With accepted: 'settle', the 202 is the end, whichever driver holds the record.
   test.for([
     [undefined, { code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', sent: 'yes' } }],
     ['poll', { code: 'ERR_ONCE_CLAIM_LOST', outcome: { effect: 'unknown', sent: 'yes' } }],
     ['settle', { status: 202, outcome: { effect: 'done', sent: 'yes' } }],
-  ] as const)('and a log-out meanwhile (accepted: %s)', async ([accepted, end], { world, tab }) => {
+  ] as const)('and a log-out meanwhile (accepted: %s): done only if a 202 settles', async ([accepted, end], { world, tab }) => {
     const once = tab.once({ namespace: 'ann', accepted });
     world.server.plays(late);
     const call = pay(once);
@@ -104,7 +104,7 @@ describe('a 202 that took long', () => {
   test.for([
     ['poll', { code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } }],
     ['settle', { status: 202, outcome: { effect: 'done' } }],
-  ] as const)('and another tab that resumed meanwhile and has ended it (accepted: %s): both are done', async ([accepted, end], { world }) => {
+  ] as const)('and another tab that resumed and ended the operation meanwhile (accepted: %s): both are done', async ([accepted, end], { world }) => {
     const options = { namespace: 'ann', accepted, keep: { request: true } };
     const [one, two] = [world.open(options), world.open(options)];
     world.server.plays(delayed(40 * SECOND, answers(202, '', JOB)), delayed(SECOND, answers(202, '', JOB)));

@@ -1,6 +1,6 @@
 /**
- * Goal: what 0.1.0 has stored is read and driven, whatever comes later (docs/versioning.md). Method: records as it writes
- * them, in a file; the request that leaves is looked at.
+ * Goal: every later version reads and drives what 0.1.0 has stored (docs/versioning.md). Method: files with records as it writes them; the request that leaves
+ * is looked at.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { memoryMedium, memoryStore } from '../../src/stores/memory.js';
 import { resumed } from '../support/world.js';
 
 const stored = (file: string): readonly [OnceRecord, OnceRecord] => JSON.parse(readFileSync(join(import.meta.dirname, 'fixtures', file), 'utf8'));
-/** As 0.1.0 stores them, and as builds before it did: without the answer, and without the endpoint where the key has been. */
+/** As 0.1.0 stores records, and as builds before it did: those have no answer, and no endpoint where the key has been. */
 const FILES = ['records-0.1.0.json', 'records-early.json'];
 const ADDRESS = 'https://shop.example/api/payments';
 
@@ -43,12 +43,12 @@ describe.each(FILES)('%s', (file) => {
   const records = stored(file);
   const [settled, open] = records;
 
-  test('each is read as it stands', () => {
+  test('each record is read as it stands', () => {
     expect(records.map(({ state }) => state)).toEqual(['settled', 'pending']);
     for (const record of records) expect(readRecord(record)).toEqual(record);
   });
 
-  test('what is settled is remembered, with its answer if that was stored, and nothing is sent', async () => {
+  test('the settled operation is remembered, with its answer if that was stored, and nothing is sent', async () => {
     const { keys, once } = found(records);
     const call = once.fetch(ADDRESS, { method: 'POST', body: '{"cart":"c-1"}', once: ['pay', 'c-1'] });
     const told = await call.then(
@@ -62,7 +62,7 @@ describe.each(FILES)('%s', (file) => {
     expect(keys).toEqual([]);
   });
 
-  test('what is open is listed, and goes on under its key', async () => {
+  test('the pending operation is listed, and goes on under its key', async () => {
     const { keys, once } = found(records);
     expect(await pending(once)).toMatchObject([{ name: ['pay', 'c-2'], meta: { total: 1 } }]);
     const answer = await once.fetch(ADDRESS, { method: 'POST', body: '{"cart":"c-2"}', once: ['pay', 'c-2'] });
@@ -70,7 +70,7 @@ describe.each(FILES)('%s', (file) => {
     expect(keys).toEqual([open.key]);
   });
 
-  test('its stored request can be sent again', async () => {
+  test('the stored request of the pending operation can be sent again', async () => {
     const { keys, once } = found(records);
     expect(await resumed(once)).toMatchObject([{ outcome: { effect: 'done' } }]);
     expect(keys).toEqual([open.key]);

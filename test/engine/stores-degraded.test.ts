@@ -1,6 +1,6 @@
 /**
- * Goal: a record that could only be kept in memory, beside a store that works again or in another tab, costs nobody a second effect,
- * and nothing of it is passed over. Method: the first write of one tab fails, once.
+ * Goal: a record that could be kept only in memory, beside a store that works again or another tab, causes no second effect, and no record is overlooked.
+ * Method: the first write of one tab fails, once.
  */
 import { describe, expect } from 'vitest';
 import { clear, forget, move, pending, run, settle } from '../../src/entries/index.js';
@@ -10,7 +10,7 @@ import { answers, charged, delayed, during, type Entry, lost, replays, unreachab
 import type { Tab } from '../support/tab.js';
 import { CART, type End, NAME, newWorld, ONE, pay, SECOND, test, type World, watched } from '../support/world.js';
 
-/** A payment whose record goes to memory, and whose answer is lost. */
+/** A payment with one attempt. Its first write fails, so that its record goes to memory. */
 async function degraded(world: World, tab: Tab, once: Once, options: Parameters<typeof pay>[1] = {}): Promise<End> {
   tab.faults.next('fail-before-commit');
   const end = await world.end(tab, pay(once, { ...ONE, ...options }));
@@ -31,7 +31,7 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann), ...after)).outcome).toMatchObject({ effect: 'done', key: own.outcome?.key });
   });
 
-  test("what the user has in memory, and came to nothing, does not hide a guest's payment on the disk that may have charged", async ({ world, tab }) => {
+  test("a user's operation in memory that came to none does not hide a guest's payment on the disk that may have charged", async ({ world, tab }) => {
     world.server.plays(answers(402, { code: 'card_declined' }), charged(lost()));
     await degraded(world, tab, tab.once({ namespace: 'ann' }));
     const { outcome } = await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE));
@@ -42,7 +42,7 @@ describe('move', () => {
 });
 
 describe('pending', () => {
-  test('lists what is in memory in its place, page by page', async ({ world }) => {
+  test('lists what is in memory in the order of names, page by page', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost(), lost(), lost());
     for (const cart of ['a', 'c']) await world.end(tab, pay(once, { ...ONE, operation: ['pay', cart] }));
@@ -58,7 +58,7 @@ describe('pending', () => {
     expect(names).toEqual(['a', 'b', 'c']);
   });
 
-  test('of a name that another tab has on the disk lists the one that this page goes on with, and that alone', async ({ world, one, two }) => {
+  test('lists only the record that this page goes on with if another tab has one on the disk under the same name', async ({ world, one, two }) => {
     world.server.plays(lost(), lost());
     const { outcome } = await degraded(world, one.tab, one.once);
     await world.end(two.tab, pay(two.once, ONE));
@@ -67,7 +67,7 @@ describe('pending', () => {
 });
 
 describe('clear', () => {
-  test('leaves nothing to read of what another tab has on the disk under a name that is in memory here', async ({ world }) => {
+  test('leaves nothing to read in the record that another tab has on the disk under a name that is in memory here', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost(), lost());
     await degraded(world, tab, once);
@@ -82,7 +82,7 @@ describe('clear', () => {
 });
 
 describe('a name whose record in memory is gone', () => {
-  test('is stored again once the store takes it', async ({ world }) => {
+  test('is stored on the disk by the next call', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(unreachable());
     const first = await degraded(world, tab, once);
@@ -93,7 +93,7 @@ describe('a name whose record in memory is gone', () => {
     expect((await world.end(next, pay(next.once({ namespace: 'ann' })), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   });
 
-  test('is not refused where it must be stored', async ({ world }) => {
+  test("is not refused with durability: 'required'", async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(unreachable());
     await degraded(world, tab, once);
@@ -102,7 +102,7 @@ describe('a name whose record in memory is gone', () => {
     expect((await world.end(tab, pay(required, ONE))).outcome).toMatchObject({ effect: 'done', storedIn: 'disk' });
   });
 
-  test.for([false, true])('nor after it was forgotten, by a log-out or by its name: %s', async (byClear, { world }) => {
+  test.for([false, true])('can be used again after it was forgotten (by a log-out: %s)', async (byClear, { world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(lost());
     await degraded(world, tab, once);
@@ -111,7 +111,7 @@ describe('a name whose record in memory is gone', () => {
     expect((await world.end(tab, pay(once), charged(answers(201)))).outcome).toMatchObject({ effect: 'done', storedIn: byClear ? 'disk' : 'memory' });
   });
 
-  test('does not hide what another tab has sent since, from forget and settle', async ({ world }) => {
+  test('does not hide from forget and settle what another tab has sent since', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     world.server.plays(unreachable());
     await degraded(world, tab, once);
@@ -123,7 +123,7 @@ describe('a name whose record in memory is gone', () => {
   });
 });
 
-describe('where what is kept in memory meets another feature', () => {
+describe('a record in memory beside another feature', () => {
   const EDITED = { ...CART, amount: 20 };
   const MISMATCH = answers(422, { title: 'Idempotency-Key is already used' });
   const MEMORY = { storedIn: 'memory' } as const;
@@ -162,7 +162,7 @@ describe('where what is kept in memory meets another feature', () => {
       expect(world.server.charged.size).toBe(2);
     });
 
-    test('what another tab has stored of that name since does not make of the change in memory what it is not', async () => {
+    test('a record that another tab has stored under that name since does not change what this tab says of its own', async () => {
       const { world, tab, once } = open(CHANGED);
       const first = await world.end(tab, pay(once), charged(lost()));
       const other = world.open({ namespace: 'ann', ...CHANGED });
@@ -170,7 +170,7 @@ describe('where what is kept in memory meets another feature', () => {
         type: 'fresh',
         storedIn: 'disk',
       });
-      // This tab's first payload is found out under its own key.
+      // The outcome of this tab's first payload is found out under its own key.
       expect((await world.end(tab, pay(once), replays(), charged(answers(201)))).outcome).toMatchObject({
         type: 'replayed',
         key: first.outcome?.key,
@@ -188,7 +188,7 @@ describe('where what is kept in memory meets another feature', () => {
     const attempt = (once: Once, effect: () => Promise<unknown>, result: StandardSchema<string>) =>
       watched(run(once, NAME, effect as () => Promise<string>, { result } as RunOptions<string>)) as Promise<never>;
 
-    test('what is remembered in memory fits, too, and the function runs once', async () => {
+    test('a value that is remembered in memory fits, too, and the function runs once', async () => {
       const { world, tab, once } = open();
       let runs = 0;
       const effect = async () => `paid ${++runs}`;
@@ -201,12 +201,12 @@ describe('where what is kept in memory meets another feature', () => {
     test.each<[string, StandardSchema<string>]>([
       ['does not fit', schemaOf(() => ({ issues: [{ message: 'no' }] }))],
       [
-        'cannot be looked at',
+        'makes the schema throw',
         schemaOf(() => {
           throw new Error('broken');
         }),
       ],
-    ])('a value that %s was made all the same: done, and not made again', async (_, schema) => {
+    ])('a value that %s: the outcome is done all the same, and the function does not run again', async (_, schema) => {
       const { world, once } = open();
       let runs = 0;
       const effect = async () => ++runs;
@@ -218,7 +218,7 @@ describe('where what is kept in memory meets another feature', () => {
       expect(runs).toBe(1);
     });
 
-    test('a function whose end nobody knows runs again with the same key, and its value is looked at', async () => {
+    test('a function whose outcome is unknown runs again under the same key, and its value is validated', async () => {
       const { world, tab, once } = open();
       const keys: string[] = [];
       const effect = async ({ key }: { readonly key: string }) => {
@@ -233,7 +233,7 @@ describe('where what is kept in memory meets another feature', () => {
     });
   });
 
-  test('a log-in that moves the record while its request is on the wire does not change where the key was kept', async () => {
+  test('a log-in that moves the record while its request is under way does not change where the key was stored', async () => {
     let user = 'guest';
     const { world, tab, once } = open({ namespace: () => user });
     const logIn = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Goal: a late writer changes nothing, a look that could not be made is no absence, and each store is called what it is. Method:
- * the reads and writes by themselves, over records of every kind.
+ * Goal: a late writer changes nothing, a read that failed does not mean that there is no record, and each store is called what it is. Method: the reads and
+ * writes by themselves, over records of every kind.
  */
 import { describe, expect, test } from 'vitest';
 import type { Label, OperationKey, RecordId } from '../../src/core/ids.js';
@@ -55,7 +55,7 @@ test.each<[Partial<Store>, string]>([
 });
 
 describe('a write over a known record', () => {
-  test('is made over that one, relaxed unless it is said otherwise', async () => {
+  test('replaces that record, relaxed unless the call says otherwise', async () => {
     const { job, medium, durabilities } = scene();
     medium.set('id', record());
     expect(await commit(job, record(), () => record({ revision: 2 }))).toBe(true);
@@ -70,9 +70,9 @@ describe('a write over a known record', () => {
     ['gone', null],
     ['damaged', { ...record(), key: 'x' }],
     ['settled', record({ state: 'settled' })],
-    ["another's by now", record({ revision: 2 })],
+    ["another driver's by now", record({ revision: 2 })],
     ['another operation', record({ key: made('another') })],
-  ])('is not made over one that is %s', async (_, there) => {
+  ])('does not replace a record that is %s', async (_, there) => {
     const { job, medium, told } = scene();
     medium.set('id', there);
     const before = medium.get('id');
@@ -81,31 +81,31 @@ describe('a write over a known record', () => {
     expect(told).toEqual([]);
   });
 
-  test('that fails is told to the developer, under its key', async () => {
+  test('that fails causes a diagnostic with its key', async () => {
     const { job, told } = scene({ update: () => Promise.reject(new Error('full')) });
     expect(await commit(job, record(), () => record())).toBe(false);
     expect(told).toEqual([['store-write', 'k']]);
   });
 });
 
-describe('nothing was sent', () => {
+describe('whether nothing was sent', () => {
   test.each<[string, unknown, boolean]>([
-    ['nothing', null, true],
+    ['no record', null, true],
     ['a record that is clean, which another context may send', record({ ambiguous: false }), false],
-    ['a clean one whose key others may have used', record({ ambiguous: false, random: false }), false],
-    ['one that may have been sent', record(), false],
-    ['one that ended without effect', record({ state: 'retired', ending: { type: 'rejected', effect: 'none', replayed: false } }), true],
-    ['one that was forgotten', record({ state: 'retired', ending: { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined } }), false],
-    ['one of which nobody noted the end', record({ state: 'retired' }), false],
-    ['one that is done', record({ state: 'settled', ending: { type: 'replayed', effect: 'done', from: 'server' } }), false],
-    ['a damaged one', { ...record(), key: 'x' }, false],
-  ])('where there is %s', async (_, there, nothing) => {
+    ['a clean record whose key others may have used', record({ ambiguous: false, random: false }), false],
+    ['a record that may have been sent', record(), false],
+    ['a record that ended without effect', record({ state: 'retired', ending: { type: 'rejected', effect: 'none', replayed: false } }), true],
+    ['a record that was forgotten', record({ state: 'retired', ending: { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined } }), false],
+    ['a retired record without an ending', record({ state: 'retired' }), false],
+    ['a record that is done', record({ state: 'settled', ending: { type: 'replayed', effect: 'done', from: 'server' } }), false],
+    ['a damaged record', { ...record(), key: 'x' }, false],
+  ])('is known with %s', async (_, there, nothing) => {
     const { client, medium } = scene();
     medium.set('id', there);
     expect((await nothingSent({ client, operationKey: made('operationKey'), id: made('id') })) === true).toBe(nothing);
   });
 
-  test('is not said where nobody could look', async () => {
+  test('is not known if the store cannot be read', async () => {
     const { client } = scene({ read: () => Promise.reject(new Error('gone')) });
     await expect(nothingSent({ client, operationKey: made('operationKey'), id: made('id') })).rejects.toThrow('gone');
     await expect(readStored({ client, operationKey: made('operationKey'), id: made('id') })).rejects.toThrow('gone');

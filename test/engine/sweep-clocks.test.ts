@@ -1,6 +1,6 @@
 /**
- * Goal: no clock that is wrong makes anybody lose a key or a tombstone, because each could be a second effect; what nobody needs
- * goes all the same. Method: processes and pages whose clocks are fast, slow, or wrong for one call, over shared records.
+ * Goal: no wrong clock makes a sweep remove a key or a tombstone too early, because each could be a second effect; what is no longer needed goes all the same.
+ * Method: processes and pages over shared records, whose clocks are fast, slow, or wrong for one call.
  */
 import { describe, expect, vi } from 'vitest';
 import { seal } from '../../src/core/record.js';
@@ -18,7 +18,7 @@ const SITES = [
 ] as const;
 const PAID = ['pay', 'c2'] as const;
 
-/** One operation whose end nobody knows, and one that is done. */
+/** One operation whose outcome is unknown, and one that is done. */
 async function two(world: World, { tab, once }: { tab: Tab; once: Once }): Promise<{ readonly open: string; readonly done: string }> {
   const open = await world.end(tab, pay(once, ONE), charged(lost()));
   const done = await world.end(tab, pay(once, { operation: [...PAID] }), charged(answers(201)));
@@ -26,14 +26,14 @@ async function two(world: World, { tab, once }: { tab: Tab; once: Once }): Promi
 }
 
 let others = 0;
-/** Enough settles for one sweep, by a client of its own. */
+/** A new client settles one operation, after which it sweeps once. */
 async function sweep(world: World, tab: Tab): Promise<void> {
   const once = tab.once({ namespace: 'shop' });
   await world.end(tab, pay(once, { operation: ['other', others++] }), answers(201));
   await rest();
 }
 
-/** What a call finds that comes later: the key that is still pending, and that what is done is not sent again. */
+/** What a later call finds: the key is still pending, and the done operation is not sent again. */
 async function stillThere(world: World, tab: Tab, keys: { readonly open: string }): Promise<void> {
   const once = tab.once({ namespace: 'shop' });
   expect(world.record()).toMatchObject({ state: 'pending', key: keys.open });
@@ -45,7 +45,7 @@ async function stillThere(world: World, tab: Tab, keys: { readonly open: string 
 describe.each(SITES)('%s', (_, of) => {
   const open = (world: World) => world.open({ namespace: 'shop' }, of);
 
-  test.for([31 * DAY, 400 * DAY])('whose clock is fast by %i ms for one sweep removes nothing that matters', async (skewMs, { world }) => {
+  test.for([31 * DAY, 400 * DAY])('whose clock is fast by %i ms for two sweeps removes nothing that matters', async (skewMs, { world }) => {
     const keys = await two(world, open(world));
     const fast = open(world).tab;
     fast.skewMs = skewMs;
@@ -56,7 +56,7 @@ describe.each(SITES)('%s', (_, of) => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test('whose clock was fast once lets others forget in the end', async ({ world }) => {
+  test('whose clock was fast once does not keep others from removing records in the end', async ({ world }) => {
     await two(world, open(world));
     const fast = open(world).tab;
     fast.skewMs = 31 * DAY;
@@ -69,7 +69,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect([world.record(), world.record([...PAID])]).toEqual([undefined, undefined]);
   });
 
-  test('forgets what two looks find due that are a week apart, and says so of what never settled', async ({ world }) => {
+  test('removes records that two sweeps a week apart find due, and reports those that never settled', async ({ world }) => {
     const first = open(world);
     const keys = await two(world, first);
     const told: unknown[] = [];
@@ -88,7 +88,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect(told).toEqual([['unsettled-forgotten', NAME]]);
   });
 
-  test('that goes on with an operation takes back the first look', async ({ world }) => {
+  test('that goes on with an operation cancels what the first sweep has found', async ({ world }) => {
     const first = open(world);
     const { open: key } = await two(world, first);
     await world.clock.advance(30 * DAY + HOUR);
@@ -101,7 +101,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect(world.record()?.key).toBe(key);
   });
 
-  test('may use a name anew when `keep.forMs` is over, though its record waits for a second look, and keeps that no longer than as long again', async () => {
+  test('may use a name anew when `keep.forMs` is over, though its record waits for a second sweep, for no longer than `keep.forMs` again', async () => {
     const world = newWorld();
     const { tab, once } = open(world);
     const brief = { keep: { forMs: HOUR } };
@@ -122,7 +122,7 @@ describe('a process on a store with a clock of its own', () => {
   const [, of] = SITES[0];
   const open = (world: World) => world.open({ namespace: 'shop' }, of);
 
-  test('whose clock stays fast for ever removes nothing before its time, and does not use a name anew', async ({ world }) => {
+  test('whose clock stays fast for ever removes nothing too early, and does not use a name anew', async ({ world }) => {
     const keys = await two(world, open(world));
     const fast = open(world);
     fast.tab.skewMs = 31 * DAY;
@@ -134,7 +134,7 @@ describe('a process on a store with a clock of its own', () => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test('whose clock is slow by a month writes nothing that others forget early', async ({ world }) => {
+  test('whose clock is slow by a month writes nothing that others remove too early', async ({ world }) => {
     const slow = open(world);
     slow.tab.skewMs = -31 * DAY;
     const keys = await two(world, slow);
@@ -145,7 +145,7 @@ describe('a process on a store with a clock of its own', () => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test('leaves what is being driven, whatever its time', async ({ world }) => {
+  test('leaves the record of an operation that is being driven, whatever its time', async ({ world }) => {
     const driver = open(world);
     world.server.plays(delayed(20 * SECOND, charged(lost())), answers(201), replays());
     const call = pay(driver.once, ONE);
@@ -162,7 +162,7 @@ describe('a process on a store with a clock of its own', () => {
   });
 });
 
-describe('what may be done is remembered as long as what is done', () => {
+describe('an unknown outcome is remembered as long as a done one', () => {
   test.for([365 * DAY, Number.POSITIVE_INFINITY])(
     'a message whose first delivery ended unknown is not run again under a new key after 40 days, with keep.forMs: %s',
     async (forMs, { world }) => {

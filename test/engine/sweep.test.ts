@@ -1,6 +1,6 @@
 /**
- * Goal: what nobody needs any more goes, a bit at a time, and nothing else does, however much of it is damaged. Method: the sweep by
- * itself, over records around their time, some of which change while it looks.
+ * Goal: a sweep removes what is no longer needed, a few records at a time, and nothing else, however many records are damaged. Method: the sweep by itself,
+ * over records around their time, some of which change while it looks.
  */
 import { describe, expect } from 'vitest';
 import { encodeName } from '../../src/core/name.js';
@@ -38,10 +38,10 @@ function scene(own: (memory: Store) => Partial<Store> = () => ({}), random = 0, 
 }
 const many = (what: string, count: number): readonly string[] => Array.from({ length: count }, (_, n) => `${what}-${n}`);
 
-describe('a sweep of what is over', () => {
+describe('a sweep of records that are over', () => {
   test.each([
-    ['with the first settle, and then after every so many', undefined, [1, EVERY, EVERY]],
-    ['after one of every so many by chance, so that processes that begin together do not find the same records', 0.999, [1, 2 * EVERY - 1, EVERY]],
+    ['with the first settle, and then after every fourth', undefined, [1, EVERY, EVERY]],
+    ['after one of four by chance, so that processes that begin together do not find the same records', 0.999, [1, 2 * EVERY - 1, EVERY]],
   ])('comes %s', async (_, random, rounds) => {
     const { settle, put, there } = scene(undefined, random);
     for (const settles of rounds) {
@@ -53,7 +53,7 @@ describe('a sweep of what is over', () => {
     }
   });
 
-  test('a pending one that a clock far ahead touched after its time is looked at again a week later, not at once', async () => {
+  test('looks again a week later, not at once, at a pending record that a clock far ahead touched after its time', async () => {
     const { medium, settle, put, there } = scene();
     put('a', { state: 'pending', touchedAt: NOW + HOUR, forgetAt: NOW - 1 });
     await settle(EVERY + 1);
@@ -62,7 +62,7 @@ describe('a sweep of what is over', () => {
     expect(there('a')).toEqual(['a']);
   });
 
-  test('takes away three times as many as may have come since, and what is not over stays', async () => {
+  test('removes three times as many records as may have come since, and leaves those that are not over', async () => {
     const { settle, put, there } = scene();
     const over = many('over', 4 * EVERY);
     for (const id of over) put(id);
@@ -74,7 +74,7 @@ describe('a sweep of what is over', () => {
     expect(there(...over, 'now', 'later')).toEqual(['now', 'later']);
   });
 
-  test('goes round what is damaged, and reaches past it the next time', async () => {
+  test('skips damaged records, and reaches past them the next time', async () => {
     const { client, settle, put, there } = scene();
     const damaged = many('damaged', 3 * EVERY);
     for (const id of damaged) put(id, { forgetAt: NOW - 9 }, { key: 'x' });
@@ -86,13 +86,13 @@ describe('a sweep of what is over', () => {
     expect([there(...over).length, there(...damaged).length]).toEqual([0, 3 * EVERY]);
   });
 
-  test('reaches past a bounded number of damaged ones', async () => {
+  test('reaches past a bounded number of damaged records', async () => {
     const { client, settle } = scene(() => ({ scan: async () => ({ records: Array(10_001).fill({}) }) }));
     await settle();
     expect(client.sweeps.damaged).toBe(10_000);
   });
 
-  test('leaves what is another one, is to stay longer, or is gone since it looked', async () => {
+  test('leaves a record that has changed, is to stay longer, or is gone since the scan', async () => {
     const changes: ((record: OnceRecord) => unknown)[] = [
       (one) => sealed({ ...one, revision: 2 }),
       (one) => sealed({ ...one, forgetAt: NOW }),
@@ -111,18 +111,18 @@ describe('a sweep of what is over', () => {
     expect(changes.map((_, index) => medium.get(`a-${index}`) !== undefined)).toEqual([true, true, true, false]);
   });
 
-  test('says what it forgets that never settled, and of nothing else', async () => {
+  test('reports the operations that it removes and that never settled, and nothing else', async () => {
     const { told, settle, put } = scene();
     put('settled', { state: 'settled', dueAt: NOW - 9 });
     put('retired');
     put('pending', { state: 'pending', dueAt: NOW - 9 });
-    // This one gets a second look, and stays until then.
+    // This record needs a second look, and stays until then.
     put('looked at', { state: 'pending' });
     await settle();
     expect(told).toEqual([['unsettled-forgotten', ['pending'], 'key of pending']]);
   });
 
-  test('that fails is no harm: the next one tries again', async () => {
+  test('that fails does no harm: the next one tries again', async () => {
     let scans = 0;
     const { settle, put, there } = scene((memory) => ({ scan: (query) => (scans++ === 0 ? Promise.reject(new Error('gone')) : memory.scan(query)) }));
     put('a');
@@ -136,11 +136,11 @@ describe('a sweep of what is over', () => {
 describe('a sweep that found', () => {
   const REST_MS = 1000;
   test.for<[string, over: number, storeMs: number, rests: boolean]>([
-    ['nothing', 0, NOW, true],
-    ['one less than it reads', 3 * EVERY - 1, NOW, true],
-    ['as many as it reads', 3 * EVERY, NOW, false],
-    ['as many as it reads, which the clock of the store calls early', 3 * EVERY, NOW - HOUR, true],
-  ])('%s: whether the next one comes before its rest is over', async ([_, over, storeMs, rests]) => {
+    ['nothing: the next one comes when its rest is over', 0, NOW, true],
+    ['one less than it reads: the next one comes when its rest is over', 3 * EVERY - 1, NOW, true],
+    ['as many as it reads: the next one does not rest', 3 * EVERY, NOW, false],
+    ['as many as it reads, which are not due by the clock of the store: the next one comes when its rest is over', 3 * EVERY, NOW - HOUR, true],
+  ])('%s', async ([_, over, storeMs, rests]) => {
     let now = NOW;
     let scans = 0;
     const medium = memoryMedium();
@@ -162,7 +162,7 @@ describe('a sweep that found', () => {
   });
 });
 
-test('clients that a service extends from one another, one for each request, sweep as one', async ({ world, tab }) => {
+test('clients that a service extends from one another, one for each request, sweep as one client', async ({ world, tab }) => {
   let scans = 0;
   const scan: Store['scan'] = (query) => tab.store.scan(query).finally(() => scans++);
   const once = tab.once({ store: { ...tab.store, scan } });

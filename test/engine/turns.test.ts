@@ -1,6 +1,6 @@
 /**
- * Goal: after a restart no kind of operation waits for the backlog of another, each is resumed once, and few are held in
- * memory. Method: a page leaves many behind; the next one resumes one at a time, and the server's arrivals are looked at.
+ * Goal: after a restart no kind of operation waits for the backlog of another kind, each operation is resumed once, and few are held in memory. Method: a page
+ * leaves many behind; the next page resumes one at a time, and the order is compared.
  */
 import { describe, expect, test } from 'vitest';
 import { type OperationName, pending } from '../../src/entries/index.js';
@@ -11,7 +11,7 @@ import { newWorld, pay, resumed } from '../support/world.js';
 const LEFT = { limits: { attempts: 1 }, keep: { request: true } } as const;
 const many = (kind: string | number, count: number): OperationName[] => Array.from({ length: count }, (_, n) => [kind, n]);
 
-/** The names in the order in which they were resumed, and what was scanned for that. */
+/** The names in the order in which they were resumed, and the scans that this took. */
 async function turnsOf(left: readonly OperationName[], prefix?: OperationName) {
   const world = newWorld();
   const options = { namespace: 'ann', ...LEFT };
@@ -47,14 +47,14 @@ describe('resume', () => {
     expect(order.slice(9, 20).filter(([kind]) => kind === 'refund').length).toBeGreaterThanOrEqual(5);
   });
 
-  test('looks for a few at a time, and for no more often than pages are needed', async () => {
+  test('scans for a few at a time, and no more often than pages are needed', async () => {
     const { order, scans } = await turnsOf([...many('import', 230), ...many('pay', 60)]);
     expect(order).toHaveLength(290);
     expect(Math.max(...scans.map(({ limit }) => limit))).toBe(100);
     expect(scans.length).toBeLessThanOrEqual(7);
   });
 
-  test('kinds that are more than take turns at once come after one another', async () => {
+  test('if there are more kinds than take turns at once, they come after one another', async () => {
     const left = Array.from({ length: 12 }, (_, kind) => many(`kind ${kind}`, 15)).flat();
     const { order } = await turnsOf(left);
     expect(sorted(order)).toEqual(sorted(left));
@@ -62,14 +62,14 @@ describe('resume', () => {
     expect(Math.max(...early.map((kind) => early.filter((one) => one === kind).length))).toBeLessThanOrEqual(8);
   });
 
-  test('names without a kind in common, of one part, and numbers that begin alike are all resumed, once', async () => {
+  test('names without a common kind, names of one part, and numbers that begin alike are all resumed, once', async () => {
     const left: OperationName[] = [...many('a', 105), ['a'], ['ab'], [4], [42], ...many(4, 102), ...many(42, 3), [4n, 1], ['\uffff', 1], ['"', 1], ['z']];
     const { order } = await turnsOf(left);
     const text = (names: readonly OperationName[]) => names.map((name) => name.map((part) => `${typeof part} ${part}`).join(', ')).sort();
     expect(text(order)).toEqual(text(left));
   });
 
-  test('below a prefix, what comes next in the name takes turns', async () => {
+  test('below a prefix, the next part of the name takes turns', async () => {
     const left = [...many('a', 2), ...[1, 2].flatMap((shop) => Array.from({ length: 103 }, (_, n) => ['pay', `shop ${shop}`, n])), ['pay']];
     const { order } = await turnsOf(left, ['pay']);
     expect(sorted(order)).toEqual(sorted(left.slice(2)));

@@ -1,6 +1,6 @@
 /**
- * Goal: what belongs to one store never shows in another one, though namespace and name are equal: a service with a store per
- * tenant makes such pairs all the time. Method: two clients in one process, each with a store of its own, which are full or sound.
+ * Goal: what belongs to one store never shows in another one, even if namespace and name are equal: a service with a store per tenant makes such pairs all the
+ * time. Method: two clients in one process, each with a store of its own; the stores are full or sound.
  */
 import { describe, expect, test } from 'vitest';
 import { clear, pending } from '../../src/entries/index.js';
@@ -19,7 +19,7 @@ interface Tenant {
   readonly store: Store;
 }
 
-/** `full`: each new record is refused. */
+/** `full`: the stores refuse each new record. */
 function open({ full = true, of, own = {} }: { full?: boolean; of?: TabOptions; own?: Partial<Store> } = {}): {
   readonly world: World;
   readonly tab: Tab;
@@ -31,7 +31,7 @@ function open({ full = true, of, own = {} }: { full?: boolean; of?: TabOptions; 
   const made = tenants.map((name): Tenant => {
     const store = faultyStore({ ...memoryStore({ now: () => world.clock.now() }), survives: 'process', shared: 'origin', scope: `disk-${name}`, ...own });
     if (full) store.faults.rate('full', 1);
-    // The world looks for records in its own medium and in what was degraded.
+    // The world looks for records only in its own medium and in `degraded`, so they are noted there.
     const noted: Store = {
       ...store,
       update: (id, change, options) => {
@@ -61,7 +61,7 @@ describe('two stores of one process, both full, with equal namespace and name', 
     expect(world.server.charged.size).toBe(2);
   });
 
-  test('do not go on with the key that the other one lost', async () => {
+  test('do not go on with the key of a lost answer in the other store', async () => {
     const { world, tab, one, two } = open();
     const first = await world.end(tab, pay(one.once, ONE), charged(lost()));
     expect(first.outcome).toMatchObject({ effect: 'unknown', storedIn: 'memory' });
@@ -72,14 +72,14 @@ describe('two stores of one process, both full, with equal namespace and name', 
     expect(await world.run(pending(two.once))).toEqual([]);
   });
 
-  test('clients of the same store find what it could not take', async () => {
+  test('another client of the same store finds the record that the store could not take', async () => {
     const { world, tab, one } = open();
     const { outcome } = await world.end(tab, pay(one.once, ONE), charged(lost()));
     const same = tab.once({ namespace: 'billing', store: one.store });
     expect(await world.run(pending(same))).toMatchObject([{ key: outcome?.key }]);
   });
 
-  test('a log-out of one takes what it kept in memory, settled or not named, and nothing of the other', async () => {
+  test('a log-out in one removes what it kept in memory, settled or unnamed, and nothing of the other one', async () => {
     const { world, tab, one, two } = open();
     world.server.plays(...Array(4).fill(charged(answers(201))));
     for (const { once } of [one, two]) {
@@ -89,14 +89,14 @@ describe('two stores of one process, both full, with equal namespace and name', 
     }
     await world.clock.advance(3 * MINUTE);
     await world.run(clear(one.once));
-    // The answer of the other one is still there, and nothing is sent for it.
+    // The answer in the other store is still there, and nothing is sent for it.
     expect((await world.end(tab, pay(two.once))).outcome).toMatchObject({ type: 'replayed', from: 'memory' });
     expect((await world.end(tab, pay(one.once), charged(answers(201)))).outcome).toMatchObject({ type: 'fresh' });
   });
 });
 
-describe('two stores of one page that are sound', () => {
-  test('a log-out of one leaves the request that the other one has on the wire', async () => {
+describe('two sound stores of one page', () => {
+  test('a log-out in one leaves the request that the other one can send again', async () => {
     const { world, tab, one, two } = open({ full: false });
     expect((await world.end(tab, pay(two.once, ONE), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     expect(await world.run(pending(two.once))).toMatchObject([{ resumable: true }]);

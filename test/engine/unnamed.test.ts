@@ -1,6 +1,6 @@
 /**
- * Goal: calls without a name are operations of their own, under a key of their own; what was lost is taken up by the same
- * call again, and nothing else is. Method: a real engine on a scripted world; browsers, servers, tabs that die.
+ * Goal: each call without a name is an operation of its own, under a key of its own; what was lost is taken up by the same call again, and nothing else is.
+ * Method: a real engine in a scripted world, with browsers, servers, and tabs that die.
  */
 import { describe, expect } from 'vitest';
 import { pending, subscribe } from '../../src/entries/index.js';
@@ -8,12 +8,12 @@ import type { OnceRequestInit } from '../../src/once.js';
 import { answers, charged, delayed, during, hangs, honest, lost, replays, textOf } from '../support/server.js';
 import { DAY, HOUR, test as inWorld, NAME, ONE, pay, rest, SECOND, type World, watched } from '../support/world.js';
 
-/** A tab whose client's plain fetch is scripted, too. */
+/** A client whose plain fetch is scripted, too. */
 const test = inWorld.extend('once', ({ tab }) => tab.once({ fetch: tab.fetch }));
 
 const URL_ = 'https://shop.example/notes';
 
-/** A tab whose client's plain fetch is scripted too. */
+/** A tab with a client whose plain fetch is scripted, too. */
 function open(world: World, options: Parameters<World['open']>[0] = {}, of: Parameters<World['open']>[1] = {}) {
   const tab = world.tab(of);
   return { tab, once: tab.once({ fetch: tab.fetch, ...options }) };
@@ -22,13 +22,13 @@ const post = (once: ReturnType<typeof open>['once'], body: unknown = { n: 1 }, i
   watched(once.fetch(url, { method: 'POST', body: JSON.stringify(body), ...init }));
 
 describe('a POST or PATCH without a name', () => {
-  test.for(['POST', 'PATCH'])('%s: one key over its attempts, and a record before the first', async (method, { world, tab, once }) => {
+  test.for(['POST', 'PATCH'])('%s: one key for all attempts, and a record before the first one', async (method, { world, tab, once }) => {
     const end = await world.end(tab, post(once, {}, { method }), lost(), answers(503), answers(201));
     expect(end).toMatchObject({ status: 201, outcome: { effect: 'done', operation: undefined, attempts: 3 } });
     expect(new Set(world.server.keys)).toEqual(new Set([end.outcome?.key]));
   });
 
-  test('two equal ones are two operations, at once or one after the other', async ({ world, tab, once }) => {
+  test('two equal calls are two operations, at once or one after the other', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201)), delayed(SECOND, answers(201)), answers(201));
     const ends = await world.all(tab, post(once), post(once));
     ends.push(await world.end(tab, post(once)));
@@ -37,7 +37,7 @@ describe('a POST or PATCH without a name', () => {
   });
 
   // Tabs share no locks on an origin that is not secure.
-  test.for([true, false])('what another tab is driving now is not taken up, with locks: %s', async (locks, { world }) => {
+  test.for([true, false])('a call that another tab is driving is not taken up, with locks: %s', async (locks, { world }) => {
     const [one, two] = [open(world, {}, { locks }), open(world, {}, { locks })];
     world.server.plays(delayed(5 * SECOND, answers(201)), delayed(5 * SECOND, answers(201)));
     const first = post(one.once);
@@ -48,7 +48,7 @@ describe('a POST or PATCH without a name', () => {
     expect(world.server.charged.size).toBe(2);
   });
 
-  test('but it is, by the same tab, once its own tab has given up', async ({ world }) => {
+  test('a call whose tab has given up is taken up by an equal call of another tab', async ({ world }) => {
     const [one, two] = [open(world, ONE), open(world)];
     world.server.plays(delayed(5 * SECOND, charged(lost())), answers(201));
     const first = post(one.once);
@@ -58,7 +58,7 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(two.tab, post(two.once), replays())).outcome).toMatchObject({ resumed: true, key: outcome?.key });
   });
 
-  test('one that ended unknown is taken up by the same call, key and all', async ({ world }) => {
+  test('a call that ended unknown is taken up by the same call, key and all', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     const first = await world.end(tab, post(once), charged(lost()));
     expect(first).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
@@ -66,18 +66,18 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once), answers(201))).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test('and again by each call after that, until one of them is answered', async ({ world }) => {
+  test('a call that ended unknown is taken up by each equal call after it, until one of them is answered', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     for (const answer of [charged(lost()), lost(), lost(), replays()]) await world.end(tab, post(once), answer);
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('one whose tab died is taken up after a reload; the oldest first', async ({ world }) => {
+  test('a call whose tab died is taken up after a reload, the oldest one first', async ({ world }) => {
     const keys: unknown[] = [];
     for (let page = 0; page < 2; page++) {
       const { tab, once } = open(world);
       world.server.plays(during(() => tab.kill(), charged(hangs())));
-      // The second page does something else first, or it would take up what the first one left.
+      // The second page sends a key of its own, or it would take up what the first page left.
       void post(once, { n: 1 }, page === 0 ? {} : { headers: { 'idempotency-key': 'a-key-of-its-own' } });
       await world.clock.advance(SECOND);
       keys.push(world.server.keys[page]);
@@ -86,7 +86,7 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once), replays())).outcome).toMatchObject({ key: keys[0], resumed: true });
   });
 
-  test.for([true, false])('two equal ones at once take up one that was lost once only, and the other is sent, too (locks: %s)', async (locks, { world }) => {
+  test.for([true, false])('of two equal calls at once, only one takes up a lost call, and the other one is sent, too (locks: %s)', async (locks, { world }) => {
     const tab = world.tab({ locks });
     const once = tab.once({ fetch: tab.fetch, ...ONE });
     const server = honest([lost()]);
@@ -97,19 +97,19 @@ describe('a POST or PATCH without a name', () => {
       { type: 'fresh', resumed: false, joined: false },
     ]);
     expect(world.server.charged.size).toBe(2);
-    // It is given back: what is lost next is taken up, too.
+    // Nothing stays reserved: the call that is lost next is taken up, too.
     await world.end(tab, post(once), charged(lost()), replays());
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ resumed: true });
   });
 
-  test('another body, URL or method takes up nothing', async ({ world }) => {
+  test('a call with another body, URL or method takes up nothing', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     const first = await world.end(tab, post(once), lost(), answers(201), answers(201), answers(201));
     for (const call of [post(once, { n: 2 }), post(once, { n: 1 }, {}, `${URL_}/2`), post(once, { n: 1 }, { method: 'PATCH' })])
       expect((await world.end(tab, call)).outcome?.key).not.toBe(first.outcome?.key);
   });
 
-  test('one that is past its window is not taken up, and stays in pending', async ({ world }) => {
+  test('a lost call past its key window is not taken up, and stays in pending', async ({ world }) => {
     const { tab, once } = open(world, ONE);
     const first = await world.end(tab, post(once), charged(lost()));
     await world.clock.advance(25 * HOUR);
@@ -117,7 +117,7 @@ describe('a POST or PATCH without a name', () => {
     expect(await world.run(pending(once))).toMatchObject([{ name: [], key: first.outcome?.key }]);
   });
 
-  test('one that was lost just now is taken up, however many are there that are past their window', async ({ world, tab }) => {
+  test('a call that was lost just now is taken up, however many others are past their key window', async ({ world, tab }) => {
     const once = tab.once({ fetch: tab.fetch, ...ONE });
     world.server.plays(...Array.from({ length: 150 }, lost));
     await world.all(tab, ...Array.from({ length: 150 }, () => post(once)));
@@ -126,7 +126,7 @@ describe('a POST or PATCH without a name', () => {
     expect((await world.end(tab, post(once))).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
-  test('one of another person is not taken up', async ({ world }) => {
+  test('a lost call of another user is not taken up', async ({ world }) => {
     let user = 'ann';
     const { tab, once } = open(world, { ...ONE, namespace: () => user });
     await world.end(tab, post(once), charged(lost()));
@@ -141,7 +141,7 @@ describe('a POST or PATCH without a name', () => {
     expect(await world.run(pending(once))).toEqual([]);
   });
 
-  test('its tombstone is gone soon after, and so is its record', async ({ world, tab, once }) => {
+  test('the tombstone of a done call is gone a day later', async ({ world, tab, once }) => {
     await world.end(tab, post(once), answers(201));
     await world.clock.advance(DAY);
     // A client sweeps after its first settle.
@@ -152,9 +152,9 @@ describe('a POST or PATCH without a name', () => {
   });
 
   test.for([
-    ['the search for it', ['look-fails']],
-    ['the look at what was found', ['none', 'look-fails']],
-  ] as const)('%s fails once: nothing is sent under another key, and the next call takes it up', async ([_, faults], { world, tab }) => {
+    ['the search for a lost call', ['look-fails']],
+    ['the read of the lost call that was found', ['none', 'look-fails']],
+  ] as const)('%s fails once: nothing is sent under another key, and the next call takes up the lost one', async ([_, faults], { world, tab }) => {
     const once = tab.once({ fetch: tab.fetch, ...ONE });
     const { outcome } = await world.end(tab, post(once), charged(lost()), replays());
     tab.faults.next(...faults);
@@ -164,8 +164,8 @@ describe('a POST or PATCH without a name', () => {
   });
 });
 
-describe('its limits', () => {
-  test('begin with the call, not when the search for a lost one is over', async ({ world }) => {
+describe('the limits of a call without a name', () => {
+  test('count from the call, not from the end of the search for a lost one', async ({ world }) => {
     const { tab, once } = open(world, { limits: { totalMs: 5 * SECOND } });
     tab.faults.next('hang');
     // The store did not say whether there is a lost one.
@@ -173,7 +173,7 @@ describe('its limits', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('hold for a key strategy that never answers', async ({ world }) => {
+  test('end the wait for a key strategy that never answers', async ({ world }) => {
     const { tab, once } = open(world, { limits: { attemptMs: 5 * SECOND } });
     const begun = world.clock.now();
     const end = await world.end(tab, post(once, {}, { once: { key: () => new Promise<string>(() => {}) } }));
@@ -182,7 +182,7 @@ describe('its limits', () => {
   });
 });
 
-describe('where keys may go', () => {
+describe('the origins to which keys may go', () => {
   const ELSEWHERE = 'https://api.other.example/notes';
   test.for<[string, Parameters<typeof open>[1], string, boolean]>([
     ["the page's own origin", {}, URL_, true],
@@ -205,13 +205,13 @@ describe('where keys may go', () => {
     expect(world.server.keys[0]).not.toBeNull();
   });
 
-  test('a name takes it anywhere', async ({ world, tab, once }) => {
+  test('a call with a name has a key at any origin', async ({ world, tab, once }) => {
     await world.end(tab, pay(once, { url: ELSEWHERE }), answers(201));
     expect(world.server.keys[0]).not.toBeNull();
   });
 });
 
-describe('other words for once', () => {
+describe('other values of `once`', () => {
   test('true: named by its content: equal calls are joined, and later ones are answered', async ({ world, tab, once }) => {
     world.server.plays(delayed(SECOND, answers(201, { id: 1 })));
     const [, second] = await world.all(tab, post(once, { n: 1 }, { once: true }), post(once, { n: 1 }, { once: true }));
@@ -226,14 +226,14 @@ describe('other words for once', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('the remembered outcome of one has no name either', async ({ world, tab, once }) => {
+  test('the remembered outcome of a call without a name has no name either', async ({ world, tab, once }) => {
     world.server.plays(answers(402, '', { 'idempotent-replayed': 'true' }));
     const own = { once: { key: 'mine' } };
     expect((await world.end(tab, post(once, {}, own))).outcome).toMatchObject({ type: 'rejected', operation: undefined });
     expect(await world.end(tab, post(once, {}, own))).toMatchObject({ code: 'ERR_ONCE_KEY_BURNT', outcome: { operation: undefined, key: 'mine' } });
   });
 
-  test('options without a name', async ({ world, tab, once }) => {
+  test('options without a name apply to a call without a name', async ({ world, tab, once }) => {
     world.server.plays(lost());
     expect((await world.end(tab, post(once, {}, { once: { limits: { attempts: 1 } } }))).outcome).toMatchObject({ effect: 'unknown', attempts: 1 });
   });
@@ -256,7 +256,7 @@ describe('other words for once', () => {
   });
 });
 
-describe('what HTTP itself calls idempotent', () => {
+describe('methods that HTTP itself calls idempotent', () => {
   test.for(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'])('%s: sent again, without key, record or outcome', async (method, { world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method })), lost(), answers(503), answers(429), answers(200));
     expect(end).toMatchObject({ status: 200, outcome: undefined });
@@ -276,7 +276,7 @@ describe('what HTTP itself calls idempotent', () => {
     expect((await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', once: { key: 'mine' } })))).outcome).toMatchObject({ type: 'fresh', key: 'mine' });
   });
 
-  test('named, it has a key and an outcome like any other', async ({ world, tab, once }) => {
+  test('a PUT with a name has a key and an outcome like any other call', async ({ world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'PUT', body: 'v1', once: NAME })), lost(), answers(200));
     expect(end).toMatchObject({ status: 200, outcome: { effect: 'done' } });
     expect(await Promise.all(world.server.arrivals.map(textOf))).toEqual(['v1', 'v1']);
@@ -299,7 +299,7 @@ describe('a server that says it ignored the key', () => {
   });
 });
 
-describe('A37: what is sent again without a key undoes nothing that was written since', () => {
+describe('A37: a request that is sent again without a key undoes nothing that was written since', () => {
   const LATER: Readonly<Record<string, readonly [string | URL, OnceRequestInit]>> = {
     'a PUT': [URL_, { method: 'PUT', body: 'new' }],
     'a PUT to the relative address': ['/notes', { method: 'PUT', body: 'new' }],

@@ -1,4 +1,4 @@
-/** Goal: whoever has unsubscribed hears nothing more, also where that happened in the middle of the telling, by another listener. */
+/** Goal: a listener that has unsubscribed hears nothing more, even if another listener unsubscribed it while the listeners were being called. */
 import { getEventListeners } from 'node:events';
 import { expect } from 'vitest';
 import { type Once, operation, refresh, subscribe, warnOnLeave, watch } from '../../src/entries/index.js';
@@ -13,7 +13,7 @@ const ways: readonly (readonly [string, Listen])[] = [
   ['a subscriber', (once, heard) => subscribe(once, heard)],
 ];
 
-test.for(ways)('%s that another one has ended', async ([_, listen], { world, tab, once }) => {
+test.for(ways)('%s that another listener has ended hears nothing more', async ([_, listen], { world, tab, once }) => {
   world.server.plays(answers(201));
   let ended = false;
   let late = 0;
@@ -29,7 +29,7 @@ test.for(ways)('%s that another one has ended', async ([_, listen], { world, tab
   expect(late).toBe(0);
 });
 
-test('a screen that another one has ended when somebody else logged in does not follow them', async ({ world }) => {
+test('a screen that another listener ended while the user changed does not follow the new user', async ({ world }) => {
   let user = 'ann';
   const { tab, once } = world.open({ namespace: () => user });
   world.server.plays(answers(201));
@@ -51,7 +51,7 @@ test('a screen that another one has ended when somebody else logged in does not 
   expect(heard).toBe(0);
 });
 
-test('a look of a screen that is gone, which fails late, does not cut off the one that has come since', async ({ world, tab }) => {
+test('the read for a screen that is gone fails late: the screen that has come since still hears', async ({ world, tab }) => {
   const plain = tab.store;
   const fails: (() => void)[] = [];
   let broken = true;
@@ -77,7 +77,7 @@ test('a look of a screen that is gone, which fails late, does not cut off the on
 test.for<[string, (once: Once, signal: AbortSignal) => () => void]>([
   ['a warning before leaving', (once, signal) => warnOnLeave(once, { signal })],
   ['a subscriber', (once, signal) => subscribe(once, () => {}, { signal })],
-])('%s that has ended leaves nothing behind at its signal, which may outlive many of them', ([, begin], { once }) => {
+])('%s that has ended leaves no listener at its signal, which may outlive many of them', ([, begin], { once }) => {
   const { signal } = new AbortController();
   begin(once, signal)();
   expect(getEventListeners(signal, 'abort')).toEqual([]);

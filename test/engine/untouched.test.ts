@@ -1,6 +1,6 @@
 /**
- * Goal: a call without a name that can bear no key is fetch's own affair: handed on as it came, sent once, its rejection
- * fetch's. Method: a real engine on a scripted world; what arrives and what is stored.
+ * Goal: a call without a name that can carry no key is left to fetch: handed on as it came, sent once, with fetch's own rejection. Method: a real engine in a
+ * scripted world; what arrives and what is stored is compared.
  */
 import { describe, expect } from 'vitest';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
@@ -15,7 +15,7 @@ function open(world: World, options: Parameters<World['open']>[0] = {}, of: Para
   return { tab, once: tab.once({ fetch: tab.fetch, ...options }) };
 }
 
-describe('a call that can bear no key', () => {
+describe('a call that can carry no key', () => {
   const stream = () => new Blob(['x'.repeat(3000)]).stream();
   const iterable = () =>
     (async function* () {
@@ -45,25 +45,25 @@ describe('a call that can bear no key', () => {
     expect(world.records).toEqual([]);
   });
 
-  test("mode 'no-cors' with a name by the hook, or an option: TypeError, nothing sent", async ({ world }) => {
+  test("mode 'no-cors' with a name from the hook, or with an option: TypeError, nothing sent", async ({ world }) => {
     const { tab, once } = open(world, { operation: () => NAME });
     for (const init of [{}, { once: {} }])
       expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', mode: 'no-cors', ...init })))).error).toBeInstanceOf(TypeError);
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('what fetch itself refuses is refused in its own words', async () => {
+  test("what fetch itself refuses is rejected with fetch's own error", async () => {
     const own = new TypeError('mine');
     const once = createOnce({ namespace: 'x', store: memoryStore(), fetch: () => Promise.reject(own), use: everything() });
     for (const url of ['http://[', 'https://a:b@shop.example/']) await expect(once.fetch(url, { method: 'POST' })).rejects.toBe(own);
   });
 
-  test('null for no options is fetch’s, too', async () => {
+  test('null for no options is accepted, as fetch does', async () => {
     const once = createOnce({ namespace: 'x', store: memoryStore(), fetch: async () => new Response('hello') });
     expect(await (await once.fetch(URL_, null as unknown as undefined)).text()).toBe('hello');
   });
 
-  test('to an address without a server: what fetch refuses at once is no unknown outcome', async ({ world }) => {
+  test('to a URL without a server: what fetch refuses at once is not an unknown outcome', async ({ world }) => {
     const { tab, once } = open(world, { namespace: 'x' }, { server: true });
     world.server.plays(lost(), lost(), lost());
     for (const url of ['nowhere:', 'data:text/plain,hello', 'blob:https://shop.example/1'])
@@ -72,7 +72,7 @@ describe('a call that can bear no key', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('with an option of ours, a stream beyond the limit is ERR_ONCE_BODY, and nothing was sent', async ({ world }) => {
+  test('with an option `once`, a stream beyond the limit is ERR_ONCE_BODY, and nothing is sent', async ({ world }) => {
     const { tab, once } = open(world, { limits: { bodyBytes: 1000 } });
     for (const ours of [{}, true] as const) {
       const init = { method: 'POST', body: stream(), duplex: 'half', once: ours } as RequestInit;
@@ -85,12 +85,12 @@ describe('a call that can bear no key', () => {
 
 describe('a GET that fetch refuses', () => {
   test.for<[string, string, RequestInit]>([
-    ['a wrong address', 'http://[', {}],
-    ['a scheme that is none', 'nowhere:x', {}],
-    ['a password in the address', 'https://a:b@shop.example/', {}],
+    ['an invalid URL', 'http://[', {}],
+    ['an unknown scheme', 'nowhere:x', {}],
+    ['a password in the URL', 'https://a:b@shop.example/', {}],
     ['a body', URL_, { body: 'x' }],
-    ['a wrong header', URL_, { headers: { 'not a name': '1' } }],
-    ['a wrong option', URL_, { redirect: 'elsewhere' as RequestRedirect }],
+    ['an invalid header', URL_, { headers: { 'not a name': '1' } }],
+    ['an invalid option', URL_, { redirect: 'elsewhere' as RequestRedirect }],
   ])('for %s rejects at once, and is not tried again', async ([_, url, init], { world }) => {
     let calls = 0;
     const own = new TypeError('mine');

@@ -1,7 +1,7 @@
 /**
- * Goal: every row of docs/verdicts.md, through the real engine: what the caller gets, what the record becomes,
- * and which key goes out next, both clean and after an attempt that nobody knows the end of. Method: each row's evidence is
- * the first answer, or the answer after a lost one; a second call then shows which key is in force.
+ * Goal: the rules behind docs/verdicts.md, through the real engine: what the caller gets, what the record becomes, and which key goes out next, both clean and
+ * after an attempt whose end is unknown. Method: each row's evidence is the first answer, or the answer after a lost one; a second call then shows which key
+ * is in force.
  */
 import { describe, expect, test } from 'vitest';
 import type { Verdict } from '../../src/entries/index.js';
@@ -14,7 +14,7 @@ type Record_ = 'pending' | 'settled' | 'retired' | 'in-use' | 'none';
 interface Told {
   readonly effect: 'done' | 'none' | 'unknown';
   readonly reason?: string;
-  /** Attempts of the one call, when the last one must be this one. */
+  /** How many attempts the call makes. The last one meets this row's evidence. */
   readonly attempts: number;
   readonly record: Record_;
 }
@@ -22,7 +22,7 @@ interface Told {
 interface Row {
   readonly row: number | string;
   readonly evidence: string;
-  /** Played as often as the call asks. */
+  /** What each attempt meets, however many the call makes. */
   readonly entry: Entry;
   readonly clean: Told;
   readonly after: Told;
@@ -55,8 +55,8 @@ const ROWS: Row[] = [
     clean: { effect: 'none', attempts: 3, record: 'none' },
     after: { effect: 'unknown', reason: 'no-answer', attempts: 3, record: 'pending' },
   },
-  { row: 2, evidence: 'a rejection', entry: lost(), ...retried('no-answer') },
-  { row: 2, evidence: 'our timer', entry: hangs(), ...retried('no-answer') },
+  { row: 2, evidence: 'a rejected fetch', entry: lost(), ...retried('no-answer') },
+  { row: 2, evidence: 'a timeout', entry: hangs(), ...retried('no-answer') },
   { row: 2, evidence: 'a cut body', entry: cut(201), ...retried('no-answer') },
   ...(
     [
@@ -90,7 +90,7 @@ const ROWS: Row[] = [
   },
   {
     row: 7,
-    evidence: 'a new key that was used already, by a copy that a gateway sent',
+    evidence: 'a new key that the server has seen, in a copy that a gateway sent',
     entry: answers(422, { title: 'Idempotency-Key is already used' }),
     clean: { effect: 'unknown', reason: 'refused', attempts: 1, record: 'pending' },
     after: refused.after,
@@ -103,11 +103,11 @@ const ROWS: Row[] = [
     clean: { effect: 'unknown', reason: 'in-progress', attempts: 2, record: 'pending' },
     after: { effect: 'unknown', reason: 'in-progress', attempts: 3, record: 'pending' },
   },
-  { row: 11, evidence: 'a 5xx that says no', entry: answers(500, '', { 'x-should-retry': 'false' }), ...stop('burnt') },
-  { row: 11, evidence: 'a 4xx that says no', entry: answers(429, '', { 'x-should-retry': 'false' }), ...refused },
+  { row: 11, evidence: 'a 5xx with x-should-retry: false', entry: answers(500, '', { 'x-should-retry': 'false' }), ...stop('burnt') },
+  { row: 11, evidence: 'a 4xx with x-should-retry: false', entry: answers(429, '', { 'x-should-retry': 'false' }), ...refused },
   {
     row: 11,
-    evidence: 'a 4xx that says yes',
+    evidence: 'a 4xx with x-should-retry: true',
     entry: answers(400, '', { 'x-should-retry': 'true' }),
     clean: { effect: 'none', attempts: 3, record: 'in-use' },
     after: { effect: 'unknown', reason: 'unavailable', attempts: 3, record: 'pending' },
@@ -163,7 +163,7 @@ async function play(entry: Entry, when: 'clean' | 'after', told: Told, verdict?:
   const { tab, once } = world.open({ limits: { attempts: 3, inProgressMs: 60_000 } });
   if (when === 'after') world.server.plays(lost());
   world.server.otherwise = entry;
-  // Only the answers of the row are read by the hook, so a lost one before it stays lost.
+  // The hook reads only the answers of the row: the lost attempt before them has no answer.
   const end = await world.end(tab, pay(once, { verdict }));
   world.server.otherwise = undefined;
   const { effect, reason, attempts, record } = told;
@@ -171,7 +171,7 @@ async function play(entry: Entry, when: 'clean' | 'after', told: Told, verdict?:
   if (effect === 'none' && record !== 'none') expect(end.outcome).toMatchObject({ type: 'rejected', sent: 'yes' });
   expect(world.record()?.keyInUse ? 'in-use' : (world.record()?.state ?? 'none')).toBe(record);
   if (record === 'pending') expect(world.record()?.ambiguous).toBe(true);
-  // Unknown never comes as a success, done never as nothing.
+  // An unknown outcome never comes with an ok response.
   if (effect === 'unknown') expect(end.response?.ok ?? false).toBe(false);
   // The next call shows which key is in force.
   if (record === 'settled') return;
@@ -183,7 +183,7 @@ async function play(entry: Entry, when: 'clean' | 'after', told: Told, verdict?:
 describe.each(['clean', 'after'] as const)('%s', (when) => {
   test.each(ROWS.map((row) => [row.row, row.evidence, row] as const))('row %s: %s', (_, __, row) => play(row.entry, when, row[when]));
 
-  test.each(Object.entries(WORDS))("the caller's word '%s' on a 200 that says otherwise", (word, told) => {
+  test.each(Object.entries(WORDS))("the verdict hook says '%s' of a 200", (word, told) => {
     const answer = answers(200, { maybe: true }, { 'retry-after': word === 'in-progress' ? '40' : '1' });
     return play(/^(fresh|replayed)$/.test(word) ? answer : idle(answer), when, told[when], () => word as Verdict);
   });

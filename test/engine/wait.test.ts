@@ -1,4 +1,4 @@
-/** Goal: a wait ends for each of its reasons, once, and leaves nothing behind that would keep a process or a signal busy. */
+/** Goal: a wait ends once, for whichever of its reasons comes first, and leaves nothing behind that would keep a process or a signal busy. */
 import { getEventListeners } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { Late, wait, within } from '../../src/engine/wait.js';
@@ -57,7 +57,7 @@ describe('a wait ends', () => {
     expect(left()).toEqual([0, 0, 0, 0]);
   });
 
-  test('when a subscription wakes before it returns, as one that begins with the present state does', async () => {
+  test('when a subscription wakes it before `subscribe` returns, as one does that begins with the present state', async () => {
     const clock = virtualClock({ settle: rest });
     const { signal } = new AbortController();
     let subscribed = 0;
@@ -70,7 +70,7 @@ describe('a wait ends', () => {
     expect([clock.pending, subscribed, getEventListeners(signal, 'abort').length]).toEqual([0, 0, 0]);
   });
 
-  test('before it began, if one of its signals was aborted', async () => {
+  test('at once, if one of its signals has aborted before', async () => {
     const clock = virtualClock({ settle: rest });
     const calm = new AbortController().signal;
     await wait(clock, MS, [calm, AbortSignal.abort()]);
@@ -78,10 +78,10 @@ describe('a wait ends', () => {
   });
 });
 
-describe('work within a time', () => {
+describe('work with a time limit', () => {
   const late = () => new Late('too late');
 
-  test('gives what it gives, or fails as it fails, and leaves no timer', async () => {
+  test('resolves or rejects as the work does, and leaves no timer', async () => {
     const clock = virtualClock({ settle: rest });
     expect(await within(clock, MS, Promise.resolve(5), late)).toBe(5);
     await expect(within(clock, MS, Promise.reject(new Error('broken')), late)).rejects.toThrow('broken');
@@ -89,7 +89,7 @@ describe('work within a time', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('is given up when that is over', async () => {
+  test('rejects when the time is over', async () => {
     const clock = virtualClock({ settle: rest });
     const work = within(clock, MS, new Promise(() => {}), late);
     work.catch(() => {});
@@ -98,7 +98,7 @@ describe('work within a time', () => {
   });
 });
 
-test('work that has ended wins over a signal that has aborted: what took effect is told, though nobody waits any more', async () => {
+test('work that has ended wins over a signal that has aborted: what took effect is told, even after the caller has left', async () => {
   const { clock } = scene();
   const late = () => new Error('late');
   expect(await within(clock, MS, Promise.resolve('done'), late, [AbortSignal.abort()])).toBe('done');

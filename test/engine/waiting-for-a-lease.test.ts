@@ -1,6 +1,6 @@
 /**
- * Goal: a lease is held while its driver lives and not a moment longer, is only ever one's own, and who waits for it looks often
- * enough, leaves in time, and takes what is free. Method: the lease by itself, over records that change while it is waited for.
+ * Goal: a driver holds a lease as long as it lives and no longer, and holds only its own. A call that waits for a lease reads the record often enough, ends in
+ * time, and takes over what is free. Method: the lease by itself, over records that change during the wait.
  */
 import { test as anyTest, describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -81,13 +81,13 @@ describe('a lease', () => {
     expect(one.clock.pending).toBe(0);
   });
 
-  test('ends with work that fails', async () => {
+  test('ends when the work fails', async () => {
     const { job, clock } = scene();
     await expect(holdingLease({ job, record: record() } as unknown as AttemptLoop, () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     expect(clock.pending).toBe(0);
   });
 
-  test('that is not wanted is not held', async ({ one }) => {
+  test('is not held if the record has none', async ({ one }) => {
     const { held, end } = hold(one, record({ lease: undefined }));
     expect(one.clock.pending).toBe(0);
     end();
@@ -100,7 +100,7 @@ describe('a lease', () => {
     ['has settled', record({ state: 'settled' })],
     ['was taken over', record({ revision: 2, lease: { ...LEASE, owner: 'another' } })],
     ['is another operation', record({ key: made('another') })],
-    ['was given back', record({ lease: undefined })],
+    ['has no lease any more', record({ lease: undefined })],
   ])('of a record that %s is not renewed', async (_, there) => {
     const one = scene();
     const { held, end } = hold(one);
@@ -112,7 +112,7 @@ describe('a lease', () => {
     await held;
   });
 
-  test('that a move has left is not renewed by the driver that goes on: it would keep the operation from ever ending as none', async ({ one }) => {
+  test('that a move has left is not renewed by the driver that goes on: otherwise the operation could never end as none', async ({ one }) => {
     const moved = record({ lease: { ...LEASE, owner: MOVED } });
     one.medium.set('id', moved);
     const { held, end } = hold(one, moved);
@@ -123,7 +123,7 @@ describe('a lease', () => {
   });
 });
 
-describe('who waits for one', () => {
+describe('a call that waits for a lease', () => {
   const waiting = (one: ReturnType<typeof scene>, ms = LEASE_MS) => {
     let over: number | string | undefined;
     void awaitLease(one.job, ms).then(
@@ -140,7 +140,7 @@ describe('who waits for one', () => {
     };
   };
 
-  test('looks soon, then less and less often, and goes on when its time is over', async ({ one }) => {
+  test('reads the record soon, then less and less often, and goes on when its time is over', async ({ one }) => {
     const over = waiting(one);
     await one.clock.advance(LEASE_MS - 1);
     expect(await over()).toBeUndefined();
@@ -150,7 +150,7 @@ describe('who waits for one', () => {
     expect(one.clock.pending).toBe(0);
   });
 
-  test('is seen to wait', async ({ one }) => {
+  test('shows that it waits for another context', async ({ one }) => {
     await waiting(one)();
     expect(one.client.registry.lives.get(made('key'))?.state).toEqual({ phase: 'waiting', attempt: 0, until: NOW + LEASE_MS, why: 'another-context' });
   });
@@ -158,9 +158,9 @@ describe('who waits for one', () => {
   test.each<[string, unknown]>([
     ['settled', record({ state: 'settled' })],
     ['retired', record({ state: 'retired' })],
-    ['given back', record({ lease: undefined })],
+    ['without a lease', record({ lease: undefined })],
     ['gone', null],
-  ])('goes on when it is %s', async (_, there) => {
+  ])('goes on when the record is %s', async (_, there) => {
     const one = scene();
     const over = waiting(one);
     await one.clock.advance(30);
@@ -171,8 +171,8 @@ describe('who waits for one', () => {
 
   test.each<[string, (one: ReturnType<typeof scene>) => void]>([
     ['is damaged', (one) => one.medium.set('id', { ...record(), key: 'x' })],
-    ['can not be read', (one) => void Object.assign(one.client.store, { read: () => Promise.reject(new Error('gone')) })],
-  ])('goes on waiting for what %s', async (_, change) => {
+    ['cannot be read', (one) => void Object.assign(one.client.store, { read: () => Promise.reject(new Error('gone')) })],
+  ])('goes on waiting if the record %s', async (_, change) => {
     const one = scene();
     const over = waiting(one);
     change(one);
@@ -180,7 +180,7 @@ describe('who waits for one', () => {
     expect(await over()).toBeUndefined();
   });
 
-  test('is busy when its own time is over, and at once where it does not want to wait', async ({ one }) => {
+  test("ends as busy when its own time is over, and at once with whenBusy: 'reject'", async ({ one }) => {
     Object.assign(one.job, { deadline: NOW + 100 });
     const over = waiting(one);
     await one.clock.advance(99);
@@ -194,11 +194,11 @@ describe('who waits for one', () => {
 });
 
 test.each<[string, OnceRecord | undefined, boolean]>([
-  ['nothing', undefined, false],
-  ['no lease', record({ lease: undefined }), false],
-  ["one's own lease", record(), false],
-  ["another's lease", record({ lease: { owner: 'other', until: NOW + 1 } }), true],
-  ["another's lease that is just over", record({ lease: { owner: 'other', until: NOW } }), false],
+  ['no record', undefined, false],
+  ['a record without a lease', record({ lease: undefined }), false],
+  ["a record with the client's own lease", record(), false],
+  ["a record with another client's lease", record({ lease: { owner: 'other', until: NOW + 1 } }), true],
+  ["a record with another client's lease that is just over", record({ lease: { owner: 'other', until: NOW } }), false],
 ])('%s is held elsewhere: %s', (_, stored, held) => {
   expect(heldElsewhere({ owner: 'me' } as Client, stored, NOW)).toBe(held);
 });

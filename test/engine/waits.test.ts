@@ -28,7 +28,7 @@ describe('backoff', () => {
     expect(world.server.gaps).toEqual([1000, 3000, 3000, 3000, 3000]);
   });
 
-  test('draws anew for every wait', async ({ world }) => {
+  test('draws a new random number for every wait', async ({ world }) => {
     const drawn = [0.1, 0.9, 0.2, 0.8];
     let draws = 0;
     world.random = () => drawn[draws++ % 4]!;
@@ -37,7 +37,7 @@ describe('backoff', () => {
     expect(new Set(world.server.gaps).size).toBe(4);
   });
 
-  test('is counted by failed attempts, not by waits for work in progress', async ({ world }) => {
+  test('grows with failed attempts, not with waits for work in progress', async ({ world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open();
     await world.end(tab, pay(once), answers(409, '', { 'retry-after': '1' }), answers(409, '', { 'retry-after': '1' }), lost(), lost(), answers(201));
@@ -52,7 +52,7 @@ describe('Retry-After', () => {
     ['in fractions of a second', { 'retry-after': '1.5' }, 1500],
     ['as a date', { 'retry-after': date(9000) }, 9000],
     ['in milliseconds', { 'retry-after-ms': '250' }, 250],
-    ['in milliseconds, which stand over seconds', { 'retry-after-ms': '250', 'retry-after': '7' }, 250],
+    ['in milliseconds, which win over seconds', { 'retry-after-ms': '250', 'retry-after': '7' }, 250],
     ['in seconds where the milliseconds are garbage', { 'retry-after-ms': 'soon', 'retry-after': '7' }, 7000],
   ])('%s is waited for exactly', async (_, headers, ms) => {
     for (const status of [503, 429, 409]) {
@@ -63,14 +63,14 @@ describe('Retry-After', () => {
     }
   });
 
-  test.for(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', date(-9000)])('%j is not: it backs off', async (garbage, { world }) => {
+  test.for(['', '-5', 'soon', 'NaN', '0', '1e3', '5 apples', 'tomorrow 2099', date(-9000)])('%j is ignored: the call backs off', async (garbage, { world }) => {
     world.random = () => 0.999_999;
     const { tab, once } = world.open();
     await world.end(tab, pay(once), answers(503, '', { 'retry-after': garbage }), answers(201));
     expect(world.server.gaps).toEqual([500]);
   });
 
-  test('that does not fit the deadline ends the call at once: unknown with retryAt, or rejected if clean', async ({ world, tab, once }) => {
+  test('that does not fit into the time of the call ends it at once: unknown with retryAt, or rejected if clean', async ({ world, tab, once }) => {
     world.server.plays(answers(503, '', { 'retry-after': '600' }), answers(429, '', { 'retry-after': '600' }));
     const at = world.clock.now();
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 503, outcome: { effect: 'unknown', reason: 'unavailable', retryAt: at + 600 * SECOND } });
@@ -78,7 +78,7 @@ describe('Retry-After', () => {
     expect(world.clock.now()).toBe(at);
   });
 
-  test('of a year and more is stored no further than a year ahead', async ({ world, tab, once }) => {
+  test('of more than a year is stored as a year at most', async ({ world, tab, once }) => {
     const { outcome } = await world.end(tab, pay(once), answers(503, '', { 'retry-after': '99999999999999999999' }));
     expect((outcome as { retryAt: number }).retryAt).toBeLessThanOrEqual(world.clock.now() + 366 * 86_400_000);
     expect(world.record()).toMatchObject({ state: 'pending' });
@@ -86,7 +86,7 @@ describe('Retry-After', () => {
 });
 
 describe('limits', () => {
-  test('attempts: the first is counted', async () => {
+  test('attempts: the first attempt is counted, too', async () => {
     for (const attempts of [1, 2, 5]) {
       const world = newWorld();
       const { tab, once } = world.open({ limits: { attempts } });
@@ -94,7 +94,7 @@ describe('limits', () => {
     }
   });
 
-  test('attemptMs covers one attempt, its body included, each one anew', async ({ world }) => {
+  test('attemptMs covers one attempt with its body, and begins anew for each', async ({ world }) => {
     world.random = () => 0;
     const { tab, once } = world.open({ limits: { attemptMs: 5 * SECOND } });
     world.server.plays(hangs(), stalls(200), delayed(4 * SECOND, replays()));
@@ -105,8 +105,8 @@ describe('limits', () => {
   });
 
   test.for([
-    ['attemptMs holds in a runtime whose transport does not hear of aborts', { attemptMs: 5 * SECOND, attempts: 1 }, deaf(), 5 * SECOND],
-    ['totalMs wins over all: attempts are cut by it', { totalMs: 10 * SECOND, attemptMs: 30 * SECOND }, hangs(), 10 * SECOND],
+    ['attemptMs holds in a runtime whose transport ignores aborts', { attemptMs: 5 * SECOND, attempts: 1 }, deaf(), 5 * SECOND],
+    ['totalMs wins over all limits, and cuts attempts', { totalMs: 10 * SECOND, attemptMs: 30 * SECOND }, hangs(), 10 * SECOND],
   ] as const)('%s', async ([_, limits, entry, ms], { world }) => {
     const { tab, once } = world.open({ limits });
     expect(await world.end(tab, pay(once), entry)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', ms });
@@ -130,7 +130,7 @@ describe('limits', () => {
     expect(world.server.arrivals).toEqual([]);
   });
 
-  test('a laptop that wakes up past totalMs, offline, waits for nothing any more', async ({ world, tab, once }) => {
+  test('a laptop that wakes up past totalMs, offline, ends the call at once', async ({ world, tab, once }) => {
     tab.online = false;
     tab.at(4, () => tab.freeze());
     const call = pay(once);
@@ -139,7 +139,7 @@ describe('limits', () => {
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNSENT', ms: 0 });
   });
 
-  test('an answer that is seen right after a sleep counts, though the clock was set back meanwhile', async ({ world, tab, once }) => {
+  test('an answer that is seen right after a sleep counts, even if the clock was set back meanwhile', async ({ world, tab, once }) => {
     world.server.plays(delayed(2 * MINUTE + 500, answers(201)));
     const call = pay(once);
     await rest();
@@ -150,12 +150,12 @@ describe('limits', () => {
     expect(await world.end(tab, call)).toMatchObject({ status: 201, outcome: { type: 'fresh', attempts: 1 } });
   });
 
-  test('a store that hangs is given up after ten seconds', async ({ world, tab, once }) => {
+  test('a call gives up a store that hangs after ten seconds', async ({ world, tab, once }) => {
     tab.faults.next('hang');
     expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_STORE', ms: 10 * SECOND });
   });
 
-  test('a settle that hangs does not keep a 2xx from its caller for longer than that', async ({ world, tab, once }) => {
+  test('a write of the end that hangs keeps a 2xx from its caller for ten seconds at most', async ({ world, tab, once }) => {
     tab.faults.next('none', 'hang');
     world.server.plays(answers(201));
     const begun = world.clock.now();
@@ -163,13 +163,13 @@ describe('limits', () => {
     expect(world.clock.now() - begun).toBeLessThanOrEqual(10 * SECOND);
   });
 
-  test('a settle that fails after a refusal makes it unknown', async ({ world, tab, once }) => {
+  test('a write of the end that fails after a refusal makes the outcome unknown', async ({ world, tab, once }) => {
     tab.faults.next('none', 'fail-before-commit');
     expect(await world.end(tab, pay(once), answers(402))).toMatchObject({ status: 402, outcome: { effect: 'unknown', reason: 'store' } });
     expect(world.record()).toMatchObject({ state: 'pending' });
   });
 
-  test('a settle that fails after a 2xx: done all the same, and the next page gets the replay', async ({ world, tab, once }) => {
+  test('a write of the end that fails after a 2xx: done all the same, and the next page gets the replay', async ({ world, tab, once }) => {
     tab.faults.next('none', 'fail-before-commit');
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { effect: 'done' } });
     const next = tab.reload();
@@ -179,7 +179,7 @@ describe('limits', () => {
 });
 
 describe('close', () => {
-  test('cuts a backoff; the caller is told that nobody knows', async ({ world }) => {
+  test('ends a backoff; the caller is told unknown', async ({ world }) => {
     const { tab, once } = world.open({ retry: { minDelayMs: MINUTE, maxDelayMs: MINUTE } });
     world.random = () => 0.999;
     world.server.plays(charged(lost()));
@@ -191,7 +191,7 @@ describe('close', () => {
     expect(await world.end(tab, call)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
 
-  test('cuts the wait for a lock, and leaves the other tab its claim', async ({ world, one, two }) => {
+  test('ends the wait for a lock, and leaves the other tab its claim', async ({ world, one, two }) => {
     world.server.plays(delayed(20 * SECOND, answers(503)), answers(201));
     const first = pay(one.once);
     await rest();
@@ -204,9 +204,9 @@ describe('close', () => {
     expect(await world.end(one.tab, first)).toMatchObject({ status: 201, outcome: { attempts: 2 } });
   });
 
-  test('of a tab that slept over its look says "unknown": another one may have paid since then', async ({ world }) => {
+  test('in a tab that slept over its read of the record makes the outcome unknown: another tab may have paid since', async ({ world }) => {
     const [one, two] = [world.open({}, { locks: false }), world.open()];
-    // To the lock and back, to the record and back.
+    // The fourth crossing: to the lock and back, to the record and back.
     two.tab.at(4, () => two.tab.freeze());
     const left = pay(two.once);
     void close(two.once);
@@ -216,7 +216,7 @@ describe('close', () => {
     expect(await world.end(two.tab, left)).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown', reason: 'aborted' } });
   });
 
-  test('lets an attempt under way end', async ({ world, tab, once }) => {
+  test('waits for an attempt under way', async ({ world, tab, once }) => {
     world.server.plays(delayed(5 * SECOND, answers(201)));
     const call = pay(once);
     await rest();
@@ -235,7 +235,7 @@ describe('close', () => {
 });
 
 describe('extend', () => {
-  test('adds to limits, keep and retry, and an explicit undefined is absent', async ({ world }) => {
+  test('adds to limits, and an explicit undefined counts as absent', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 2, totalMs: 5 * SECOND }, whenBusy: 'reject' });
     const more = extend(once, { limits: { attempts: 3 }, whenBusy: undefined });
     world.server.plays(hangs());
@@ -246,7 +246,7 @@ describe('extend', () => {
   });
 });
 
-test('a wait is announced with its end and its reason', async ({ world }) => {
+test('an event announces each wait with its end and its reason', async ({ world }) => {
   world.random = () => 0.5;
   const { tab, once } = world.open();
   const events: OnceEvent[] = [];
@@ -262,7 +262,7 @@ test('a wait is announced with its end and its reason', async ({ world }) => {
 });
 
 describe('a server that says "come back at once", again and again, is not asked hundreds of times', () => {
-  /** What a floor of 50 ms that doubles up to 1 s lets through in a time. */
+  /** How many attempts a wait of at least 50 ms, which doubles up to 1 s, lets through in this time. */
   const most = (ms: number): number => 8 + ms / SECOND;
 
   const SOON: [string, Record<string, string>][] = [
@@ -305,11 +305,11 @@ describe('a server that says "come back at once", again and again, is not asked 
     });
   });
 
-  test('work in progress is asked after no more often where retry.minDelayMs is 0', async () => {
+  test('work in progress is not asked about more often if retry.minDelayMs is 0', async () => {
     expect(await count(answers(409), { retry: { minDelayMs: 0, maxDelayMs: 0 } })).toBeLessThanOrEqual(most(MINUTE));
   });
 
-  test('a wait that the server asks for and that is long enough is taken as it is', async ({ world }) => {
+  test('a wait that the server asks for is kept as it is if it is long enough', async ({ world }) => {
     world.server.plays(...Array.from({ length: 10 }, () => answers(409, undefined, { 'retry-after': '1' })), answers(201));
     const { tab, once } = world.open();
     expect((await world.end(tab, pay(once, { operation: NAME }))).status).toBe(201);

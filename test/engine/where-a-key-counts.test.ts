@@ -1,6 +1,6 @@
 /**
- * Goal: the key of an operation whose outcome is open goes only where its server knows it: to the method, origin and path where
- * it has been. Anywhere else it is a new key, and the request would be executed once more.
+ * Goal: the key of an operation whose outcome is open goes only where its server knows it: to the method, origin and path where it has been. Anywhere else it
+ * would be a new key, and the request would be executed once more.
  */
 import { describe, expect } from 'vitest';
 import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
@@ -26,7 +26,7 @@ describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key });
   });
 
-  test('reconcile is asked; with its none the call goes on there under a new key', async ({ world }) => {
+  test("reconcile is asked; after 'none' the call goes on there under a new key", async ({ world }) => {
     const key = await world.interrupted(lost());
     const { tab, once } = world.open();
     const asked: unknown[] = [];
@@ -36,13 +36,13 @@ describe.each(Object.entries(ELSEWHERE))('a press after a lost answer goes to %s
     expect(end.outcome?.key).not.toBe(key);
   });
 
-  test('after a refusal it goes out under a new key', async ({ world, tab, once }) => {
+  test('after a refusal, the press goes out under a new key', async ({ world, tab, once }) => {
     await world.end(tab, pay(once), answers(422, { code: 'no' }));
     expect((await world.end(tab, pay(once, where), answers(201))).outcome).toMatchObject({ type: 'fresh' });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('what is done is not asked for again there', async ({ world }) => {
+  test('an operation that is done is not sent there for its answer', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
     await world.end(tab, pay(once, { keep: { response: false } }), answers(201, { id: 1 }));
     expect(await world.end(tab, pay(once, where))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
@@ -65,7 +65,7 @@ test.for([
     false,
   ],
   ['a dialect of which nothing is known', generic(), false],
-] as const)('%s: another endpoint', async ([_, dialect, sends], { world }) => {
+] as const)('%s: whether an open key goes to another endpoint', async ([_, dialect, sends], { world }) => {
   const first = world.open({ dialect });
   const { key } = (await world.end(first.tab, pay(first.once, ONE), lost())).outcome ?? {};
   const { tab, once } = world.open({ dialect });
@@ -74,7 +74,7 @@ test.for([
   expect(end.outcome).toMatchObject(sends ? { effect: 'done', key } : { reason: 'elsewhere', key });
 });
 
-test('the next generation of a key whose refusal one region keeps goes to another region, and is not sent back', async ({ world, tab, once }) => {
+test('one region keeps its refusal of a key: the next generation goes to another region, and is not sent back', async ({ world, tab, once }) => {
   const there = ELSEWHERE['another region'];
   const key = ({ generation }: { readonly generation: number }) => `order-1.${generation}`;
   await world.end(tab, pay(once, { key }), answers(402, { code: 'card_declined' }));
@@ -86,18 +86,18 @@ test('the next generation of a key whose refusal one region keeps goes to anothe
   expect([...world.server.charged]).toEqual(['order-1.1']);
 });
 
-describe('two servers behind one origin, told apart by a `dialect` function: that keys count for an account at the one says nothing of the other', () => {
+describe('two servers behind one origin, told apart by a `dialect` function: only one of them has keys that count for an account', () => {
   const dialect = ({ url }: { url: string }) => (url.endsWith('/by-account') ? byAccount : generic());
   const url = 'https://shop.example/api/by-account';
 
-  test('an open key of the other is not sent there', async ({ world }) => {
+  test('an open key of the other server is not sent to it', async ({ world }) => {
     const { tab, once } = world.open({ dialect });
     const { outcome } = await world.end(tab, pay(once, ONE), charged(lost()));
     expect((await world.end(tab, pay(once, { url }))).outcome).toMatchObject({ reason: 'elsewhere', key: outcome?.key });
     expect((await world.end(tab, pay(once), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   });
 
-  test('nor one that stays in use there after a refusal', async ({ world }) => {
+  test('nor is a key that stays in use at the other server after a refusal', async ({ world }) => {
     const { tab, once } = world.open({ dialect });
     await world.end(tab, pay(once), answers(400));
     expect((await world.end(tab, pay(once, { url }), answers(201))).outcome).toMatchObject({ type: 'fresh' });
@@ -105,13 +105,13 @@ describe('two servers behind one origin, told apart by a `dialect` function: tha
   });
 });
 
-test('a dialect whose keys count for an account: another origin', async ({ world }) => {
+test('a dialect whose keys count for an account: an open key does not go to another origin', async ({ world }) => {
   await world.interrupted(lost());
   const { tab, once } = world.open({ dialect: byAccount });
   expect((await world.end(tab, pay(once, { url: 'https://eu.shop.example/api/payments' }))).outcome).toMatchObject({ reason: 'elsewhere' });
 });
 
-test('derived and literal keys too', async () => {
+test('derived and literal keys do not go to another endpoint either', async () => {
   for (const key of [derived, 'my-key-1234']) {
     const world = newWorld();
     const { tab, once } = world.open(ONE);
@@ -120,7 +120,7 @@ test('derived and literal keys too', async () => {
   }
 });
 
-test('a function under the name of a request, and a request under the name of a function', async ({ world }) => {
+test('a function under the name of an open request is refused, and so is a request under the name of an open function', async ({ world }) => {
   await world.interrupted(lost());
   const { tab, once } = world.open(ONE);
   const [run] = await world.run(Promise.allSettled([runOnce(once, NAME, () => 'charged')]));
@@ -130,7 +130,7 @@ test('a function under the name of a request, and a request under the name of a 
   expect(await world.end(tab, pay(once, { operation: other }))).toMatchObject({ code: 'ERR_ONCE_MISMATCH' });
 });
 
-test('a record that knows its origin only is still driven', async ({ world }) => {
+test('a record that has an origin and no endpoint is still driven', async ({ world }) => {
   const key = await world.interrupted(lost());
   const { seal } = await import('../../src/core/record.js');
   world.damage((record) => seal({ ...record, endpoint: undefined }));
@@ -139,7 +139,7 @@ test('a record that knows its origin only is still driven', async ({ world }) =>
   expect((await world.end(tab, pay(once), answers(201))).outcome).toMatchObject({ effect: 'done', key });
 });
 
-test('a second press of an edited cart while the first is at work goes nowhere else either', async ({ world }) => {
+test('a second press, for another endpoint, while the first one is under way is not sent either', async ({ world }) => {
   const { tab, once } = world.open(ONE);
   world.server.plays(charged(lost()));
   const calls = [pay(once), pay(once, { url: 'https://shop.example/api/paypal', body: { ...CART, amount: 12 } })] as const;

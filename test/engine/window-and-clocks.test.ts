@@ -1,6 +1,6 @@
 /**
- * Goal: how old a key is, is told by the store's clock where it has one: machines have different clocks, and a server forgets its keys
- * by real time. Method: two processes over a store with a clock of its own, one of whose machines is wrong by hours.
+ * Goal: the clock of the store, if it has one, says how old a key is, because machines have different clocks, and a server forgets its keys by real time.
+ * Method: two processes over a store with a clock of its own; the clock of one machine is wrong by hours.
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
@@ -13,7 +13,7 @@ import { DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, SECOND, test, wat
 const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
 
 describe('a key that the server has forgotten is not sent again', () => {
-  /** A payment whose answer is lost on a machine that is wrong by `skewMs`, and whose process is gone. */
+  /** A payment whose answer is lost, on a machine whose clock is wrong by `skewMs`. Its process is gone afterwards. */
   async function lostOn(skewMs: number, offlineMs = 0) {
     const world = newWorld();
     const { tab, once } = world.open({}, { server: true });
@@ -36,7 +36,7 @@ describe('a key that the server has forgotten is not sent again', () => {
   test.each([
     ['', 0],
     [', once its device was online', 2 * SECOND],
-  ])('where it first left by a clock that was twenty hours fast%s', async (_, offlineMs) => {
+  ])('if it first left a machine whose clock was twenty hours fast%s', async (_, offlineMs) => {
     const world = await lostOn(20 * HOUR, offlineMs);
     expect(world.server.arrivals).toHaveLength(1);
     await world.clock.advance(30 * HOUR);
@@ -44,7 +44,7 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(await world.end(tab, pay(once))).toMatchObject(EXPIRED);
   });
 
-  test('by a process whose clock is ten hours slow, to read again what was done', async ({ world }) => {
+  test('by a process whose clock is ten hours slow, to get the answer of a done operation again', async ({ world }) => {
     const options = { dialect: stripe(), keep: { response: false } } as const;
     const { tab, once } = world.open(options, { server: true });
     await world.end(tab, pay(once), answers(201));
@@ -56,7 +56,7 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('but one that the server still knows is, to read again what was done, by a process whose clock is ten hours slow', async ({ world }) => {
+  test('but a key that the server still knows is sent by such a process, to get the answer of a done operation again', async ({ world }) => {
     const options = { dialect: stripe(), keep: { response: false } } as const;
     const { tab, once } = world.open(options, { server: true });
     await world.end(tab, pay(once), answers(201));
@@ -74,7 +74,7 @@ describe('a key that the server has forgotten is not sent again', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('that stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async ({ world }) => {
+  test('if it stayed in use after a refusal, by a process whose clock is ten hours slow: a new key is sent', async ({ world }) => {
     const { tab, once } = world.open({}, { server: true });
     await world.end(tab, pay(once), answers(401));
     tab.kill();
@@ -95,18 +95,21 @@ test.each([-10 * MINUTE, -10 * HOUR])('a key that the server knows is sent again
   expect((await world.end(slow.tab, pay(slow.once))).outcome).toMatchObject({ effect: 'done', key: outcome?.key, attempts: 2 });
 });
 
-test.each([-HOUR, 10 * MINUTE, HOUR])('a key that left a machine whose clock is wrong by %i ms is sent again by one whose clock is right', async (skewMs) => {
-  const world = newWorld();
-  const wrong = world.open(ONE, { server: true });
-  wrong.tab.skewMs = skewMs;
-  const { outcome } = await world.end(wrong.tab, pay(wrong.once), charged(lost()));
-  wrong.tab.kill();
-  const { tab, once } = world.open({}, { server: true });
-  expect((await world.end(tab, pay(once), replays(201))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
-});
+test.each([-HOUR, 10 * MINUTE, HOUR])(
+  'a key that left a machine whose clock is wrong by %i ms is sent again by a machine whose clock is right',
+  async (skewMs) => {
+    const world = newWorld();
+    const wrong = world.open(ONE, { server: true });
+    wrong.tab.skewMs = skewMs;
+    const { outcome } = await world.end(wrong.tab, pay(wrong.once), charged(lost()));
+    wrong.tab.kill();
+    const { tab, once } = world.open({}, { server: true });
+    expect((await world.end(tab, pay(once), replays(201))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+  },
+);
 
 test.each([-HOUR, HOUR])(
-  'a process that hung, on a machine that is wrong by %i ms, may not settle as none what another one has sent meanwhile',
+  'a process that hung, on a machine whose clock is wrong by %i ms, may not settle as none what another process has sent meanwhile',
   async (skewMs) => {
     const world = newWorld();
     const PROCESS = { server: true, locks: false, claims: { shared: 'cluster', ownClock: true } } as const;
@@ -123,11 +126,11 @@ test.each([-HOUR, HOUR])(
   },
 );
 
-describe('a log-out leaves for a moment what has just ended, for the calls that wait for it, though a clock is wrong', () => {
+describe('even with a wrong clock, a log-out leaves what has just ended for a moment, for the calls that wait for it', () => {
   test.each<[string, number, number, typeof NAME | undefined]>([
-    ['that of the machine that logs out', 0, HOUR, undefined],
-    ['that of the machine that drove it', -HOUR, 0, undefined],
-    ['that of the machine that settled it by hand', -HOUR, 0, NAME],
+    ['the clock of the machine that logs out', 0, HOUR, undefined],
+    ['the clock of the machine that drove the operation', -HOUR, 0, undefined],
+    ['the clock of the machine that settled it by hand', -HOUR, 0, NAME],
   ])('%s', async (_, driverMs, otherMs, byHand) => {
     const world = newWorld();
     const [driver, other] = [world.open(ONE, { server: true }), world.open(ONE, { server: true })];
@@ -142,7 +145,7 @@ describe('a log-out leaves for a moment what has just ended, for the calls that 
   });
 });
 
-test.each([-30 * HOUR, 30 * HOUR])('a call without a name goes on under the key of one that was lost, on a device wrong by %i ms', async (skewMs) => {
+test.each([-30 * HOUR, 30 * HOUR])('a call without a name goes on under the key of a lost call, on a device whose clock is wrong by %i ms', async (skewMs) => {
   const world = newWorld();
   world.server.plays(charged(lost()), replays());
   const post = async (skewMs: number) => {
@@ -156,7 +159,7 @@ test.each([-30 * HOUR, 30 * HOUR])('a call without a name goes on under the key 
   expect((await post(skewMs)).outcome).toMatchObject({ type: 'replayed', resumed: true, key: outcome?.key });
 });
 
-test('a key that counts for one account is not sent for another one, though a machine that was ten hours fast has moved it there', async ({ world }) => {
+test('a key that counts for one account is not sent for another one after a machine whose clock was ten hours fast has moved it there', async ({ world }) => {
   const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
   const fast = world.open({ ...options, namespace: 'guest' }, { server: true });
   await world.end(fast.tab, pay(fast.once), lost());
@@ -168,7 +171,7 @@ test('a key that counts for one account is not sent for another one, though a ma
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test.for([31_000, 4 * MINUTE, HOUR])('nor is it sent when the clock is set back by %i ms after the move', async (backMs, { world }) => {
+test.for([31_000, 4 * MINUTE, HOUR])('nor is such a key sent when the clock is set back by %i ms after the move', async (backMs, { world }) => {
   const options = { ...ONE, dialect: { ...GENERIC, perAccount: true } };
   const guest = world.open({ ...options, namespace: 'guest' });
   await world.end(guest.tab, pay(guest.once), charged(lost()));
@@ -180,18 +183,18 @@ test.for([31_000, 4 * MINUTE, HOUR])('nor is it sent when the clock is set back 
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test.for([-30 * HOUR, 30 * HOUR])('a machine that is wrong by %i ms tries again as any other does', async (skewMs, { world }) => {
+test.for([-30 * HOUR, 30 * HOUR])('a machine whose clock is wrong by %i ms retries as any other does', async (skewMs, { world }) => {
   const { tab, once } = world.open({ limits: { keyWindowMs: 10 * MINUTE } }, { server: true });
   tab.skewMs = skewMs;
   expect((await world.end(tab, pay(once), charged(lost()), answers(503), replays(201))).outcome).toMatchObject({ effect: 'done', attempts: 3 });
 });
 
-describe('how long a server remembers a key is asked of the dialect that the request has', () => {
+describe('the dialect of a request says how long its server remembers a key', () => {
   const PER_ACCOUNT = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), perAccount: true });
   const remembering = (windowMs: number) => defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), windowMs });
   const options = (windowMs: number) => ({ namespace: 'ann', keep: { request: true }, dialect: () => remembering(windowMs) }) as const;
 
-  test('a server that remembers keys for a month is asked after two days', async ({ world }) => {
+  test('a server that remembers keys for a month gets the key again after two days', async ({ world }) => {
     const { tab, once } = world.open(options(30 * DAY));
     await world.end(tab, pay(once, ONE), charged(lost()));
     await world.clock.advance(2 * DAY);
@@ -199,7 +202,7 @@ describe('how long a server remembers a key is asked of the dialect that the req
     expect(await world.end(next, watched(resumeOne(next.once(options(30 * DAY)), NAME)), replays())).toMatchObject({ outcome: { effect: 'done' } });
   });
 
-  test('a resume on the first day does not shorten that for a press on the third', async ({ world }) => {
+  test('a resume on the first day does not shorten this for a press on the third', async ({ world }) => {
     const { tab, once } = world.open({ ...options(30 * DAY), ...ONE });
     await world.end(tab, pay(once), charged(lost()));
     await world.end(tab, watched(resumeOne(once, NAME)), lost());
@@ -207,7 +210,7 @@ describe('how long a server remembers a key is asked of the dialect that the req
     expect(await world.end(tab, pay(once), replays())).toMatchObject({ outcome: { effect: 'done' } });
   });
 
-  test('a server that forgets after an hour is not asked after two, and the limit of the app counts before either', async ({ world }) => {
+  test('a server that forgets after an hour does not get the key after two, and a shorter limit of the app wins', async ({ world }) => {
     const { tab, once } = world.open(options(HOUR));
     await world.end(tab, pay(once, ONE), charged(lost()));
     await world.clock.advance(2 * HOUR);
@@ -235,7 +238,7 @@ describe('how long a server remembers a key is asked of the dialect that the req
     expect(await world.end(next.tab, pay(next.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
   });
 
-  test('nor is an equal call without a name sent under a new key after such a move: the lost one may have had its effect', async ({ world }) => {
+  test('nor is an equal call without a name sent under a new key after such a move: the lost call may have had its effect', async ({ world }) => {
     const options = { dialect: PER_ACCOUNT, ...ONE } as const;
     const post = (once: Once) => watched(once.fetch('https://shop.example/notes', { method: 'POST', body: '{}' }));
     const guest = world.open({ ...options, namespace: 'guest' });
@@ -247,7 +250,7 @@ describe('how long a server remembers a key is asked of the dialect that the req
     expect((await world.end(ann.tab, post(ann.once), answers(201))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('what was moved so is not sent by a resume either, nor from a second tab, and a log-out keeps it', async ({ world }) => {
+  test('a call that was moved so is not sent by a resume or from a second tab either, and a log-out keeps it', async ({ world }) => {
     const options = { dialect: PER_ACCOUNT, keep: { request: true }, ...ONE } as const;
     const post = (once: Once) => watched(once.fetch('https://shop.example/notes', { method: 'POST', body: '{}' }));
     const guest = world.open({ ...options, namespace: 'guest' });

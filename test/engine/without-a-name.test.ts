@@ -1,6 +1,6 @@
 /**
- * Goal: a call without a name gets a key where it needs one and may have one, and takes up only what is certainly its own and
- * nobody's now. Method: tables of requests, and records of every kind to find.
+ * Goal: a call without a name gets a key if it needs one and may have one, and takes up only a lost call that is certainly its own and that nobody drives now.
+ * Method: tables of requests, and records of every kind to find.
  */
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
@@ -19,7 +19,7 @@ const POST = { method: 'POST', body: '{"cart":1}' } as const;
 describe('a key', () => {
   const wants = (method: string, body: unknown) => wantsKey({ method, body } as RequestInput);
 
-  test('is wanted where HTTP says nothing of sending twice', () => {
+  test('is needed for methods that HTTP does not call idempotent', () => {
     expect(['POST', 'PATCH', 'PUT', 'DELETE', 'GET'].map((method) => wants(method, undefined))).toEqual([true, true, false, false, false]);
   });
 
@@ -38,7 +38,7 @@ describe('a key', () => {
     [{ query: '# { a }' }, true],
     [{ query: 5 }, true],
     [{ cart: 1 }, true],
-  ])('is wanted by GraphQL that is no query: %j', (json, wanted) => {
+  ])('is needed for GraphQL, except for a query: %j', (json, wanted) => {
     expect(wants('POST', JSON.stringify(json))).toBe(wanted);
     expect(wants('POST', ` \n${JSON.stringify(json)}`)).toBe(wanted);
   });
@@ -51,7 +51,7 @@ describe('a key', () => {
     new URLSearchParams({ query: '{ a }' }),
     undefined,
     null,
-  ])('is wanted by what is no GraphQL: %s', (body) => {
+  ])('is needed for a body that is not GraphQL: %s', (body) => {
     expect(wants('POST', body)).toBe(true);
   });
 
@@ -62,24 +62,24 @@ describe('a key', () => {
     ['header:Idempotency-Key', {}, false],
     ['body:header:key', { 'header:key': 'k' }, false],
     ['', { 'idempotency-key': 'k' }, false],
-  ])('at %s is there with %j: %s', (carrier, headers, bears) => {
+  ])('at %s is found in %j: %s', (carrier, headers, bears) => {
     const entries = new Map(Object.entries(headers));
     const draft = { url: URL_, headers: { get: (name: string) => entries.get(name.toLowerCase()) ?? null } } as unknown as RequestInput;
     expect(keyInHeader(carrier, draft)).toBe(bears ? 'k' : undefined);
   });
 
   test.each<[string, object, boolean]>([
-    ['the own origin', { origin: 'https://shop.example' }, true],
+    ["the page's own origin", { origin: 'https://shop.example' }, true],
     ['another origin', { origin: 'https://other.example' }, false],
-    ['any origin, where there is none of its own', { origin: undefined }, true],
+    ['any origin, if the platform has none of its own', { origin: undefined }, true],
     ['any origin, from a server', { origin: 'https://other.example', server: true }, true],
-  ])('may go to %s', (_, platform, may) => {
+  ])('whether it may go to %s', (_, platform, may) => {
     const draft = { url: URL_, origin: 'https://shop.example' } as RequestInput;
     expect(mayGo({ platform: { server: false, ...platform }, settings: {} } as Client, draft)).toBe(may);
   });
 });
 
-describe('a lost one', () => {
+describe('a lost call', () => {
   async function lostOnes(count: number, gapMs = SECOND) {
     const world = newWorld();
     const keys: string[] = [];
@@ -87,7 +87,7 @@ describe('a lost one', () => {
       const { tab, once } = world.open(ONE);
       const { update } = tab.store;
       world.server.plays(charged(lost()));
-      // As if each had begun in a page that knew of no other one.
+      // As if each call had begun in a page that found no other one.
       Object.assign(tab.store, { scan: async () => ({ records: [] }), update });
       const end = await world.end(tab, once.fetch(URL_, POST));
       keys.push(end.outcome?.key ?? '');
@@ -114,10 +114,10 @@ describe('a lost one', () => {
 
   test.each<[string, (record: OnceRecord) => unknown]>([
     ['is damaged, and past its window', (record) => ({ ...record, key: 'x', firstSentAt: record.createdAt - DAY })],
-    ['is of a longer name', (record) => sealed({ ...record, label: made(`${record.label}0`) })],
+    ['has a longer name', (record) => sealed({ ...record, label: made(`${record.label}0`) })],
     ['is past its window', (record) => sealed({ ...record, firstSentAt: record.createdAt - DAY })],
     ['is held by a lease', (record) => sealed({ ...record, lease: { owner: 'other', until: record.createdAt + 60 * SECOND } })],
-  ])('that %s is left alone', async (_, by) => {
+  ])('that %s is not taken up', async (_, by) => {
     const { world, keys, again, change } = await lostOnes(1);
     change(keys[0], by);
     world.server.plays(answers(201));
@@ -128,14 +128,14 @@ describe('a lost one', () => {
   test.each<[string, (record: OnceRecord) => unknown]>([
     ['its key', (record) => ({ ...record, key: 'x' })],
     ['its time', (record) => ({ ...record, createdAt: null, firstSentAt: 'x', windowEndsAt: undefined })],
-  ])('that is damaged in %s is not taken for an absent one: nothing is sent, because it may have taken effect', async (_, by) => {
+  ])('that is damaged in %s does not count as absent: nothing is sent, because it may have taken effect', async (_, by) => {
     const { world, keys, again, change } = await lostOnes(2);
     change(keys[1], by);
     expect(await again()).toMatchObject({ code: 'ERR_ONCE_RECORD', outcome: { effect: 'unknown', reason: 'record' } });
     expect(world.server.keys).toEqual(keys);
   });
 
-  test('that settles between the look and the claim is left alone, and its claim is given back', async () => {
+  test('that settles between the search and the claim is not taken up, and the claim is released', async () => {
     for (const settle of [(record: OnceRecord) => sealed({ ...record, state: 'retired' }), () => null]) {
       const { world, keys, change } = await lostOnes(1);
       const { tab, once } = world.open();
@@ -150,7 +150,7 @@ describe('a lost one', () => {
     }
   });
 
-  test('that another tab takes up at the same moment, where there are no locks, is not told to both as theirs', async () => {
+  test('that two tabs without locks take up at the same moment is told to only one of them as its own', async () => {
     const { world, keys } = await lostOnes(1);
     const [one, two] = [world.open({}, { locks: false }), world.open({}, { locks: false })];
     world.server.plays(delayed(SECOND, replays()));
@@ -163,7 +163,7 @@ describe('a lost one', () => {
 });
 
 describe('a key of the caller', () => {
-  test('from a strategy is asked for with what there is, and taken for what it is', async ({ world }) => {
+  test('from a strategy: the strategy gets what is known of the call, and its key is sent as it is', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     const asked: unknown[] = [];
     const key = (question: unknown): string => {
@@ -177,7 +177,7 @@ describe('a key of the caller', () => {
     ]);
   });
 
-  test('is another operation for another person', async ({ world, tab }) => {
+  test('is another operation for another user', async ({ world, tab }) => {
     world.server.plays(charged(lost()), charged(lost()));
     for (const namespace of ['ann', 'bob'])
       await world.end(tab, watched(tab.once({ namespace, limits: { attempts: 1 } }).fetch(URL_, { ...POST, once: { key: `of-${namespace}` } })));
@@ -185,7 +185,7 @@ describe('a key of the caller', () => {
     expect(new Set((world.records as OnceRecord[]).map(({ ns }) => ns)).size).toBe(2);
   });
 
-  test('that settled is an operation of its own the next time, unless it is the same key', async ({ world, tab, once }) => {
+  test('makes an equal request another operation if it is another key', async ({ world, tab, once }) => {
     world.server.plays(answers(201), answers(201));
     const call = (key: string) => world.end(tab, watched(once.fetch(URL_, { ...POST, once: { key } })));
     expect((await call('one')).outcome).toMatchObject({ type: 'fresh' });
@@ -194,7 +194,7 @@ describe('a key of the caller', () => {
   });
 });
 
-describe('an id of a call with a key of its own', () => {
+describe('the record of a call with a key of its own', () => {
   const OWN = 'order-4711';
   const SITES = [
     ['a process', { server: true, locks: false }],
@@ -215,7 +215,7 @@ describe('an id of a call with a key of its own', () => {
       expect(JSON.stringify(stored(world))).not.toContain('ann@shop.example');
     });
 
-    test('goes on with what its key left behind, and with nothing of another key or another namespace', async ({ world }) => {
+    test('is found by a call with the same key, and by none with another key or namespace', async ({ world }) => {
       const first = open(world);
       await world.end(first.tab, call(first.once), charged(lost()));
       const next = open(world);
@@ -236,7 +236,7 @@ describe('an id of a call with a key of its own', () => {
       expect((await world.end(user.tab, call(user.once), replays())).outcome).toMatchObject({ type: 'replayed', resumed: true });
     });
 
-    test('sends nothing where it can not be told what is stored', async ({ world }) => {
+    test('counts as unknown if the store cannot be read: nothing is sent', async ({ world }) => {
       const { tab, once } = open(world);
       tab.faults.next('look-fails');
       expect(await world.end(tab, call(once))).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown' } });

@@ -1,7 +1,6 @@
 /**
- * Goal: a tab that goes on without the lock, because another one hangs with it, has the operation to itself as one with the lock has
- * (attack 32). Method: the tab that hung gives up at 40 s and frees the lock, while the other one, which waited for 30 s, drives; then
- * comes whatever another feature can do.
+ * Goal: a tab that goes on without the lock, because another tab hangs with it, has the operation to itself, as a tab with the lock has (A32). Method: the tab
+ * that hangs gives up at 40 s and frees the lock. By then the other one, which waited for 30 s, drives the operation. Then another feature acts.
  */
 import { describe, expect } from 'vitest';
 import { clear, close, forget, move, type OnceOptions, pending, resumeOne, run, settle } from '../../src/entries/index.js';
@@ -12,7 +11,7 @@ import { CART, MINUTE, NAME, newWorld, type PayOptions, pay, rest, SECOND, test,
 const EDITED = { ...CART, amount: 20 };
 const SLOW = delayed(20 * SECOND, charged(answers(201)));
 
-/** At 40 s the lock is free, and `two` has sent at 30 s. */
+/** At 40 s the lock is free; `two` has sent at 30 s. */
 async function scene(script: readonly Entry[], options: PayOptions = {}, client: OnceOptions = {}) {
   const world = newWorld();
   const [one, two] = [world.open(client), world.open(client)];
@@ -26,7 +25,7 @@ async function scene(script: readonly Entry[], options: PayOptions = {}, client:
 }
 
 describe('beside a tab that drives without the lock', () => {
-  test('a log-out stops it before its next attempt, and nobody settles it while one is on the wire', async () => {
+  test('a log-out stops its driver before the next attempt, and nobody can settle the operation while an attempt is under way', async () => {
     const { world, one, two, driven } = await scene([delayed(20 * SECOND, lost())]);
     await world.run(clear(one.once));
     await expect(world.run(watched(settle(one.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
@@ -35,27 +34,27 @@ describe('beside a tab that drives without the lock', () => {
     await world.run(settle(one.once, NAME, 'none'));
   });
 
-  test('an edited form with if-changed waits, and is sent under a key of its own', async () => {
+  test("an edited form with repeat: 'if-changed' waits, and is sent under a key of its own", async () => {
     const { world, one, two, driven } = await scene([SLOW, answers(201)], { repeat: 'if-changed' });
     expect(await world.end(one.tab, pay(one.once, { repeat: 'if-changed', body: EDITED }))).toMatchObject({ outcome: { type: 'fresh' } });
     expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'done' } });
     expect(new Set(world.server.keys).size).toBe(2);
   });
 
-  test('a press for another address waits, and is not sent', async () => {
+  test('a press for another URL waits, and is not sent', async () => {
     const { world, one, two, driven } = await scene([SLOW]);
     const elsewhere = pay(one.once, { url: 'https://other.example/pay' });
     expect(await world.end(one.tab, elsewhere)).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
     expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'done' } });
   });
 
-  test('resumeOne waits, and gives what it came to', async () => {
+  test('resumeOne waits, and gives the end', async () => {
     const { world, one, two, driven } = await scene([SLOW]);
     expect(await world.end(one.tab, resumeOne(one.once, NAME))).toMatchObject({ outcome: { effect: 'done' } });
     expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'done' } });
   });
 
-  test('run waits, and does not run', async () => {
+  test('run waits, and its function does not run', async () => {
     const { world, one, two, driven } = await scene([SLOW]);
     const ran: unknown[] = [];
     await expect(world.run(watched(run(one.once, NAME, () => ran.push(1))))).rejects.toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
@@ -63,7 +62,7 @@ describe('beside a tab that drives without the lock', () => {
     expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'done' } });
   });
 
-  test('a log-in brings it along, and its user goes on at once under its key', async () => {
+  test('a log-in moves the operation, and the user goes on at once under its key', async () => {
     const { world, two, driven } = await scene([delayed(20 * SECOND, lost()), replays()], {}, { namespace: 'guest' });
     const ann = world.open({ namespace: 'ann' });
     await world.run(move(ann.once, 'guest'));
@@ -74,7 +73,7 @@ describe('beside a tab that drives without the lock', () => {
 });
 
 describe('the tab that drove without the lock', () => {
-  test('is closed: it gives the lease back, and the next press goes on at once', async () => {
+  test('is closed: it releases the lease, and the next press goes on at once', async () => {
     const { world, one, two, driven } = await scene([hangs(), replays()]);
     await world.run(close(two.once));
     expect(await world.end(two.tab, driven)).toMatchObject({ outcome: { effect: 'unknown' } });
@@ -91,7 +90,7 @@ describe('the tab that drove without the lock', () => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('has a hook that throws: nothing more is sent, and the lease is given back', async () => {
+  test('has a hook that throws: nothing more is sent, and the lease is released', async () => {
     let calls = 0;
     const headers = () => {
       calls++;
@@ -113,7 +112,7 @@ describe('where the lock manager refuses every request, though the store works',
     return { world, tabs, clients: [tabs[0].once(), tabs[1].once()] as const };
   };
 
-  test('nobody settles in another tab what is on the wire', async () => {
+  test('nobody can settle an operation in another tab while its attempt is under way', async () => {
     const { world, tabs, clients } = scene();
     world.server.plays(SLOW);
     const driven = pay(clients[0]);
@@ -130,7 +129,7 @@ describe('where the lock manager refuses every request, though the store works',
     expect((await world.end(tabs[1], presses[1])).outcome).toMatchObject({ effect: 'done', attempts: 0 });
   });
 
-  test('an equal call without a name in another tab does not share what this one takes up', async () => {
+  test('an equal call without a name in another tab does not share the lost call that this one takes up', async () => {
     const { world, tabs } = scene();
     const [one, two] = tabs.map((tab) => tab.once({ fetch: tab.fetch })) as [Once, Once];
     const post = (once: Once, attempts = 2) => watched(once.fetch(URL_, { method: 'POST', body: '{}', once: { limits: { attempts } } }));
@@ -152,7 +151,7 @@ describe('where the lock manager never answers', () => {
     ['forget', 'ann', (once: Once) => forget(once, NAME, { evenIfUnknown: true }), BUSY],
     ['move', 'guest', (once: Once) => move(once, 'guest'), undefined],
     ['pending', 'ann', (once: Once) => pending(once), [{ name: NAME, inFlight: false }]],
-  ])('%s', async (_, namespace, act: (once: Once) => Promise<unknown>, end) => {
+  ])('%s ends in time, and a lock that comes late is released', async (_, namespace, act: (once: Once) => Promise<unknown>, end) => {
     const world = newWorld();
     const { tab, once } = world.open({ namespace });
     const { outcome } = await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
@@ -181,7 +180,7 @@ describe('where the lock manager never answers', () => {
 
   test.for<[string, PayOptions]>([
     ['is aborted', {}],
-    ['has a body that can not be read', { init: { body: endless(), duplex: 'half' } as RequestInit, limits: { bodyBytes: 1000 } }],
+    ['has a body that cannot be read', { init: { body: endless(), duplex: 'half' } as RequestInit, limits: { bodyBytes: 1000 } }],
   ])('a call that %s meanwhile does not say that nothing was sent: another page may hold the lock', async ([_, more], { world, tab }) => {
     Object.assign(tab.platform, { locks: { acquire: () => new Promise(() => {}) } });
     const controller = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * Goal: what a body says in prose chooses the next question (wait, ask again, read another payload's end), and no operation ends
- * by it. Only a 2xx, a status, a header, or a code that the chosen dialect names can end one.
+ * Goal: the prose of a body chooses the next question (wait, ask again, read the end of another payload), and ends no operation. Only a 2xx, a status, a
+ * header, or a code that the chosen dialect names can do that.
  */
 import { describe, expect } from 'vitest';
 import { generic, gocardless } from '../../src/entries/dialects.js';
@@ -25,7 +25,7 @@ describe.each([409, 423])('a %i that means work in progress', (status) => {
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test.for(BUSY)('without: "%s"', async (message, { world, tab, once }) => {
+  test.for(BUSY)('without Retry-After: "%s"', async (message, { world, tab, once }) => {
     world.server.plays(charged(answers(status, { code: 'idempotency_conflict', message })), replays());
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
@@ -39,7 +39,7 @@ describe.each([409, 423])('a %i that means work in progress', (status) => {
   });
 });
 
-test.for([400, 409, 422])('a %i of another payload on a new key, which has no other payload, keeps the key', async (status, { world }) => {
+test.for([400, 409, 422])('a %i that speaks of another payload, on a new key that has no other payload, keeps the key', async (status, { world }) => {
   const { tab, once } = world.open({ limits: { attempts: 1, inProgressMs: 1 } }, { resends: true });
   world.server.plays(charged(answers(status, { message: 'Idempotency-Key was reused with a different payload' })), replays());
   const first = await world.end(tab, pay(once));
@@ -52,7 +52,7 @@ const DUPLICATES = [
   [409, { code: 'duplicate_transaction' }],
   [422, { message: 'This order has already been paid' }],
   [400, { code: 'x', message: 'The payment was already submitted' }],
-  // Of a new key: a gateway has sent a copy of the request before.
+  // On a new key: a gateway has sent a copy of the request before.
   [422, { title: 'Idempotency-Key is already used' }],
   [400, { code: 'duplicate_idempotency_key' }],
   [400, { error: { message: 'This idempotency key has already been seen' } }],
@@ -75,7 +75,7 @@ test('an ordinary conflict is still a refusal', async () => {
   }
 });
 
-test('a 409 that names a resource in words of its own is no proof that it was done', async ({ world, tab, once }) => {
+test('a 409 that names a resource in words of its own does not prove that the work was done', async ({ world, tab, once }) => {
   world.server.plays(answers(409, { message: 'idempotency conflict', resource_id: 'r_1' }));
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown' });
 });
@@ -94,14 +94,14 @@ describe('a 202 for a repeated request', () => {
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
   });
 
-  test('is the answer where the caller vouches for it', async ({ world }) => {
+  test("settles with accepted: 'settle'", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'settle' });
     expect((await world.end(tab, pay(once), charged(lost()), answers(202))).outcome).toMatchObject({ effect: 'done' });
   });
 });
 
 describe('done elsewhere', () => {
-  test('what a dialect calls done is not sent again, though the dialect replays', async ({ world }) => {
+  test('what a dialect calls done is not sent again, even if the dialect replays', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...gocardless(), replays: true } });
     const conflict = { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } };
     world.server.plays(answers(409, conflict));
@@ -120,12 +120,12 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
     const saved = await world.end(tab, pay(once, changed), replays(), answers(201, { v: 2 }));
     expect(saved.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
     expect(saved.outcome?.key).not.toBe(unsure.outcome?.key);
-    // Both are done, and the second one is what is there now.
+    // Both payloads are done, and the record is that of the second one.
     expect((await world.end(tab, pay(once, changed))).outcome).toMatchObject({ type: 'replayed' });
     expect(world.server.arrivals).toHaveLength(3);
   });
 
-  test('nothing tells which one took effect: neither is sent again', async ({ world }) => {
+  test('nothing tells which payload took effect: neither is sent again', async ({ world }) => {
     const { tab, once } = world.open(ONE);
     await world.end(tab, pay(once, { repeat: 'if-changed' }), charged(lost()));
     expect((await world.end(tab, pay(once, changed), answers(200))).outcome).toMatchObject({ effect: 'done', certain: false });
@@ -134,7 +134,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
     expect(world.server.arrivals).toHaveLength(2);
   });
 
-  test("with 'never' the second one is told of the first, for good, and the first one is remembered", async ({ world }) => {
+  test("with 'never', the second payload is told for good that the first one is done, and the first one is remembered", async ({ world }) => {
     const { tab, once } = world.open(ONE);
     await world.end(tab, pay(once), charged(lost()));
     expect(await world.end(tab, pay(once, { body: changed.body }), replays())).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
@@ -145,7 +145,7 @@ describe("repeat: 'if-changed', another payload after a lost answer", () => {
 });
 
 describe('a derived key whose storage was lost', () => {
-  /** Keeps what it answered for each key, and marks what it gives again. The first key is declined. */
+  /** A server that keeps its answer to each key, and marks it when it gives it again. It declines the first key. */
   const bank = () => {
     const stored = new Map<string | null, ReturnType<typeof answers>>();
     return (arrival: Parameters<ReturnType<typeof answers>>[0], server: Parameters<ReturnType<typeof answers>>[1]) => {
@@ -170,7 +170,7 @@ describe('a derived key whose storage was lost', () => {
     expect(world.server.charged.size).toBe(1);
   });
 
-  test('the dialect that replays has nothing to do with it', async ({ world }) => {
+  test('a refusal that is marked as a replay leads to the next key, also with a dialect that replays', async ({ world }) => {
     const { tab, once } = world.open({ dialect: { ...generic(), replays: true } });
     const end = await world.end(tab, pay(once, options), replays(402), answers(201));
     expect(end.outcome).toMatchObject({ type: 'fresh', effect: 'done' });

@@ -1,6 +1,6 @@
 /**
- * Goal: a request bears its key, and its content type once, where the app or a library has wrapped fetch. Method: the ways in which they
- * add a header of their own to what they are given.
+ * Goal: a request has its key, and its content type once, even if the app or a library has wrapped fetch. Method: the ways in which such wrappers add a header
+ * of their own.
  */
 import { around, createOnce, memoryStore } from 'oncefetch';
 import { expect, test } from 'vitest';
