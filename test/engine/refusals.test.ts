@@ -31,3 +31,25 @@ test('a refusal from in front of the application does not count as one of the ap
   expect(known.note(attempt(REFUSED, 'a'))).toBe(0);
   expect(known.known.madeAgain).toBeUndefined();
 });
+
+test.each<[string, boolean, number]>([
+  ["that a server's clock measures", true, 5000],
+  ["that the device's clock measures", false, 1],
+])("the age %s does not grow if somebody sets the device's clock forward", (_, ownClock, age) => {
+  const clock = { wall: 0, passed: 0, now: () => clock.wall, monotonic: () => clock.passed };
+  const client = { platform: { clock }, registry: { degraded: new Map() }, store: { ownClock } };
+  const known = new Refusals({ client, aheadMs: 0 } as unknown as OperationRun, { record: {}, refusedOnly: false } as unknown as Start);
+  known.leaves();
+  expect(known.note(attempt(REFUSED, 'a'))).toBe(0);
+  Object.assign(clock, { wall: 3_600_000, passed: 5000 });
+  known.leaves();
+  expect(known.note(attempt(REFUSED, 'a'))).toBe(age);
+});
+
+test('that a derived key is new is stored for the next call, and a replayed refusal does not show it', () => {
+  const known = refusals({ madeAgain: true });
+  known.note(attempt({ ...REFUSED, sticky: true, replayed: true }, 'a'));
+  expect(known.known.madeAgain).toBe(true);
+  known.note(attempt(REFUSED, 'a'));
+  expect(known.toStore('aborted')).toMatchObject({ madeAgain: undefined });
+});

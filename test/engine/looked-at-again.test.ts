@@ -1,0 +1,69 @@
+/**
+ * Goal: a key window, a record or a place in the store that changes meanwhile is noticed before anything depends on it. Method: one change
+ * at the one moment at which only this check can notice it.
+ */
+import { expect } from 'vitest';
+import type { OnceRecord } from '../../src/core/record.js';
+import { generic } from '../../src/entries/dialects.js';
+import { derived, resumeOne } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
+import { sealed } from '../support/record.js';
+import { answers, charged, during, lost } from '../support/server.js';
+import { CART, DAY, HOUR, NAME, ONE, pay, test } from '../support/world.js';
+
+const EDITED = { ...CART, amount: 20 };
+
+test('the key window of the dialect that a function chooses ends: the key is not sent again', async ({ world }) => {
+  const { tab, once } = world.open({ dialect: () => generic({ windowMs: HOUR }) });
+  await world.end(tab, pay(once, ONE), charged(lost()));
+  await world.clock.advance(2 * HOUR);
+  expect((await world.end(tab, pay(once))).code).toBe('ERR_ONCE_KEY_EXPIRED');
+  expect(world.server.arrivals).toHaveLength(1);
+});
+
+test('another tab takes the record over before the earlier payload is probed: the probe is not sent', async ({ world }) => {
+  const { tab, once } = world.open();
+  await world.end(tab, pay(once, ONE), charged(lost()));
+  const takes = (record: OnceRecord): OnceRecord => sealed({ ...record, revision: record.revision + 1 });
+  const mismatch = answers(422, { title: 'Idempotency-Key is already used' });
+  const end = await world.end(
+    tab,
+    pay(once, { body: EDITED }),
+    during(() => world.damage(takes), mismatch),
+  );
+  expect(end.outcome).toMatchObject({ effect: 'unknown' });
+  expect(world.server.arrivals).toHaveLength(2);
+});
+
+test('a press that was never sent is older than the key window: a resume sends it all the same', async ({ world }) => {
+  const options = { namespace: 'ann', keep: { request: true } };
+  const page = await pressOffline(world.tab(), (tab) => pay(tab.once(options)));
+  await world.clock.advance(3 * DAY);
+  const end = await world.end(page, resumeOne(page.once(options), NAME) as Promise<never>, charged(answers(201)));
+  expect(end).toMatchObject({ error: undefined });
+  expect(world.record()).toMatchObject({ state: 'settled', ending: { type: 'fresh' } });
+});
+
+test('a derived key, with repeat always, is not used again while the server remembers it, however short the record is kept', async ({ world }) => {
+  const { tab, once } = world.open({ repeat: 'always', keep: { forMs: HOUR } });
+  const first = await world.end(tab, pay(once, { key: derived }), charged(answers(201)));
+  await world.clock.advance(2 * HOUR);
+  const second = await world.end(tab, pay(once, { key: derived }), charged(answers(201)));
+  expect(second.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+  expect(second.outcome?.key).not.toBe(first.outcome?.key);
+});
+
+test("with durability: 'required', a record of another tab in the place of the one that could not be stored leaves the call unknown", async ({ world }) => {
+  const { tab, once } = world.open({ durability: 'required' });
+  const other = world.open();
+  const { update } = tab.store;
+  let updates = 0;
+  const failsOnce = async (...call: Parameters<typeof update>) => {
+    if (++updates === 1) throw new Error('the disk is full');
+    // The other tab pays between the look at the store and the removal.
+    if (updates === 2) await world.end(other.tab, pay(other.once), charged(answers(201)));
+    return update(...call);
+  };
+  Object.assign(tab.store, { update: failsOnce });
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+});
