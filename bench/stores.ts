@@ -12,7 +12,7 @@ const CALLS = 100;
 const AT_ONCE = 64;
 const rounds = Number(process.argv[2] ?? 9);
 const URL_ = 'http://127.0.0.1:9/v1/payments';
-/** As long as the record of a named call. */
+/** A text as long as the record of a named call. */
 const TEXT = 'x'.repeat(600);
 
 interface Measured {

@@ -6,7 +6,7 @@ import { type Guarded, startGuarded } from './guarded.ts';
 export interface WebKitGtkPlaces {
   readonly driver: string;
   readonly miniBrowser: string;
-  /** Without it the display of `DISPLAY` is used. */
+  /** Without Xvfb the browser uses the display in `DISPLAY`. */
   readonly xvfb?: string | undefined;
 }
 

@@ -34,7 +34,7 @@ export interface TextOptions {
 export const text = (x: number, y: number, words: string, { look = '', anchor = 'start' }: TextOptions = {}): string =>
   `<text x="${x}" y="${y}" text-anchor="${anchor}"${look && ` class="${look}"`}>${escaped(words)}</text>`;
 
-/** Lines below each other. */
+/** Lines of text, one below the other. */
 export const lines = (x: number, y: number, all: readonly string[], options: TextOptions = {}): string =>
   all.map((words, nth) => text(x, y + 18 * nth, words, options)).join('\n');
 
