@@ -1,4 +1,4 @@
-/** What a page pays, with each of its stores, empty and full. `npm run bench:browsers [-- rounds]` */
+/** What a call costs in a page, with each of its stores, empty and full. `npm run bench:browsers [-- rounds]` */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +38,7 @@ const server = createServer((request, response) => {
     return;
   }
   const script = scripts[request.url ?? ''];
-  // Isolated from other origins, a page gets a clock of 5 µs.
+  // A page that is isolated from other origins gets a clock with a resolution of 5 µs.
   response.writeHead(200, {
     'content-type': script ? 'text/javascript' : 'text/html',
     'cross-origin-opener-policy': 'same-origin',
@@ -66,7 +66,7 @@ const FIRST = [
   ['IndexedDB: to the first byte', true],
 ] as const;
 
-/** In a page of its own, and in a profile of its own, each. */
+/** Measures each call in its own page and its own profile. */
 async function firstOfPages(browser: Browser): Promise<Record<string, Spread>> {
   const seen: Record<string, number[]> = {};
   for (let round = 0; round < rounds; round++)

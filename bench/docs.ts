@@ -1,4 +1,4 @@
-/** Writes docs/cost.md from the results in bench/results. No figure in it is typed by hand. `npm run bench:docs` */
+/** Writes docs/cost.md from the results in bench/results. No figure in the page is typed by hand. `npm run bench:docs` */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { page } from './lib/page.ts';

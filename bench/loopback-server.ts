@@ -1,4 +1,4 @@
-/** The server of `loopback.ts`, in a process of its own: reads the body, answers with a little JSON, keeps connections open. */
+/** The server of `loopback.ts`, in its own process: reads the body, answers with a little JSON, keeps connections open. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** What stays after 100,000 operations: heap, handles, tables. `npm run bench:memory [-- operations]` */
+/** What remains in memory after 100,000 operations: heap, handles, tables. `npm run bench:memory [-- operations]` */
 import { createOnce, memoryStore } from 'oncefetch';
 import { POST } from './lib/payment.ts';
 import { save, table } from './lib/stats.ts';
@@ -10,7 +10,7 @@ const collect = globalThis.gc;
 if (!collect) throw new Error('run it with --expose-gc');
 
 const fetch = async (): Promise<Response> => new Response('{"ok":true}', { status: 201, headers: { 'content-type': 'application/json' } });
-// What is stored is not what is asked about: nothing is kept, as where another process has the records.
+// Forgets each record when it is settled, because this benchmark measures the memory beside the store: as if another process had the records.
 const forgetful = memoryStore();
 const once = createOnce({
   namespace: 'bench',
@@ -45,7 +45,7 @@ async function run(upTo: number): Promise<void> {
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
-// What grows once, and only once, has grown by now.
+// Everything that grows only once has grown after this run.
 await run(operations / SAMPLES);
 const samples = [{ operations: n, ...(await sample()) }];
 for (let at = 2; at <= SAMPLES; at++) {

@@ -1,4 +1,4 @@
-/** What a call costs in Node beside the network: every client over the same stub, which answers at once. `npm run bench:node [-- rounds]` */
+/** What a call costs in Node without the network: every client over the same stub, which answers at once. `npm run bench:node [-- rounds]` */
 import { hash, randomUUID } from 'node:crypto';
 import { createOnce, memoryStore, run, unnamed } from 'oncefetch';
 import { checksum, floor, LEAST } from './lib/floor.ts';
@@ -29,10 +29,10 @@ const ours: Readonly<Record<string, Call>> = {
   'oncefetch, once: false': async (url) => (await once.fetch(url, { ...POST, once: false })).json(),
 };
 
-/** As many fields as a record has, and as long. */
+/** Stands for a record: as many fields, and as long. */
 const RECORD = [...Array.from({ length: 4 }, () => 'x'.repeat(64)), ...Array.from({ length: 10 }, () => 'header:Key'), ...Array.from({ length: 6 }, Date.now)];
 
-/** What a call cannot do without, each by itself, beside the same stub: what the floor is made of. */
+/** The parts of the floor, each by itself over the same stub: steps that no named call can do without. */
 const parts: Readonly<Record<string, Call>> = {
   'part: a copy of the answer, read to its end': async (url) => {
     const response = await stub(url, POST);
@@ -81,7 +81,7 @@ for (const [name, call] of Object.entries(calls)) {
 const cases: Record<string, Compared> = await interleaved(Object.keys(calls), 'bare stub', rounds, (name) =>
   costOf(() => (calls[name] as Call)(URL_, BODY, `k-${++n}`), CALLS),
 );
-/** Above what the stub spends. */
+/** The CPU time of a call above that of the stub. */
 async function above(name: string): Promise<Spent> {
   const spent = (of: string): Promise<Spent> => spentBy(() => (calls[of] as Call)(URL_, BODY, `k-${++n}`), PROFILED);
   const [own, base] = [await spent(name), await spent('bare stub')];

@@ -1,11 +1,11 @@
-/** The peers that survive a reload, in a page, beside oncefetch: how long until the request is safe in the store, and the first byte leaves. */
+/** Compares oncefetch in a page with the peers that survive a reload: how long until the request is safe in the store, and the first byte leaves. */
 import { createOnce, indexedDbStore } from 'oncefetch';
 import { answer, answered } from './lib/answers.ts';
 import { elapsed, FirstByte, inTurns, type Rounds, WARM } from './lib/turns.ts';
 
 const BODY = JSON.stringify({ amount: 1, pad: 'x'.repeat(180) });
 
-/** Its queue asks for a service worker's registration; without background sync it is kept in the same database and replayed at start. */
+/** Workbox's queue needs a service worker's registration. Without background sync, it keeps requests in the same database and replays them at start. */
 async function workbox(): Promise<() => Promise<number>> {
   Object.assign(globalThis, { registration: {} });
   const { Queue } = await import('workbox-background-sync' as string);

@@ -1,4 +1,4 @@
-/** What `browsers.ts` runs in a page. Every time is between a call and the first byte, or a whole call over a stub: no network is in it. */
+/** The code that `browsers.ts` runs in a page. Each time is from a call to its first byte, or that of a whole call over a stub: without the network. */
 import { createOnce, indexedDbStore, localStorageStore, memoryStore, type Store } from 'oncefetch';
 import { answer, answered } from './lib/answers.ts';
 import { floor } from './lib/floor.ts';
@@ -21,7 +21,7 @@ const completed = (transaction: IDBTransaction): Promise<void> =>
     transaction.onabort = () => reject(transaction.error);
   });
 
-/** A database as bare as can be: one table, no index. */
+/** The barest possible database: one object store, no index. */
 async function bareDatabase(): Promise<IDBDatabase> {
   const opening = indexedDB.open(`bare-${Math.random()}`);
   opening.onupgradeneeded = () => opening.result.createObjectStore('records');
@@ -39,7 +39,7 @@ const locked = (work: () => unknown): Promise<unknown> => navigator.locks.reques
 
 const bytes = new TextEncoder();
 
-/** What a named call cannot do without, over bare commits. */
+/** The floor over bare commits: what a named call cannot do without. */
 function floorOf(db: IDBDatabase): { first: FirstByte; call: () => Promise<unknown> } {
   const first = new FirstByte(answer);
   const atLeast = floor(
@@ -78,7 +78,7 @@ const STORES = {
 async function stores(rounds: number, calls: number): Promise<Rounds> {
   const db = await bareDatabase();
   let id = 0;
-  // Each comes behind an answer from the network, as a call does: where nothing came in between, a database is still awake.
+  // An answer from the network comes before each case, as between two calls. Without it, the database would still be awake from the last case.
   const timed = (work: () => Promise<unknown>): Case => answered(() => elapsed(work));
   const cases: Record<string, Case> = {
     'one strict commit': timed(() => commit(db, 'strict', `a${++id}`)),
@@ -135,7 +135,7 @@ async function stages(rounds: number, calls: number): Promise<Rounds> {
   return seen.seen();
 }
 
-/** The very first call of a page, its database opened by it and no code compiled yet; and what cannot be less. */
+/** The first call of a page, which opens its database and runs code that is not compiled yet; or its lower bound. */
 async function firstOfPage(ours: boolean): Promise<number> {
   if (ours) {
     const { first, call } = clientOf(STORES.IndexedDB());
@@ -157,7 +157,7 @@ async function fillIndexedDb(name: string, count: number): Promise<void> {
   db.close();
 }
 
-/** Beneath the store, where its own first record shows how it is kept. */
+/** Writes records beneath the store, under keys like that of the first record which the store itself wrote. */
 function fillLocalStorage(prefix: string, count: number): void {
   const like = Object.keys(localStorage).find((key) => key.includes(`${prefix}/`));
   if (!like) throw new Error('the store has written nothing');
@@ -176,7 +176,7 @@ async function records(rounds: number, calls: number): Promise<Rounds> {
     cases[`IndexedDB ${count}`] = timed;
   }
   const inDatabase = await inTurns(cases, rounds, calls);
-  // One localStorage for all: emptied and filled in turn, so that rounds and not calls are interleaved.
+  // All cases share one localStorage, which is emptied and filled in turn. So rounds are interleaved, not calls.
   const { call } = clientOf(localStorageStore({ prefix: 'full' }));
   const timed = answered(() => elapsed(call));
   const seen: Record<string, number[]> = { 'localStorage 10': [], 'localStorage 5000': [] };

@@ -1,4 +1,4 @@
-/** One of several processes that make calls on one SQLite file: how many in its time, and how busy its event loop was. */
+/** One of several processes that make calls on one SQLite file. Prints how many calls it made in its time, and how busy its event loop was. */
 import { once as onceHeard } from 'node:events';
 import { join, resolve } from 'node:path';
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks';
@@ -24,7 +24,7 @@ async function load(ms: string): Promise<void> {
 await call();
 console.log('ready');
 await onceHeard(process.stdin, 'data');
-// Until its code is compiled: a service runs for days.
+// Warm up until the code is compiled, because a service runs for days.
 await load(warmUpMs);
 const before = calls;
 const delay = monitorEventLoopDelay({ resolution: 1 });

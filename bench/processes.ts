@@ -1,7 +1,7 @@
 /**
- * Processes that share an SQLite file, on a disk that flushes in 0.1 ms and on one that takes 5: calls a second, and how busy the event loop is.
- * The file is in memory, and the time of a flush added, so that the disk is as fast in each round. Linux with a C compiler.
- * `npm run bench:processes [-- rounds]`; BEFORE=<folder of another build> runs that one in turn.
+ * Processes that share an SQLite file, on a disk that flushes in 0.1 ms and on one that takes 5 ms: calls a second, and how busy the event loop
+ * is. The file is in memory, and the time of a flush is added, so that the disk is equally fast in each round. Needs Linux and a C compiler.
+ * `npm run bench:processes [-- rounds]`; BEFORE=<folder of another build> also runs that build, in turn.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once as onceHeard } from 'node:events';
@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { type Spread, save, spread, table } from './lib/stats.ts';
 
-/** Until the engine's code is compiled: of a few hundred calls a second that takes its time. */
+/** Long enough for V8 to compile the code, which takes a while at a few hundred calls a second. */
 const WARM_UP_MS = 10_000;
 const RUN_MS = 2500;
 const rounds = Number(process.argv[2] ?? 5);
@@ -35,7 +35,7 @@ if (spawnSync('cc', ['-shared', '-fPIC', '-O2', '-o', library, join(import.meta.
 
 interface Figures {
   readonly perSecond: number;
-  /** Of the busiest process. */
+  /** How busy the event loop of the busiest process was. */
   readonly busy: number;
   readonly delayMs: number;
 }
@@ -69,7 +69,7 @@ for (let round = 0; round < rounds; round++)
   for (const one of CASES) for (const [name, build] of Object.entries(builds)) seen[name]?.[nameOf(one)]?.push(await run(build, one));
 rmSync(folder, { recursive: true, force: true });
 
-/** One case to another one in the same round. */
+/** The ratio of one case to another one in the same round. */
 const ratio = (build: string, one: Case, other: Case, otherBuild = build): Spread => {
   const to = seen[otherBuild]?.[nameOf(other)] ?? [];
   return spread((seen[build]?.[nameOf(one)] ?? []).map(({ perSecond }, round) => perSecond / (to[round]?.perSecond ?? Number.NaN)));

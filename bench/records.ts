@@ -1,6 +1,6 @@
 /**
- * Whether a store full of records makes a call slower, a listing bigger, a restart unfair.
- * `npm run bench:records [-- the most records, in thousands]`
+ * Whether a store full of records makes a call slower, a listing bigger, or a restart unfair.
+ * `npm run bench:records [-- the largest number of records, in thousands]`
  */
 import { createHash } from 'node:crypto';
 import { createOnce, pending, requests, resume, type Store, type Stored } from 'oncefetch';
@@ -20,7 +20,7 @@ const DAY = 86_400_000;
 const stub = async (): Promise<Response> => new Response('{"ok":true}', { status: 201, headers: { 'content-type': 'application/json' } });
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
 
-/** As a settled operation leaves it, for what a store looks at. */
+/** A record like that of a settled operation, in the fields that a store reads. */
 const settledRecord = (n: number): Stored =>
   ({
     id: sha(`settled ${n}`),
@@ -38,12 +38,12 @@ async function fill(store: Store, size: number): Promise<void> {
   }
 }
 
-/** A look of the sweep that finds nothing to remove; it comes in the background, once a minute at most. */
+/** A scan of the sweep that finds nothing to remove. The sweep runs in the background, at most once a minute. */
 const SWEEP = { limit: 100 };
 
 type BySize = Record<string, { us: Spread; ratio: Spread }>;
 
-/** One store of each size, a call on each in turn, and a sweep. */
+/** Opens one store of each size, and measures a call and a sweep on each in turn. */
 async function bySize(open: (name: string) => Promise<Store>): Promise<{ calls: BySize; sweeps: BySize }> {
   const calls: Record<string, () => Promise<number>> = {};
   const sweeps: Record<string, () => Promise<number>> = {};
@@ -66,10 +66,10 @@ async function compared(cases: Record<string, () => Promise<number>>): Promise<B
   );
 }
 
-/** Another process has nothing of what this one keeps in its memory. */
+/** Drops what oncefetch keeps in memory, as in a new process. */
 const forgetRealm = (): void => void Reflect.deleteProperty(globalThis, Symbol.for('oncefetch'));
 
-/** Operations whose answers were lost, one after the other; the same process makes calls that succeed, beside one that lost none. */
+/** Compares calls in a process in which many operations lost their answers with calls in a process in which none did. */
 async function unknown(open: (name: string) => Promise<Store>): Promise<Spread> {
   const cases: Record<string, () => Promise<number>> = {};
   let n = 0;
@@ -88,7 +88,7 @@ async function unknown(open: (name: string) => Promise<Store>): Promise<Spread> 
   return spread((seen[UNKNOWN] ?? []).map((us, round) => us / (seen[0]?.[round] ?? Number.NaN)));
 }
 
-/** 10,000 operations without an answer, of ten kinds; then a restart, and all are resumed. */
+/** Makes 10,000 operations of ten kinds without an answer, restarts, and resumes all of them. */
 async function restart(store: Store) {
   let down = true;
   const arrived: string[] = [];
@@ -131,7 +131,7 @@ async function restart(store: Store) {
     }
   }
   const resumeMs = performance.now() - start;
-  // How much of the first tenth of all arrivals is of one kind: 0.1 where all take turns, 1 where one comes after the other.
+  // The largest share of one kind among the first tenth of all arrivals: 0.1 if all kinds take turns, 1 if one kind comes after the other.
   const early = arrived.slice(0, PENDING / 10);
   const share = Math.max(...Array.from({ length: 10 }, (_, kind) => early.filter((one) => String(one) === String(kind)).length)) / early.length;
   return {

@@ -1,7 +1,7 @@
 /**
- * Many calls at once on a store of a server, beside the bare statements that they can't do without, through the same client, and beside
- * the least that a safe call does around them (`bench/lib/floor.ts`): calls a second, and the CPU of this process for each.
- * `npm run bench:shared [-- rounds]`; BEFORE=<folder of another build> runs that one in turn.
+ * Many concurrent calls on a store of a server, compared with the bare statements that they can't do without, through the same client, and with
+ * the least that a safe call does around them (`bench/lib/floor.ts`): calls a second, and the CPU time of this process for each call.
+ * `npm run bench:shared [-- rounds]`; BEFORE=<folder of another build> also runs that build, in turn.
  */
 import { createHash, hash, randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
@@ -16,7 +16,7 @@ import { ANSWER } from './lib/turns.ts';
 
 const AT_ONCE = 64;
 const CALLS = 2048;
-/** Rounds until the engine's code is compiled; they don't count. */
+/** Rounds that don't count, until V8 has compiled the code. */
 const WARM_UP = 10;
 const rounds = Number(process.argv[2] ?? 9);
 const URL_ = 'http://127.0.0.1:9/v1/payments';
@@ -56,7 +56,7 @@ async function postgres(prepare: boolean): Promise<Subject> {
   };
 }
 
-/** As the store has it: a record and its two indexes, compared and set in one step. */
+/** The same work as the store's script: compares and sets a record and its two indexes in one step. */
 const BARE = `local value = redis.call('GET', KEYS[1])
 if (value and string.sub(value, 1, 1) or '') ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[2], 'PX', 86400000)
@@ -93,7 +93,7 @@ interface Figures {
   readonly cpuUs: number;
 }
 
-/** `AT_ONCE` lanes, each of which goes on with the next call when its last one has ended. */
+/** Runs `AT_ONCE` lanes. Each lane makes its next call when its last one has ended. */
 async function load(call: Call): Promise<Figures> {
   let left = CALLS;
   const [start, cpu] = [performance.now(), process.cpuUsage()];

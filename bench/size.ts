@@ -1,4 +1,4 @@
-/** What a page pays: every entry beside the peers, bundled alike, and what createOnce is made of. `npm run bench:size` */
+/** What a page loads: every entry and every peer, bundled in the same way, and the parts of createOnce. `npm run bench:size` */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -39,7 +39,7 @@ const PEERS: Readonly<Record<string, string>> = {
   '@tanstack/offline-transactions': `export { startOfflineExecutor } from '@tanstack/offline-transactions'`,
 };
 
-/** What createOnce can do, and the files that are there for nothing else. */
+/** The features of createOnce, and the files that exist only for each. */
 const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   'IndexedDB (idb-keyval)': [/stores\/browser\/indexeddb/, /node_modules\/idb-keyval\//],
   localStorage: [/stores\/browser\/local-storage/],
@@ -55,7 +55,7 @@ const FEATURES: Readonly<Record<string, readonly RegExp[]>> = {
   'the platform: browsers, and servers that are not Node': [/src\/platform\//],
 };
 
-/** Bundles createOnce without some files: what they export is there and is nothing. */
+/** Bundles createOnce without some files: their exports exist, but are empty. */
 const without = (files: readonly RegExp[]): Plugin => ({
   name: 'without',
   setup({ onLoad }) {
@@ -68,7 +68,7 @@ const without = (files: readonly RegExp[]): Plugin => ({
   },
 });
 
-/** Other code in the place of some. */
+/** Replaces the code of some files. */
 const changed = (change: (path: string) => string | undefined): Plugin => ({
   name: 'changed',
   setup({ onLoad }) {
@@ -82,7 +82,7 @@ const changed = (change: (path: string) => string | undefined): Plugin => ({
 const instead = (file: RegExp, code: string | ((text: string) => string)) => (path: string) =>
   file.test(path) ? (typeof code === 'string' ? code : code(readFileSync(path, 'utf8'))) : undefined;
 
-/** What could be smaller, and what it would bring. docs/decisions/0004-size.md says why each was left as it is. */
+/** Changes that would make createOnce smaller, and how much each would save. docs/decisions/0004-size.md says why none was made. */
 const CONSIDERED: Readonly<Record<string, (path: string) => string | undefined>> = {
   'private fields as plain ones': instead(/src\/(engine|stores)\//, (text) => text.replace(/(\.|^ +(?:readonly |get |async )*)#(\w+)/gm, '$1_$2')),
   'names of options that are not checked': instead(/src\/option-spec-lean\./, 'export const checkClientOptions = () => {}, checkCallOptions = () => {};'),
@@ -97,7 +97,7 @@ const features: Record<string, number> = {};
 for (const [name, files] of Object.entries(FEATURES)) features[name] = whole - (await gzipOf(SOURCE, root, [without(files)]));
 const all = Object.values(FEATURES).flat();
 features['all of these together'] = whole - (await gzipOf(SOURCE, root, [without(all)]));
-/** What a named `fetch` on IndexedDB can be without: it would not start, but this is what the rest weighs. */
+/** The features that a named `fetch` on IndexedDB does not need. Without them it would not start, but the bundle shows the size of the rest. */
 const BESIDES = [
   'localStorage',
   'what to do without a store: a chain, memory',
@@ -106,13 +106,13 @@ const BESIDES = [
   'states, and what listeners are told',
 ];
 const named = await gzipOf(SOURCE, root, [without(BESIDES.flatMap((name) => FEATURES[name] ?? []))]);
-/** What each dialect adds to a page that has createOnce. */
+/** The bytes that each dialect adds to a page that has createOnce. */
 const besides = async (names: string): Promise<number> => (await gzipOf(`${SOURCE}; export { ${names} } from './src/entries/dialects.ts'`, root)) - whole;
 const factories = Object.keys(dialects).filter((name) => !/^(define|in)[A-Z]|Verdict$|^generic$/.test(name));
 const added: Record<string, number> = {};
 for (const name of factories) added[name] = await besides(name);
 const allAdded = await besides(factories.join(', '));
-/** What each function that takes a client, and each feature, adds to it. */
+/** The functions that take a client, and the features, whose additional bytes are measured. */
 const FUNCTIONS = [
   'outcomeOf',
   'pending',

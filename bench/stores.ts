@@ -1,4 +1,4 @@
-/** What each store of a server adds: a call to its first byte and as a whole, beside bare commits of the same database. `npm run bench:stores [-- rounds]` */
+/** What each store of a server adds: a call to its first byte, and a whole call, compared with bare commits. `npm run bench:stores [-- rounds]` */
 import { hash, randomUUID } from 'node:crypto';
 import { close, createOnce } from 'oncefetch';
 import { floor } from './lib/floor.ts';
@@ -12,7 +12,7 @@ const CALLS = 100;
 const AT_ONCE = 64;
 const rounds = Number(process.argv[2] ?? 9);
 const URL_ = 'http://127.0.0.1:9/v1/payments';
-/** As long as the record of a named call. */
+/** A text as long as the record of a named call. */
 const TEXT = 'x'.repeat(600);
 
 interface Measured {
@@ -21,10 +21,10 @@ interface Measured {
   readonly toFirstByte: Spread;
   readonly whole: Spread;
   readonly wholeOfMany: Spread;
-  /** To one bare commit, and to two, in the same round. */
+  /** Ratios to one bare commit, and to two, in the same round. */
   readonly firstByteRatio: Spread;
   readonly wholeRatio: Spread;
-  /** The same of what a named call cannot do without, over the two bare commits. */
+  /** The same ratios for the floor, which a named call cannot do without. */
   readonly floorFirstByteRatio: Spread;
   readonly floorWholeRatio: Spread;
   /** Where the time of a whole call goes. */

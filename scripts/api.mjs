@@ -1,4 +1,4 @@
-/** The public face of each entry, from its built types, as `api/<entry>.api.md`: a change of it shows in review. */
+/** Writes the public API of each entry, from its built types, as `api/<entry>.api.md`, so that a change of it shows in review. */
 import './require-node.mjs';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -61,12 +61,12 @@ function extract(entry, reportFolder, compilerState) {
     message.handled = true;
   };
   Extractor.invoke(configOf(entry, reportFolder), { localBuild: true, compilerState, messageCallback });
-  // Where a warning stands in dist changes with every build.
+  // Remove the position of a warning, because it changes with every build.
   return readFileSync(join(reportFolder, `${entry}.api.md`), 'utf8').replaceAll(/^\/\/ dist\/\S+ - /gm, '// ');
 }
 
 /**
- * An entry may use what the main one exports without exporting it again. @param {string} report @param {string} main
+ * Removes warnings about types that the main entry exports: another entry may use them without exporting them. @param {string} report @param {string} main
  */
 function forgive(report, main) {
   const known = new Set([...main.matchAll(/^export (?:abstract )?(?:class|const|function|interface|type) (\w+)/gm)].map(([, name]) => name));
@@ -79,7 +79,7 @@ export function reports() {
   const temporary = mkdtempSync(join(tmpdir(), 'oncefetch-api-'));
   try {
     const entries = readdirSync(join(root, 'src/entries')).map((file) => file.replace(/\.tsx?$/, ''));
-    // One program for all: most of each would be the same libraries.
+    // One program for all entries, because most of each would be the same libraries.
     const compiled = CompilerState.create(configOf('index', temporary), { additionalEntryPoints: entries.map(typesOf) });
     const main = extract('index', temporary, compiled);
     return Object.fromEntries(entries.map((entry) => [`${entry}.api.md`, entry === 'index' ? main : forgive(extract(entry, temporary, compiled), main)]));

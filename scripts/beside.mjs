@@ -1,4 +1,4 @@
-/** For tests that bring packages of their own, away from the project's: installs them, and unpacks the package as an app gets it. Folders as arguments are installed. */
+/** For tests with their own packages: installs them, and unpacks oncefetch as an app gets it. As a script, installs the folders given as arguments. */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,8 @@ export const digestOf = (files) => files.reduce((hash, file) => hash.update(read
 export const isFresh = (stamp, digest) => existsSync(stamp) && readFileSync(stamp, 'utf8') === digest;
 
 /**
- * Installs what the lockfile of this folder names, unless it is there. Says why it could not; throws where that is no excuse.
+ * Installs the packages of a folder's lockfile, unless they are installed. Returns the reason if the registry is out of reach; throws on CI, and on any
+ * other failure.
  *
  * @param {string} folder
  * @param {string} what
@@ -36,13 +37,13 @@ export function installBeside(folder, what) {
   return `${what} is not installed, and the registry can't be reached (${reason})`;
 }
 
-/** Packs the package and unpacks it into `made/node_modules/oncefetch`, which is all that is in there then. @param {string} made */
+/** Packs oncefetch, and unpacks it into `made/node_modules/oncefetch`. Removes everything else from `made/node_modules`. @param {string} made */
 export function unpackInto(made) {
   rmSync(join(made, 'node_modules'), { recursive: true, force: true });
   unpackBeside(made);
 }
 
-/** The same among packages that are there. @param {string} made */
+/** The same, but leaves other packages in `made/node_modules`. @param {string} made */
 export function unpackBeside(made) {
   const folder = join(made, 'node_modules/oncefetch');
   rmSync(folder, { recursive: true, force: true });

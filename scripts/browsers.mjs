@@ -1,4 +1,4 @@
-/** The browsers that the tests run in, and where each is found. */
+/** The browsers in which the tests run, and where to find each. */
 import { chromium } from 'playwright';
 import { executablesOf } from './executables.mjs';
 
@@ -32,7 +32,7 @@ export const browsers = [
     otherwise: 'npx --no-install playwright install chromium',
   },
   {
-    // As its makers ship it, over WebDriver BiDi.
+    // Firefox as Mozilla ships it, driven by WebDriver BiDi.
     name: 'firefox',
     parts: [{ variable: 'FIREFOX_PATH', places: ['/usr/bin/firefox-esr', '/Applications/Firefox.app/Contents/MacOS/firefox'], debian: 'firefox-esr' }],
     otherwise: 'https://www.mozilla.org/firefox/enterprise/',
@@ -61,7 +61,7 @@ export function browserNamed(name) {
 }
 
 /**
- * Chromium without the browser around its pages, for tests that look at pages alone: the same engine, network and storage for
- * less than half of the processor's time. Where it is not installed, the whole browser. `undefined` where there is neither.
+ * Chromium without the browser around its pages, for tests of pages alone: the same engine, network and storage for less than half of
+ * the processor's time. The whole browser if the headless one is not installed; `undefined` if neither is.
  */
 export const headlessChromium = () => executablesOf(browserNamed('chromium'))?.[1];

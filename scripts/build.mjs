@@ -1,6 +1,6 @@
 /**
- * Builds `dist`, whole or not at all: a step that fails must not leave half of it, or an old one that looks new.
- * `--if-stale` builds only when something it is made of has changed since.
+ * Builds `dist` completely or not at all: a step that fails must leave neither half of it, nor an old one that looks new.
+ * `--if-stale` builds only if an input has changed since the last build.
  */
 import './require-node.mjs';
 import { spawnSync } from 'node:child_process';
@@ -36,7 +36,7 @@ function inputs() {
 const isFresh = () => existsSync(dist) && existsSync(stamp) && readFileSync(stamp, 'utf8') === inputs();
 
 /**
- * What makes CJS of a chunk puts statements before its directives, where they are none any more.
+ * Moves directives back to the top of CJS chunks: the conversion to CJS puts statements before them, where they have no meaning.
  * @param {string} folder
  */
 function keepDirectives(folder) {
@@ -49,7 +49,7 @@ function keepDirectives(folder) {
 }
 
 /**
- * What is required has the types of what is imported: the same text, whose files are named for CJS.
+ * Copies the type declarations for CJS: the same text, with file extensions for CJS.
  * @param {string} folder
  */
 function typesOfCjs(folder) {
@@ -61,7 +61,7 @@ function typesOfCjs(folder) {
 
 export function build() {
   const before = inputs();
-  // Beside dist, so that the paths in the source maps stay true.
+  // Beside dist, so that the relative paths in the source maps stay right.
   const made = `${dist}.${process.pid}`;
   const { status } = spawnSync(process.execPath, [join(root, 'node_modules/tsup/dist/cli-default.js'), '--out-dir', made, '--silent'], {
     cwd: root,

@@ -1,4 +1,4 @@
-/** What every change is held to while it is made: lint, types, and the fast tests, architecture among them; side by side. */
+/** The checks to run while making a change: lint, types, and the fast tests, including those of the architecture. They run in parallel. */
 import './require-node.mjs';
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url';
 const cwd = fileURLToPath(new URL('..', import.meta.url));
 const shell = process.platform === 'win32';
 
-/** TypeScript 7 compares types in half the time; 6 is there for tools that need its API. From the second time on, tsc looks at what has changed alone. One thread of it leaves the other core to the tests. */
+/**
+ * TypeScript 7 checks types in half the time; 6 is here for tools that need its API. From the second run on, tsc checks only changed files. It uses
+ * a single thread, so that the tests get the other core.
+ */
 const CHECKS = {
   biome: 'node_modules/.bin/biome check --error-on-warnings .',
   tsc: 'node node_modules/typescript-native/bin/tsc --noEmit --singleThreaded --incremental --tsBuildInfoFile node_modules/.cache/check.tsbuildinfo',

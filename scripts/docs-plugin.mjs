@@ -1,4 +1,7 @@
-/** What the theme of the documentation's site lacks for those who read it with a screen reader: landmarks, and headings in order, nothing to press within what is pressed, tables that scroll by themselves. */
+/**
+ * Adds to the theme of the documentation's site what screen readers need: landmarks, headings in order, no link within a button, and tables that
+ * scroll by themselves.
+ */
 import { PageEvent } from 'typedoc';
 
 /** @type {readonly (readonly [theme: string | RegExp, here: string])[]} */
@@ -11,7 +14,7 @@ const CHANGES = [
   ['</table>', '</table></div>'],
 ];
 
-/** No heading is more than one level below the one before it; how big it is stays as the theme has it. @param {string} html */
+/** Makes no heading more than one level deeper than the one before it. The size of headings stays as in the theme. @param {string} html */
 function inOrder(html) {
   let before = 0;
   return html.replace(/<h([1-6])\b/g, (heading, level) => {

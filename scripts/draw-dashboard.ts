@@ -1,6 +1,6 @@
 /**
- * `npm run docs:dashboard`: draws docs/images/dashboard-*.svg: each panel of docs/grafana.json, from what a real Prometheus answers to its queries after a run
- * of the services. `--answers <file>` draws those of an earlier run.
+ * `npm run docs:dashboard` draws docs/images/dashboard-*.svg: each panel of docs/grafana.json, from the answers of a real Prometheus to the panel's
+ * queries after a run of the services. `--answers <file>` uses the answers of an earlier run.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +31,7 @@ function play(): Answers {
   return answers;
 }
 
-/** JSON has null for NaN: a gap, as where nothing is for longer than a step. */
+/** Turns series into rows. JSON has null for NaN. Both that and a missing point become a gap. */
 function rows(series: readonly Series[], from: number) {
   const times = [...new Set(series.flatMap(({ points }) => points.map(([at]) => at)))].sort((a, b) => a - b);
   return series.flatMap(({ legend, points }) => {
@@ -40,13 +40,13 @@ function rows(series: readonly Series[], from: number) {
   });
 }
 
-/** As Grafana shows a number: few digits, and a share in percent. */
+/** Formats a number as Grafana does: few digits, and a share in percent. */
 const shown = (value: number, unit: string): string =>
   unit === 'percentunit' ? `${(value * 100).toFixed(1)} %` : `${Number(value.toPrecision(3))}${unit === 's' ? ' s' : ''}`;
 
 type Point = readonly [x: number, y: number];
 
-/** A path of lines in whole pixels, each step from the one before, without the points between two of one height: a third of the size. */
+/** Makes a path a third of its size: whole pixels, relative steps, and no points between two of the same height. */
 function compact(path: string): string {
   const lines = [...path.matchAll(/M([^MZ]*)(Z?)/g)].map(([, points = '', close = '']) => {
     const all = points.split('L').map((one) => one.split(',').map((n) => Math.round(Number(n))) as [number, number]);
@@ -106,12 +106,12 @@ function drawPanel(panel: Panel, { answers, from, to }: Answers): string {
   chart.setAttribute('aria-label', panel.title);
   chart.querySelector('style')?.remove();
   for (const one of chart.querySelectorAll('[aria-hidden]')) for (const name of ['aria-hidden', 'aria-label', 'font-variant']) one.removeAttribute(name);
-  // Tenths of a pixel.
+  // Round coordinates to tenths of a pixel.
   const drawn = chart.outerHTML
     .replaceAll(/ d="(M[\d.,MLZ-]+)"/g, (_, path: string) => ` d="${compact(path)}"`)
     .replaceAll(/(\d+\.\d)\d+/g, '$1')
     .replaceAll(/><\/(path|line)>/g, '/>');
-  // What it was drawn from: a picture of another query is out of date.
+  // The picture names its queries, so that a test sees whether it is out of date.
   const text = (name: string, value: string): string => `<${name}>${value.replaceAll('&', '&amp;').replaceAll('<', '&lt;')}</${name}>`;
   const said = text('title', panel.title) + text('desc', panel.targets.map(({ expr }) => expr).join('\n'));
   return `${drawn.replace(/^<svg[^>]*>/, (tag) => tag + said)}\n`;

@@ -1,6 +1,6 @@
 /**
- * Brings the browsers and servers that the tests need. As root on Debian it installs them; elsewhere it says what is left
- * out and how to get it. With CI=true a missing one is a failure. Names as arguments bring only those.
+ * Installs the browsers and servers that the tests need. As root on Debian it installs them; elsewhere it says which tests are left
+ * out and how to get the tools. With CI=true a missing tool is a failure. Names as arguments select tools.
  */
 import './require-node.mjs';
 import { spawnSync } from 'node:child_process';
@@ -23,7 +23,7 @@ const missingPackages = () => [...new Set(wanted.flatMap((tool) => [...missingOf
 /** @param {string[]} args */
 function apt(...args) {
   console.log(`apt-get ${args.join(' ')}`);
-  // In runlevel 1 nothing that a package brings is started: the tests start their own, on free ports.
+  // In runlevel 1, packages start no servers: the tests start their own, on free ports.
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const { status } = spawnSync(APT, ['-q', ...args], { stdio: ['ignore', 'ignore', 'inherit'], env });
   return status === 0;
@@ -38,7 +38,7 @@ function whyNot() {
   if (process.getuid?.() !== 0) return 'only root may use apt-get';
   apt('update');
   if (install(...missingPackages())) return undefined;
-  // One by one: a package that this release does not have must not keep the others out.
+  // Install the packages one by one, because one that this release does not have makes the whole command fail.
   const failed = missingPackages().filter((name) => !install(name));
   return failed.length > 0 ? `apt-get could not install ${failed.join(' and ')}` : undefined;
 }

@@ -1,19 +1,19 @@
-/** What the tests start and npm doesn't bring: browsers, servers. Where each is found, and what is missing. */
+/** Programs that the tests start and npm doesn't bring: browsers and servers. Finds each of them, and says which are missing. */
 import { existsSync, globSync } from 'node:fs';
 
 /**
  * @typedef {object} Tool
  * @property {string} name
- * @property {readonly Part[]} parts The first one is what is started.
- * @property {string} otherwise How to get it where there is no apt.
+ * @property {readonly Part[]} parts The tests start the first one.
+ * @property {string} otherwise How to get the tool on a system without apt.
  */
 
 /**
  * @typedef {object} Part
  * @property {string} variable The environment variable that names its executable.
  * @property {readonly string[]} places Patterns, tried in this order.
- * @property {string} debian The package that brings it, to the first of the places.
- * @property {boolean} [first] It is wanted from there, though one from another place will do.
+ * @property {string} debian The package that installs it, in the first of the places.
+ * @property {boolean} [first] Whether the one in the first place is preferred, although another one will do.
  */
 
 /** @param {Part} part */
@@ -22,23 +22,23 @@ function find({ variable, places }) {
   return chosen ? [chosen].find((path) => existsSync(path)) : places.flatMap((place) => (existsSync(place) ? [place] : globSync(place)))[0];
 }
 
-/** The parts of it that are not here. @param {Tool} tool */
+/** The parts of a tool that are not installed. @param {Tool} tool */
 export const missingOf = ({ parts }) => parts.filter((part) => find(part) === undefined);
 
-/** The parts of it that are here, but not from where they are wanted. @param {Tool} tool */
+/** The parts of a tool that are installed, but not in the preferred place. @param {Tool} tool */
 export const secondBestOf = ({ parts }) =>
   parts.filter((part) => part.first && !process.env[part.variable] && find(part) !== undefined && find(part) !== part.places[0]);
 
-/** Its executable and what else it needs, in the order of its parts; `undefined` where something is missing. @param {Tool} tool */
+/** The executables of a tool, in the order of its parts, or `undefined` if one is missing. @param {Tool} tool */
 export function executablesOf({ parts }) {
   const found = parts.map(find).filter((path) => path !== undefined);
   return found.length === parts.length ? found : undefined;
 }
 
-/** Its executable, or `undefined` where there is none. @param {Tool} tool */
+/** The executable of a tool, or `undefined` if a part is missing. @param {Tool} tool */
 export const executableOf = (tool) => executablesOf(tool)?.[0];
 
-/** What to do where it is missing. @param {Tool} tool */
+/** How to get a tool that is missing. @param {Tool} tool */
 export function howToGet(tool) {
   const missing = missingOf(tool);
   const packages = [...new Set(missing.map(({ debian }) => debian))];

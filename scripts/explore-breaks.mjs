@@ -1,7 +1,7 @@
 /**
- * Shows that the exploration would notice: breaks a copy of the sources, one line at a time, explores one variant within
- * growing bounds, and prints the shortest list of steps that gives the break away. Fails if one survives, or if that list has
- * 15 steps or more: `node scripts/explore-breaks.mjs [part of a name] [--minutes 2]`; so long at most for each bound.
+ * Shows that the exploration notices faults: breaks a copy of the sources, one line at a time, explores one variant within growing
+ * bounds, and prints the shortest list of steps that reveals the break. Fails if a break survives, or if its list has 15 steps or
+ * more: `node scripts/explore-breaks.mjs [part of a name] [--minutes 2]`, where the minutes limit the exploration of each bound.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { bundleSimulation } from './simulation-bundle.mjs';
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { minutes: { type: 'string', default: '2' } } });
 const root = fileURLToPath(new URL('..', import.meta.url));
 const STEPS_MAX = 15;
-/** Faults and switches, the fewest first. */
+/** Bounds: the number of faults and of switches, the fewest first. */
 const BOUNDS = [
   [0, 0],
   [1, 0],
@@ -53,7 +53,7 @@ const sound = bundleSimulation(copy, 'test/explore/main.ts');
 const known = new Map();
 
 /**
- * What the sources as they are do too says nothing of a break.
+ * The kinds of violations that the unbroken sources also show. They say nothing about a break.
  *
  * @param {string} variant
  * @param {readonly number[]} bounds
@@ -78,7 +78,7 @@ function attempt({ file, find, replace, variants, bounds: known }) {
   );
   const { folder, main } = bundleSimulation(copy, 'test/explore/main.ts');
   try {
-    // What is known to be found within these bounds only is not looked for within fewer.
+    // A break with known bounds is found within these bounds only, so do not explore smaller ones.
     for (const bounds of known ? [known] : BOUNDS)
       for (const variant of variants) {
         const fresh = found(main, variant, bounds).filter(({ kind }) => !kindsOf(variant, bounds).has(kind));

@@ -1,6 +1,6 @@
 /**
- * Every schedule of small worlds, within bounds, on all cores: `npm run explore -- --faults 3 --minutes 60`. One schedule again:
- * `npm run explore -- --replay 'two tabs: 5:copied; 15:frontRefuses'`. See docs/explore.md.
+ * Plays every schedule of small worlds, within bounds, on all cores: `npm run explore -- --faults 3 --minutes 60`. To replay one
+ * schedule: `npm run explore -- --replay 'two tabs: 5:copied; 15:frontRefuses'`. See docs/explore.md.
  */
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Playwright has Firefox end with the first page that crashes. The one that people have goes on.
+# Playwright makes Firefox end with the first page that crashes. The Firefox that people use goes on, and so does this one.
 unset MOZ_CRASHREPORTER_SHUTDOWN
 exec "$FIREFOX_THAT_STAYS" "$@"

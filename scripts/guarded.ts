@@ -1,10 +1,10 @@
-/** Programs that do not outlive this process, however it ends: by an exit, an error, a signal or SIGKILL. Not on Windows. */
+/** Starts programs that do not outlive this process, even if it ends by an error, a signal or SIGKILL. Not on Windows. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 
 /**
- * A shell stands between us and the program, in a process group of its own. Its input is a pipe that only we hold: when
- * that closes, the whole group is told to end, and a second later made to. It ends when the program does.
+ * A shell runs between this process and the program, in its own process group. Its input is a pipe that only this process holds. When
+ * the pipe closes, the shell sends SIGTERM to the whole group, and SIGKILL a second later. The shell ends when the program does.
  */
 const GUARD = `
 exec 4<&0
@@ -18,7 +18,7 @@ while kill -0 $program 2>/dev/null; do wait $program; done
 export interface Guarded {
   readonly process: ChildProcess;
   readonly pid: number;
-  /** Resolves when the program has ended, with what it said last on stderr. */
+  /** Resolves when the program has ended, to its last output on stderr. */
   readonly ended: Promise<string>;
   /** Ends the program and all that it started. */
   stop(): Promise<void>;
@@ -41,7 +41,7 @@ export function startGuarded(command: string, args: readonly string[], { env, fd
     child.once('exit', (code, signal) => end(`it ended with ${signal ?? code}`));
   });
   child.stdin?.on('error', () => {});
-  // It must not keep us alive: our end is its end.
+  // The program must not keep this process alive, because it ends with this process.
   const hold = (how: 'ref' | 'unref') => {
     child[how]();
     for (const stream of child.stdio) (stream as Socket | null)?.[how]();

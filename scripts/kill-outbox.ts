@@ -1,10 +1,10 @@
 /**
- * Kills pages, service workers and browsers at random moments of payments that are to go on without a page, and holds the server's
- * ledger against what the browser knows.
+ * Kills pages, service workers and browsers at random moments of payments that should go on without a page, and compares the server's
+ * ledger with what the browser knows.
  *
  *     node scripts/kill-outbox.ts [--kills 300] [--seed 1]
  *
- * Exit code 1 on any duplicate, loss or lie.
+ * Exit code 1 on any duplicate, loss or untrue outcome.
  */
 import './require-node.mjs';
 import { parseArgs } from 'node:util';
@@ -14,7 +14,7 @@ const { values } = parseArgs({ options: { kills: { type: 'string', default: '300
 
 const start = performance.now();
 let next = 0;
-/** A long run shows that it goes on. */
+/** Prints progress every 25 kills, because a run may be long. */
 const told = (so: readonly Score[]): void => {
   const kills = so.reduce((sum, score) => sum + score.kills, 0);
   if (kills < next) return;

@@ -1,9 +1,9 @@
 /**
- * Kills pages at random moments, in every browser that is here, and holds the server's ledger against what customers were told.
+ * Kills pages at random moments, in every browser that is installed, and compares the server's ledger with what customers were told.
  *
  *     node scripts/kill-pages.ts [--kills 300] [--engine chromium] [--seed 1] [--plain]
  *
- * Exit code 1 on any duplicate, loss or lie. `--plain` plays it with fetch alone.
+ * Exit code 1 on any duplicate, loss or untrue outcome. `--plain` plays with fetch alone.
  */
 import './require-node.mjs';
 import { parseArgs } from 'node:util';

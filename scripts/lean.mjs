@@ -1,10 +1,10 @@
-/** For esbuild and tsup: what a page in production gets. docs/decisions/0030-texts-and-builds.md says why of the texts, 0032-what-is-not-recognised.md of the platform. */
+/** For esbuild and tsup: replaces modules for a page in production. The reasons: docs/decisions/0030-texts-and-builds.md, 0032-what-is-not-recognised.md. */
 import { fileURLToPath } from 'node:url';
 
 /** @param {string} path */
 const source = (path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url));
 
-/** What has a twin, and the twin. `test/architecture/arrows.ts` lists them, too. @type {readonly (readonly [RegExp, string])[]} */
+/** Modules that have a small twin, and the twin. `test/architecture/arrows.ts` also lists them. @type {readonly (readonly [RegExp, string])[]} */
 export const TWINS = [
   [/\/texts\/full\.js$/, source('texts/lean.ts')],
   [/\/option-spec\.js$/, source('option-spec-lean.ts')],

@@ -8,12 +8,12 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 mkdirSync(join(root, '.tmp'), { recursive: true });
-// In the project, so that packages are found from there.
+// In the project's folder, so that the bundle finds the project's packages.
 const folder = mkdtempSync(join(root, '.tmp/schemes-'));
 try {
   const main = join(folder, 'main.mjs');
   const entries = { oncefetch: join(root, 'src/entries/index.ts'), 'oncefetch/dialects': join(root, 'src/entries/dialects.ts') };
-  // The servers are started from where they are, not from where the bundle is.
+  // The bundle must start the servers from the folder of their sources.
   const define = { 'import.meta.dirname': JSON.stringify(join(root, 'test/servers/support')) };
   await build({
     entryPoints: [join(root, 'test/servers/support/print.ts')],

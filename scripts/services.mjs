@@ -1,4 +1,4 @@
-/** The servers that the tests start, and where each is found. */
+/** The servers that the tests start, and where to find each. */
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -9,7 +9,7 @@ const onPath = (program) => (process.env['PATH'] ?? '').split(delimiter).map((fo
 
 const DEBIAN = '/usr/lib/postgresql';
 const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => Number(b) - Number(a)) : [];
-/** Debian keeps it off the path, one folder per version; the newest goes first. @param {string} program */
+/** Debian keeps PostgreSQL's programs off the path, one folder per version. The newest version comes first. @param {string} program */
 const ofPostgres = (program) => [...versions.map((version) => join(DEBIAN, version, 'bin', program)), ...onPath(program)];
 
 /** @type {Tool} */
@@ -39,7 +39,7 @@ export const prometheus = {
   otherwise: 'https://prometheus.io/download/',
 };
 
-/** Debian keeps it where root's path leads. @type {Tool} */
+/** Debian keeps it in a folder that is only on root's path. @type {Tool} */
 export const pgbouncer = {
   name: 'pgbouncer',
   parts: [{ variable: 'PGBOUNCER_PATH', places: [...onPath('pgbouncer'), '/usr/sbin/pgbouncer'], debian: 'pgbouncer' }],

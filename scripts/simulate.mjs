@@ -1,6 +1,6 @@
 /**
- * The simulation by the million, on all cores: `npm run simulate -- --operations 1000000`. One seed again, shrunk:
- * `npm run simulate -- --scenario checkout --seed 7`, with `--trace` for all that happened.
+ * Simulates millions of operations on all cores: `npm run simulate -- --operations 1000000`. To replay and shrink one seed:
+ * `npm run simulate -- --scenario checkout --seed 7`, with `--trace` for everything that happened.
  */
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bundleSimulation, run } from './simulation-bundle.mjs';
 
-/** Seeds of one job do not meet those of the next. */
+/** Distance between the first seeds of two jobs, so that no two jobs play the same seed. */
 const SEEDS_APART = 2 ** 24;
 
 const args = process.argv.slice(2);
@@ -45,7 +45,7 @@ async function together() {
   const ends = await Promise.all(
     Array.from({ length: jobs }, (_, job) => start([...common, '--base', String((Number(values.base) + job * SEEDS_APART) % 2 ** 32)], 'pipe')),
   );
-  // Each has said why there is nothing to add up.
+  // A job without output has already printed its error.
   if (ends.some(({ text }) => text === '')) return 1;
   const { code } = await start(
     ['--sum', JSON.stringify(ends.map(({ text }) => JSON.parse(text))), '--seconds', String((performance.now() - started) / 1000)],

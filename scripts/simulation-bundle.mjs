@@ -1,4 +1,4 @@
-/** The simulation as one file that Node can run: sources import each other with the extension of what they become. */
+/** Bundles the simulation into one file that Node can run. Node can't run the sources, which import each other as `.js`. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,13 +7,13 @@ import { buildSync } from 'esbuild';
 
 /**
  * @param {string} root - where `src` and `test/simulation` are
- * @param {string} [entry] - what is to be run
+ * @param {string} [entry] - the file to run
  * @returns {{ folder: string, main: string }} a temporary folder, to be removed, and the file in it
  */
 export function bundleSimulation(root, entry = 'test/simulation/main.ts') {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-simulation-'));
   const main = join(folder, 'main.mjs');
-  // In a process of its own each time: a service that lives for minutes may be gone when it is wanted again.
+  // `buildSync` starts esbuild anew each time: its long-lived service may be gone when it is needed again after minutes.
   buildSync({
     entryPoints: [join(root, entry)],
     outfile: main,
@@ -28,13 +28,13 @@ export function bundleSimulation(root, entry = 'test/simulation/main.ts') {
 }
 
 /**
- * Room in MB. Worlds are short-lived: with this much nearly all of one is gone before anything of it is copied. The states that an
- * exploration has met stay.
+ * Memory in MB. Worlds are short-lived: with such a young generation, nearly all of a world is garbage before the collector copies any of it. The
+ * states that an exploration has met stay, in the old generation.
  */
 const NODE = ['--max-semi-space-size=32', '--max-old-space-size=8192'];
 
 /**
- * Runs such a file in a process of its own.
+ * Runs such a file in its own process.
  *
  * @param {string} main
  * @param {readonly string[]} args

@@ -1,7 +1,7 @@
 /**
- * What a page in production pays: each case bundled and minified with its dependencies for a browser, gzip -9. Chunks that are
- * loaded later are counted apart. Prints a table; `size-budget.json` has the limits, held by `test/package/size.test.ts`.
- * `--by-file` says which sources make up createOnce.
+ * Measures what a page in production loads: bundles and minifies each case with its dependencies for a browser, and compresses it with
+ * gzip -9. Chunks that are loaded later count apart. Prints a table. `size-budget.json` has the limits, which
+ * `test/package/size.test.ts` checks. `--by-file` says which sources make up createOnce.
  */
 import './require-node.mjs';
 import { existsSync, readFileSync } from 'node:fs';
@@ -24,37 +24,37 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** @type {{ exports: Record<string, unknown>, peerDependencies: Record<string, string> }} */
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
-/** Entries of the package, as they are imported. Whether each was built is another test's. */
+/** The entries of the package that were built, by import name. Another test checks that all were built. */
 const entries = () =>
   Object.keys(manifest.exports)
     .filter((name) => name !== './package.json' && existsSync(join(root, 'dist', `${name === '.' ? 'index' : name.slice(2)}.js`)))
     .map((name) => `oncefetch${name.slice(1)}`);
 
-/** By name, what is bundled. Peers are the user's own, but for ky, which is the measure. @returns {Record<string, string>} */
+/** The source to bundle, by the name of the case. Peer dependencies don't count, except ky, which is the yardstick. @returns {Record<string, string>} */
 const cases = () => ({
   ky: `export { default } from 'ky'`,
   createOnce: `export { createOnce } from 'oncefetch'`,
   'first snippet': `export { createOnce, outcomeOf } from 'oncefetch'`,
   'and pending, settle, forget, clear': `export { clear, createOnce, forget, outcomeOf, pending, settle } from 'oncefetch'`,
   ...Object.fromEntries(entries().map((entry) => [entry, `export * from '${entry}'`])),
-  // What they export takes a client, or is given to one, which every page has.
+  // Weighed together with a client: these entries need one, and every page has it.
   'oncefetch/form': `export { createOnce, outcomeOf } from 'oncefetch'; export { defineOnceForm } from 'oncefetch/form'`,
   'formAction of oncefetch/form': `export { createOnce, outcomeOf } from 'oncefetch'; export { formAction } from 'oncefetch/form'`,
   'oncefetch/react': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/react'`,
   'oncefetch/opentelemetry': `export { createOnce, outcomeOf } from 'oncefetch'; export * from 'oncefetch/opentelemetry'`,
 });
 
-/** The panel is weighed without the client that it shows, which every page has. @type {import('esbuild').Plugin} */
+/** Leaves out the client, for weighing the panel: every page with a panel already has a client. @type {import('esbuild').Plugin} */
 const withoutClient = {
   name: 'without-client',
   setup: (build) => build.onResolve({ filter: /^oncefetch$/ }, () => ({ path: 'oncefetch', external: true })),
 };
 
-/** What was built is found by the package's own `exports`, as for a page in production. @param {string} contents @param {import('esbuild').Plugin[]} [plugins] */
+/** Bundles `contents` with the built files, found through `exports` as for a page. @param {string} contents @param {import('esbuild').Plugin[]} [plugins] */
 const bundle = (contents, plugins = []) =>
   build({
     plugins,
-    // The repository's own has paths to the sources.
+    // Without the repository's tsconfig.json, whose paths lead to the sources.
     tsconfigRaw: '{}',
     stdin: { contents, resolveDir: root },
     absWorkingDir: root,

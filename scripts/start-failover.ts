@@ -1,4 +1,4 @@
-/** Redis servers that take over from each other, for tests: a sentinel's group, and a cluster with replicas. */
+/** Starts Redis servers that take over from each other, for tests: a group with a sentinel, and a cluster with replicas. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,23 +7,23 @@ import { executablesOf } from './executables.mjs';
 import { redis } from './services.mjs';
 import { ask, freePort, type RedisServer, startRedis, until } from './start-services.ts';
 
-/** A server that says nothing for so long is given up, ms. */
+/** After how long without an answer a server counts as down, ms. */
 const DOWN_MS = 600;
 
 export interface SentinelGroup {
-  /** What its clients connect by. */
+  /** The name by which clients find the master. */
   readonly name: string;
   readonly sentinel: { readonly host: string; readonly port: number };
   readonly master: RedisServer;
   readonly replica: RedisServer;
-  /** The port of whom it takes for the master now. */
+  /** The port of the server that the sentinel takes for the master. */
   masterPort(): Promise<number>;
   /** Resolves when the replica has taken over. */
   takenOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A master, a replica, and a sentinel that watches them; `options` of both. */
+/** Starts a master, a replica, and a sentinel that watches them. `options` are for the master and the replica. */
 export async function startSentinelGroup(options: readonly string[] = []): Promise<SentinelGroup> {
   const quick = ['--repl-diskless-sync-delay', '0', ...options];
   const master = await startRedis(quick);
@@ -58,7 +58,7 @@ export interface FailoverCluster {
   stop(): Promise<void>;
 }
 
-/** Three masters, each with a replica. */
+/** Starts three masters, each with a replica. */
 export async function startFailoverCluster(): Promise<FailoverCluster> {
   const cli = executablesOf(redis)?.[1] as string;
   const nodes: RedisServer[] = [];
@@ -77,7 +77,7 @@ export async function startFailoverCluster(): Promise<FailoverCluster> {
     async killMasterOf(key) {
       const [asked = 0] = ports;
       const slot = Number(of(asked, `CLUSTER KEYSLOT ${key}`));
-      // A line of a master: its id, its address, flags, and at the end its slots.
+      // The line of a master has its id, its address, flags, and at the end its slots.
       const owner = of(asked, 'CLUSTER NODES')
         .split('\n')
         .find((line) => line.split(' ').some((word) => /^\d+-\d+$/.test(word) && Number(word.split('-')[0]) <= slot && slot <= Number(word.split('-')[1])));

@@ -1,4 +1,4 @@
-/** Prometheus for the playground and its test: the real one, on a free port of the loopback and in a folder of its own. */
+/** Starts a real Prometheus for the playground and its test, on a free loopback port and in its own folder. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { freePort } from './start-services.ts';
 
 const START_MS_MAX = 20_000;
 const [program] = executablesOf(prometheus) ?? [];
-/** Why it can't be started here, and how it could; `undefined` where it can. */
+/** Why Prometheus can't be started here, and how to get it. `undefined` if it can. */
 export const withoutPrometheus = program ? undefined : `there is no prometheus here: ${howToGet(prometheus)}`;
 
 export interface PrometheusServer {
@@ -17,7 +17,7 @@ export interface PrometheusServer {
   stop(): Promise<void>;
 }
 
-/** @param jobs by name, the ports of this machine that it scrapes */
+/** @param jobs the ports of this machine to scrape, by job name */
 export async function startPrometheus(jobs: Readonly<Record<string, readonly number[]>>, scrapeEveryMs: number): Promise<PrometheusServer> {
   if (!program) throw new Error(withoutPrometheus);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-prometheus-'))];
@@ -36,7 +36,7 @@ export async function startPrometheus(jobs: Readonly<Record<string, readonly num
   let said = '';
   server.stderr.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-4000)));
   const gone = new Promise<void>((resolve) => server.once('exit', () => resolve()));
-  // Whoever ends in the middle of a run leaves nothing running.
+  // A process that ends in the middle of a run must leave no server running.
   const last = (): void => void server.kill('SIGKILL');
   process.once('exit', last);
   const url = `http://127.0.0.1:${port}`;

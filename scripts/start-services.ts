@@ -1,4 +1,4 @@
-/** Redis and PostgreSQL for tests: the real servers, each on a free port of the loopback and in a folder of its own. */
+/** Starts real Redis and PostgreSQL servers for tests, each on a free loopback port and in its own folder. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -14,7 +14,7 @@ const [redisServer, redisCli] = executablesOf(redis) ?? [];
 const [pgCtl, initdb] = executablesOf(postgres) ?? [];
 const [bouncer] = executablesOf(pgbouncer) ?? [];
 const without = (tool: typeof redis) => (executablesOf(tool) ? undefined : `there is no ${tool.name} here: ${howToGet(tool)}`);
-/** Why a server can't be started here, and how it could; `undefined` where it can. */
+/** Why a server can't be started here, and how to get it. `undefined` if it can. */
 export const withoutRedis = without(redis);
 export const withoutPostgres = without(postgres);
 export const withoutPgBouncer = withoutPostgres ?? without(pgbouncer);
@@ -37,7 +37,7 @@ export async function until(what: string, holds: () => Promise<unknown> | unknow
   throw new Error(`${what} did not come within ${START_MS_MAX} ms`);
 }
 
-/** One command to a Redis, and its answer; '' where there is none. */
+/** Sends one command to a Redis. Resolves to its answer, or to '' if there is none. */
 export const ask = (port: number, command: string): Promise<string> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
@@ -51,21 +51,21 @@ export interface RedisServer {
   readonly port: number;
   /** Kills it, as a crash would. */
   kill(): Promise<void>;
-  /** Starts it again, on what it had on disk. */
+  /** Starts it again, with what it had on disk. */
   start(): Promise<void>;
-  /** Stands still, as on a machine that is out of reach, and goes on. */
+  /** Pauses the server, as on a machine that is out of reach. `resume` lets it go on. */
   pause(): void;
   resume(): void;
-  /** As its operator does: it ends what it is at, and comes back with all that it had. */
+  /** Restarts it as its operator does: it finishes its work, and comes back with all its data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A Redis server; `options` as on its command line: `['--appendonly', 'yes']`, and perhaps a file with more. */
+/** Starts a Redis server. `options` are those of its command line, such as `['--appendonly', 'yes']`; `file` may have more. */
 export async function startRedis(options: readonly string[] = [], file?: string): Promise<RedisServer> {
   if (!redisServer) throw new Error(withoutRedis);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-redis-'))];
-  // A sentinel saves nothing, and refuses to be told so.
+  // A sentinel saves nothing, and refuses this option.
   const save = options.includes('--sentinel') ? [] : ['--save', ''];
   const args = [...(file ? [file] : []), '--port', String(port), '--bind', '127.0.0.1', ...save, '--dir', folder, ...options];
   let server: ChildProcess | undefined;
@@ -82,7 +82,7 @@ export async function startRedis(options: readonly string[] = [], file?: string)
     await gone;
   };
   const kill = (): Promise<void> => end('SIGKILL');
-  // Whoever ends in the middle of a test leaves nothing running.
+  // A process that ends in the middle of a test must leave no server running.
   const last = (): void => void server?.kill('SIGKILL');
   process.once('exit', last);
   await start();
@@ -101,7 +101,7 @@ export async function startRedis(options: readonly string[] = [], file?: string)
   };
 }
 
-/** Three masters that share the slots. */
+/** Starts a cluster of three masters that share the slots. */
 export async function startRedisCluster(): Promise<{ readonly ports: readonly number[]; stop(): Promise<void> }> {
   const nodes: RedisServer[] = [];
   for (let n = 0; n < 3; n++) nodes.push(await startRedis(['--cluster-enabled', 'yes', '--cluster-port', String(await freePort())]));
@@ -117,21 +117,21 @@ export interface PostgresServer {
   readonly port: number;
   /** For `new Pool(…)`. */
   readonly connection: { readonly host: string; readonly port: number; readonly user: string; readonly database: string };
-  /** Stops it at once, as a crash would: what is not in its log is lost. */
+  /** Stops it at once, as a crash would: everything that is not in its log is lost. */
   kill(): void;
   start(): void;
-  /** As its operator does: it ends all connections, and comes back with all that was committed. */
+  /** Restarts it as its operator does: it ends all connections, and comes back with everything that was committed. */
   restart(): Promise<void>;
-  /** Makes it a hot standby, as a failover does to the old primary: it answers what it has, and takes no writes. */
+  /** Makes it a hot standby, as a failover does to the old primary: it answers reads from its data, and takes no writes. */
   demote(): void;
   stop(): void;
 }
 
-/** User and group for what refuses to run as root. */
+/** User and group ids for programs that refuse to run as root. */
 const unprivileged = (): readonly (number | undefined)[] =>
   process.getuid?.() === 0 ? ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))) : [];
 
-/** A PostgreSQL server, in UTF-8 and with the locale `C`. It refuses to run as root, and then runs as `postgres`. */
+/** Starts a PostgreSQL server, in UTF-8 and with the locale `C`. PostgreSQL refuses to run as root, so root starts it as the user `postgres`. */
 export async function startPostgres(): Promise<PostgresServer> {
   if (!pgCtl || !initdb) throw new Error(withoutPostgres);
   const [port, folder] = [await freePort(), mkdtempSync(join(tmpdir(), 'oncefetch-postgres-'))];
@@ -151,7 +151,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder}`;
   const start = (): void => run(pgCtl, '-D', data, '-o', options, '-l', join(folder, 'log'), '-w', 'start');
   const kill = (): void => run(pgCtl, '-D', data, '-m', 'immediate', 'stop');
-  // Beside the caller, whose calls go on meanwhile.
+  // Asynchronously, so that the caller's calls go on meanwhile.
   const restart = (): Promise<void> =>
     new Promise((resolve, reject) => {
       const restarting = spawn(pgCtl, ['-D', data, '-o', options, '-l', join(folder, 'log'), '-m', 'fast', '-w', 'restart'], {
@@ -185,7 +185,7 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-/** A PgBouncer before `server`, in transaction mode: each statement may go over another one of its two connections. */
+/** Starts a PgBouncer in front of `server`, in transaction mode: each statement may use either of its two connections. */
 export async function startPgBouncer(
   server: PostgresServer,
 ): Promise<Pick<PostgresServer, 'connection'> & { restart(): Promise<void>; stop(): Promise<void> }> {
@@ -223,7 +223,7 @@ export async function startPgBouncer(
   };
 }
 
-/** Whether somebody listens there. */
+/** Whether a server listens on the port. */
 const reached = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.end(() => resolve(true)));

@@ -1,8 +1,8 @@
 /**
- * Other people's own tests of what they built on fetch, over fetch as it is and over `once.fetch`, test by test:
+ * Runs the tests of other people's libraries that use fetch, once over plain fetch and once over `once.fetch`, and compares them test by test:
  * `npm run test:strangers`, or `npm run test:strangers -- ky`. Clones and installs each suite into `.tmp/strangers`;
- * `--ky <address or folder>` clones it from elsewhere. Exits 1 when a test ends in another way where oncefetch has nothing
- * to do. What it does of its own is taken away step by step, so that each difference shows its cause.
+ * `--ky <address or folder>` clones it from elsewhere. Switches the features of oncefetch off step by step, so that each difference shows its
+ * cause. Exits with 1 if a test ends differently although all features are off.
  */
 import './require-node.mjs';
 import { spawnSync } from 'node:child_process';
@@ -22,7 +22,7 @@ const HOUR_MS = 3_600_000;
  * @property {string} address
  * @property {string} tag
  * @property {string} program The test runner, in its folder.
- * @property {(folder: string) => readonly string[]} args They make it print TAP, one test after the other: some measure time.
+ * @property {(folder: string) => readonly string[]} args Make it print TAP and run one test after the other, because some tests measure time.
  */
 
 /** @type {readonly Suite[]} */
@@ -32,7 +32,7 @@ const suites = [
     address: 'https://github.com/sindresorhus/ky.git',
     tag: 'v2.0.2',
     program: 'node_modules/ava/entrypoints/cli.mjs',
-    // In browser.ts the fetch is the one of a page, which is not replaced here.
+    // browser.ts uses the fetch of a page, which this script does not replace.
     args: (folder) => ['--tap', '--serial', '--concurrency=1', '--timeout=2m', ...testsIn(folder).filter((file) => file !== 'test/browser.ts')],
   },
   {
@@ -53,8 +53,8 @@ const testsIn = (folder) =>
 /**
  * @typedef {object} Form
  * @property {string} what
- * @property {object} [options] Of createOnce; absent: fetch as it is.
- * @property {boolean} [same] Whether every test must end as it does over fetch.
+ * @property {object} [options] Options of createOnce. Without them the form is plain fetch.
+ * @property {boolean} [same] Whether every test must end as it does over plain fetch.
  */
 
 /** @type {readonly Form[]} */
@@ -87,7 +87,7 @@ function bring({ name, tag }, address) {
   return folder;
 }
 
-/** A module that puts `once.fetch` in fetch's place before anything else runs. @param {object} options */
+/** Writes a module that replaces fetch by `once.fetch` before anything else runs. @param {object} options */
 function preload(options) {
   const file = join(workshop, 'preload.mjs');
   const lines = [

@@ -1,4 +1,4 @@
-/** Writes docs/verdicts.md anew: every answer, how each dialect reads it, and what is done then. Held by `test/tables`. */
+/** Writes docs/verdicts.md: every answer, how each dialect reads it, and what happens then. `test/tables` checks the page. */
 import './require-node.mjs';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'oncefetch-tables-'));
 try {
   const main = join(folder, 'main.mjs');
-  // Fixtures are read from where they are, not from where the bundle is.
+  // The bundle must read the fixtures from the folder of their sources.
   const define = { 'import.meta.dirname': JSON.stringify(join(root, 'test/dialects/support')) };
   await build({ entryPoints: [join(root, 'test/tables/main.ts')], outfile: main, bundle: true, platform: 'node', format: 'esm', define, logLevel: 'error' });
   const { status, stdout } = spawnSync(process.execPath, [main], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 26 });

@@ -1,4 +1,4 @@
-/** Tabs of one customer in any of the three browsers: to be opened, reloaded, closed and crashed from outside. */
+/** Opens, reloads, closes and crashes tabs of one customer from outside, in any of the three browsers. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type BrowserContext, chromium, firefox, type Page } from 'playwright';
@@ -8,10 +8,10 @@ import { WebKitGtk } from './webkitgtk.ts';
 export type EngineName = Browser['name'];
 
 export interface Tab {
-  /** Evaluates an expression in the page; a promise is awaited. */
+  /** Evaluates an expression in the page, and awaits it if it is a promise. */
   evaluate<T>(expression: string): Promise<T>;
   go(url: string): Promise<void>;
-  /** Back in the tab's history. */
+  /** Goes back in the tab's history. */
   back(): Promise<void>;
   reload(): Promise<void>;
   close(): Promise<void>;
@@ -20,26 +20,26 @@ export interface Tab {
 export interface Tabs {
   readonly engine: EngineName;
   open(url: string): Promise<Tab>;
-  /** Pulls the network's plug, or plugs it in again; absent where the browser cannot be told. */
+  /** Takes the browser off the network, or brings it back. Absent if the browser has no command for it. */
   offline?(off: boolean): Promise<void>;
-  /** SIGKILL to every process that has a page in it: all tabs are gone, the browser and what it stores are not. */
+  /** Sends SIGKILL to every process with a page in it: all tabs are gone, but the browser and its storage stay. */
   crash(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export interface TabsOptions {
-  /** For hosts that are not there: the address of a proxy, `127.0.0.1:1234`. */
+  /** The address of a proxy, such as `127.0.0.1:1234`, for hosts that do not exist. */
   readonly proxy?: string | undefined;
 }
 
-/** How a process with pages in it shows in the list of processes. */
+/** What the command line of a process with pages in it contains. */
 const PAGES: Readonly<Record<EngineName, RegExp>> = {
   chromium: /--type=renderer/,
   firefox: /-contentproc .*-isForBrowser/,
   webkit: /WebKitWebProcess/,
 };
 
-/** Starts a browser; `undefined` where there is none. */
+/** Starts a browser. Resolves to `undefined` if it is not installed. */
 export async function startTabs(engine: EngineName, options: TabsOptions = {}): Promise<Tabs | undefined> {
   const executables = executablesOf(browserNamed(engine));
   if (!executables) return undefined;
@@ -52,7 +52,7 @@ async function startPlaywright(engine: 'chromium' | 'firefox', executablePath: s
       ? await chromium.launch({
           executablePath,
           args: ['--no-sandbox', '--disable-dev-shm-usage'],
-          // What users have.
+          // Users have the back-forward cache.
           ignoreDefaultArgs: ['--disable-back-forward-cache'],
         })
       : await firefox.launch({
@@ -92,7 +92,7 @@ async function startPlaywright(engine: 'chromium' | 'firefox', executablePath: s
     offline: (off) => context.setOffline(off),
     async crash() {
       await killPages([process.pid], PAGES[engine]);
-      // A tab that has crashed may not be able to say goodbye.
+      // A crashed tab may not answer to `close`, so do not wait for it.
       for (const page of open.values()) void page.close().catch(() => {});
       open.clear();
     },
@@ -100,7 +100,7 @@ async function startPlaywright(engine: 'chromium' | 'firefox', executablePath: s
   };
 }
 
-/** For the session after the one that ended with its pages. */
+/** Time for starting a new session after a crash has ended the last one. */
 const SESSION_MS_MAX = 20_000;
 
 const IN_PAGE = `
@@ -109,13 +109,13 @@ Promise.resolve().then(() => (0, eval)(arguments[0])).then((value) => done({ val
 `;
 
 async function startWebKit([driver = '', miniBrowser = '', xvfb]: readonly string[], { proxy }: TabsOptions): Promise<Tabs> {
-  // One that a page's crash leaves running can't be given a proxy.
+  // A browser that survives the crash of a page can't be given a proxy.
   const browser =
     proxy === undefined
       ? await WebKitGtk.start({ driver, miniBrowser, xvfb }, {}, { stays: true })
       : await WebKitGtk.start({ driver, miniBrowser, xvfb }, { proxy: { proxyType: 'manual', httpProxy: proxy } });
   let turn: Promise<unknown> = Promise.resolve();
-  // A session looks at one window at a time.
+  // A session has one current window, so commands take turns.
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work, work);
     turn = mine.catch(() => {});
@@ -143,7 +143,7 @@ async function startWebKit([driver = '', miniBrowser = '', xvfb]: readonly strin
         }),
     };
   };
-  // The first window stays: a session ends with its last one.
+  // The first window stays open, because a session ends with its last window.
   let first = (await browser.command('GET', '/window')) as string;
   return {
     engine: 'webkit',
@@ -185,7 +185,7 @@ function running(): readonly Running[] {
   });
 }
 
-/** The descendants of a process of ours that look like this. */
+/** The descendants of `roots` whose command line matches `looks`. */
 function pagesOf(roots: readonly number[], looks: RegExp): readonly Running[] {
   const all = running();
   const ours = new Set(roots);
@@ -196,7 +196,7 @@ function pagesOf(roots: readonly number[], looks: RegExp): readonly Running[] {
   return all.filter(({ pid, command }) => !roots.includes(pid) && ours.has(pid) && looks.test(command));
 }
 
-/** Kills them, and resolves when they are gone. */
+/** Kills these descendants, and resolves when they are gone. */
 async function killPages(roots: readonly number[], looks: RegExp): Promise<void> {
   const doomed = pagesOf(roots, looks);
   if (doomed.length === 0) throw new Error(`no process looks like ${looks}`);
@@ -204,7 +204,7 @@ async function killPages(roots: readonly number[], looks: RegExp): Promise<void>
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It was gone before.
+      // It had already ended.
     }
   }
   const isGone = ({ pid }: Running) => {

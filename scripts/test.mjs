@@ -1,4 +1,4 @@
-/** Every check there is; the last line counts the tests. A check that fails does not hide the others. */
+/** Runs every check. The last line of output counts the tests. A check that fails does not keep the others from running. */
 import './require-node.mjs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ const tools = ['tools', process.execPath, 'scripts/ensure-tools.mjs'];
 /** @type {Check[]} */
 const checks = [
   ['lint', `${BIN}/biome`, 'check', '--error-on-warnings', '.'],
-  // From the second time on, tsc looks at what has changed alone, since `npm run check`, too. One thread of it leaves the other core to the build.
+  // From the second run on, also after `npm run check`, tsc checks only changed files. It uses a single thread, so that the build gets the other core.
   ['typecheck', process.execPath, ...`${TSC} --noEmit --singleThreaded --incremental --tsBuildInfoFile node_modules/.cache/check.tsbuildinfo`.split(' ')],
   ['build', process.execPath, 'scripts/build.mjs', '--if-stale'],
 ];
@@ -44,7 +44,7 @@ const failing = [];
 async function run([name, command, ...args], priority = constants.priority.PRIORITY_NORMAL) {
   const start = performance.now();
   const child = spawn(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'], shell: process.platform === 'win32' });
-  // Its own processes inherit it. Where all of this runs under \`nice\`, a higher one is not allowed, nor wanted.
+  // Child processes inherit the priority. If all of this runs under \`nice\`, a higher priority is neither allowed nor wanted.
   if (child.pid !== undefined && priority > getPriority()) setPriority(child.pid, priority);
   const [status] = await once(child, 'exit');
   if (status !== 0) failing.push(name);
@@ -56,7 +56,7 @@ async function run([name, command, ...args], priority = constants.priority.PRIOR
  * @typedef {{ status: string, name: string, message?: string, assertionResults: readonly Test[] }} TestFile
  */
 
-/** Says again at the end what failed: the end is what one reads of a long log. @param {{ testResults: readonly TestFile[] }} told */
+/** Prints the failures again at the end, because people read the end of a long log. @param {{ testResults: readonly TestFile[] }} told */
 function tellFailures({ testResults }) {
   for (const { name, status, message, assertionResults } of testResults) {
     const file = relative(root, name);
@@ -84,19 +84,19 @@ async function inTurn(checks) {
   for (const check of checks) await run(check);
 }
 
-// Another thousand packages, the binaries of five runtimes, three frameworks, and some minutes: where it matters, or when asked for.
+// These need another thousand packages, the binaries of five runtimes, three frameworks, and some minutes, so they run on CI or when asked for.
 const APART = ['runtimes', 'frameworks', 'react-native'];
 const apart = process.env['CI'] === 'true' ? APART : [];
 /** @type {Check[]} */
 const installs = apart.length > 0 ? [['installs', process.execPath, 'scripts/beside.mjs', ...apart.map((name) => `test/${name}`)]] : [];
 if (apart.length === 0) console.log(`left out: ${APART.map((name) => `npm run test:${name}`).join(', ')}`);
 
-// What is fetched from registries is waited for: the processor has time for the checks meanwhile.
+// Downloads mostly wait for the network, so the checks run meanwhile.
 await Promise.all([run(tools), inTurn(installs), ...checks.map((check) => run(check))]);
-// Only now it is known which browsers there are.
+// Only now are the browsers installed.
 const here = browsers.filter((browser) => executablesOf(browser) !== undefined).map(({ name }) => name);
-// Databases and processes that are killed, then pages: all of them wait a lot, and a busy processor disturbs them.
-// What waits leaves much of its processor to others: more of it at once. Processes that are killed want some of it at the moment.
+// Tests with databases and killed processes run first, then tests in pages. All of them wait a lot, and a busy processor disturbs them.
+// Because they wait, more of them run at once than there are cores. Tests that kill processes need some processor time at the right moment.
 /** @param {number} times */
 const atOnce = (times) => `--maxWorkers=${Math.ceil(times * Math.max(2, availableParallelism()))}`;
 /** @type {Check} */
@@ -107,10 +107,10 @@ const endToEnd = here.includes('chromium') ? [[...tests('e2e', 'e2e'), atOnce(2)
 const low = constants.priority.PRIORITY_BELOW_NORMAL;
 const waiting = async () => {
   await run(inProcesses);
-  // The playground waits for longer than a busy processor takes, so it goes on beside the browsers.
+  // The tests of the playground have time limits that a busy processor does not exceed, so they run beside the browsers.
   await Promise.all([...inPages.map((check) => run(check)), ...endToEnd.map((check) => run(check, low))]);
 };
-// What counts on the processor takes what they leave of it: the most while processes are waited for.
+// Tests that need the processor get what the waiting tests leave of it.
 const counting = tests('tests', 'unit', 'lean', 'proof', 'docs', 'package');
 const further = apart.map((name) => tests(name, name));
 await Promise.all([waiting(), run(counting, low).then(() => inTurn(further))]);
@@ -121,12 +121,12 @@ const counts = TESTS.map(([name]) => {
   const told = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { testResults: [] };
   tellFailures(told);
   const counted = count(told);
-  // A run of tests that fails with none failing counts as one.
+  // A run that fails although no test failed counts as one failure.
   return { ...counted, failed: Math.max(counted.failed, failing.includes(name) ? 1 : 0) };
 });
 /** @param {'passed' | 'failed' | 'skipped'} what */
 const total = (what) => counts.reduce((sum, counted) => sum + counted[what], 0);
-// A check that is no test counts as one when it fails.
+// A check that is not a run of tests counts as one failure when it fails.
 const failed = total('failed') + failing.filter((name) => !TESTS.some(([tests]) => tests === name)).length;
 if (failing.length > 0) console.log(`Failing: ${failing.join(', ')}`);
 const line = `${total('passed')} passed, ${failed} failed${total('skipped') > 0 ? `, ${total('skipped')} skipped` : ''}`;

@@ -1,4 +1,4 @@
-/** WebKitGTK's own MiniBrowser, driven by WebDriver, on a display of its own. Nothing of it outlives this process. */
+/** WebKitGTK's own MiniBrowser, driven by WebDriver, on its own display. None of its processes outlives this process. */
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Guarded, startGuarded } from './guarded.ts';
@@ -6,7 +6,7 @@ import { type Guarded, startGuarded } from './guarded.ts';
 export interface WebKitGtkPlaces {
   readonly driver: string;
   readonly miniBrowser: string;
-  /** Without it the display of `DISPLAY` is used. */
+  /** Without Xvfb the browser uses the display in `DISPLAY`. */
   readonly xvfb?: string | undefined;
 }
 
@@ -14,7 +14,7 @@ const START_MS_MAX = 20_000;
 const COMMAND_MS_MAX = 60_000;
 const STARTS_MAX = 3;
 
-/** What the driver refuses: `error` is WebDriver's name for it. */
+/** A command that the driver refuses. `error` is WebDriver's name of the error. */
 export class WebDriverError extends Error {
   readonly error: string;
   constructor(command: string, { error = 'unknown error', message = '' }: { error?: string; message?: string }) {
@@ -35,8 +35,8 @@ export class WebKitGtk {
   }
 
   /**
-   * A browser with one empty window; `wanted` are WebDriver's capabilities. One that `stays` is not the session's own: it
-   * outlives the session, which ends with the first page that crashes.
+   * Starts a browser with one empty window. `wanted` are WebDriver's capabilities. A browser that `stays` is not started by the
+   * session, and outlives it: a session ends with the first page that crashes.
    */
   static async start(places: WebKitGtkPlaces, wanted: object = {}, { stays = false } = {}): Promise<WebKitGtk> {
     const parts: Guarded[] = [];
@@ -55,12 +55,12 @@ export class WebKitGtk {
     }
   }
 
-  /** A session, or another one; it is asked for again while the browser may still be starting. */
+  /** Begins a session, or the next one after a crash. Tries again while the browser may still be starting. */
   async begin(patienceMs: number): Promise<void> {
     const deadline = performance.now() + patienceMs;
     const ask = () => send(this.#base, 'POST', '/session', { capabilities: this.#capabilities }, COMMAND_MS_MAX);
     for (;;) {
-      // The driver learns only by asking that a session is over.
+      // The driver learns only from a command that its session is over.
       if (this.#session) await this.command('GET', '/window').catch(() => this.command('DELETE', '').catch(() => {}));
       try {
         const { sessionId } = (await ask()) as { sessionId: string };
@@ -73,7 +73,7 @@ export class WebKitGtk {
     }
   }
 
-  /** The processes that were started: the browser's are beneath them. */
+  /** The processes that this class started. The browser's other processes are their descendants. */
   get pids(): readonly number[] {
     return this.#parts.map(({ pid }) => pid);
   }
@@ -89,7 +89,7 @@ export class WebKitGtk {
   }
 }
 
-/** The last one first: a browser without its display complains. */
+/** Stops the last part first, because a browser without its display complains. */
 async function stopAll(parts: readonly Guarded[]): Promise<void> {
   for (const part of [...parts].reverse()) await part.stop();
 }
@@ -108,7 +108,7 @@ async function startDisplay(xvfb: string, parts: Guarded[]): Promise<string> {
 
 const envOf = (display: string) => ({ ...process.env, DISPLAY: display, GDK_BACKEND: 'x11', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' });
 
-/** Where a driver finds it. */
+/** Starts a browser, and resolves to the address at which a driver finds it. */
 async function startBrowser(miniBrowser: string, display: string, parts: Guarded[]): Promise<string> {
   const target = `127.0.0.1:${await freePort()}`;
   parts.push(startGuarded(miniBrowser, ['--automation'], { env: { ...envOf(display), WEBKIT_INSPECTOR_SERVER: target } }));
@@ -136,7 +136,7 @@ async function startDriver(driver: string, display: string, parts: Guarded[], ta
       await sleep(50);
     }
     await part.stop();
-    // Somebody else may have taken the port.
+    // Another program may have taken the port, so try again.
     if (starts >= STARTS_MAX) throw new Error(`WebKitWebDriver did not start: ${why ?? 'it gave no answer'}`);
   }
 }

@@ -1,4 +1,4 @@
-/** Answers of pages' stubs: they came over the network, before the clock starts. One that `new Response` makes takes Chromium a millisecond to copy. */
+/** Answers for stubs in pages. They come over the network before the clock starts, because Chromium takes a millisecond to copy a `new Response`. */
 import type { Case } from './turns.ts';
 
 export const ANSWER_PATH = '/answer';
@@ -12,7 +12,7 @@ export function answer(): Response {
   return next;
 }
 
-/** `timed`, with an answer fetched before. */
+/** `timed`, preceded by fetching an answer for it. */
 export const answered =
   (timed: Case): Case =>
   async () => {

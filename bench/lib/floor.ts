@@ -1,23 +1,23 @@
 /**
- * What a named call cannot do without, as one plain function without options, joined callers, faults, waits or verdicts. It
- * is a lower bound and no client: its commits may write over what they did not see, and nobody reads what they wrote.
+ * The floor: what a named call cannot do without, as one plain function without options, joined callers, faults, waits or verdicts. It
+ * is a lower bound, not a client: its commits may overwrite what they did not see, and nobody reads what they wrote.
  */
 
-/** What results call it. */
+/** The name of the floor in results. */
 export const LEAST = 'what a named call cannot do without';
 
-/** What it stands on. */
+/** What the floor uses. */
 export interface Ground {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
   digest(text: string): string | Promise<string>;
-  /** Gives the release. */
+  /** Resolves to the function that releases the lock. */
   lock(name: string): Promise<() => void>;
-  /** One commit that outlives the machine, and one that is handed over. */
+  /** One commit that survives a crash of the machine, and one that need not. */
   begin(record: FloorRecord): unknown;
   settle(record: FloorRecord): unknown;
 }
 
-/** The members by which a record is found; the others come with it. */
+/** The members by which a store finds a record. A record has others as well. */
 export interface FloorRecord {
   readonly id: string;
   readonly ns: string;
@@ -31,7 +31,7 @@ const FORGET_MS = 2_592_000_000;
 const ATTEMPT_MS = 30_000;
 const ANSWERS_MAX = 32;
 
-/** FNV-1a over its JSON. */
+/** FNV-1a over the values of a record as JSON. */
 export function checksum(record: object): number {
   const text = JSON.stringify(Object.values(record));
   let sum = 0x811c9dc5;
@@ -41,7 +41,7 @@ export function checksum(record: object): number {
 
 const sealed = (record: Omit<FloorRecord, 'sum'>): FloorRecord => ({ ...record, sum: checksum(record) });
 
-/** A `fetch` for named requests with a body of text. */
+/** Returns a `fetch` for named requests with a text body. */
 export function floor({ fetch, digest, lock, begin, settle }: Ground, base: string) {
   const answers = new Map<string, string>();
   return async (input: string, init: { method: string; headers: Record<string, string>; body: string }, name: readonly unknown[]): Promise<Response> => {

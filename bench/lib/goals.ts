@@ -1,4 +1,4 @@
-/** What was wanted, what was measured, and what stands in the way. */
+/** The goals: what was wanted, what was measured, and what stands in the way. */
 import { LEAST } from './floor.ts';
 import { number, type Results, ratioOf } from './results.ts';
 import { type Spread, table } from './stats.ts';
@@ -8,9 +8,9 @@ const RECORDS_WANTED = 1_000_000;
 interface Goal {
   readonly wanted: string;
   readonly measured: string;
-  /** `undefined`: it was not measured. */
+  /** `undefined` if it was not measured. */
   readonly met: boolean | undefined;
-  /** Where it is not met. */
+  /** What stands in the way, if the goal is not met. */
   readonly floor: string;
 }
 
@@ -85,7 +85,7 @@ function flat({ records, browsers }: Results): Goal[] {
       1.1,
       'The indexes grow deeper, and less of them fits in the cache.',
     );
-    // With fewer it says nothing of more.
+    // A run with fewer records can't show that the goal is met with more.
     return largest < RECORDS_WANTED ? { ...goal, measured: `${goal.measured} with ${number(largest)}`, met: goal.met === false ? false : undefined } : goal;
   });
   const besideUnknown = Object.entries(records?.stores ?? {}).map(([kind, { unknown }]) =>

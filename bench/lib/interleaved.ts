@@ -1,6 +1,6 @@
 /**
- * Cases in one run, in turn, each between two runs of the base: what the machine does meanwhile meets all of them alike, and
- * only ratios and differences within one round are compared.
+ * Runs cases in turn, each between two runs of the base, so that other load on the machine affects all of them equally. Only ratios and
+ * differences within one round are compared.
  */
 import { type Spread, spread } from './stats.ts';
 
@@ -13,9 +13,9 @@ export interface Cost {
 export interface Compared {
   /** CPU time of a call, µs. */
   readonly cpu: Spread;
-  /** To the base of the same round. */
+  /** Ratio to the base of the same round. */
   readonly ratio: Spread;
-  /** Above the base of the same round, µs. */
+  /** Time above the base of the same round, µs. */
   readonly added: Spread;
   readonly addedCpu: Spread;
 }
@@ -35,10 +35,10 @@ export async function costOf(call: () => Promise<unknown>, calls: number, atOnce
   return { wall: (wall * 1000) / calls, cpu: (user + system) / calls };
 }
 
-/** Until what is compiled while it runs is compiled: the compiler's threads count as CPU time of the call. */
+/** Rounds that don't count, until V8 has compiled the code: the threads of its compiler would count as CPU time of the call. */
 const WARM = 8;
 
-/** `measure` runs one case once. `base` is the name of the case that the others are compared with; itself, it shows the noise. */
+/** `measure` runs one case once. `base` is the name of the case with which the others are compared. Compared with itself, it shows the noise. */
 export async function interleaved<Name extends string>(
   names: readonly Name[],
   base: Name,

@@ -1,4 +1,4 @@
-/** docs/cost.md, whole. */
+/** The whole text of docs/cost.md. */
 import { chapters } from './chapters.ts';
 import { goals } from './goals.ts';
 import { results, where } from './results.ts';

@@ -1,4 +1,4 @@
-/** What every benchmark sends: 200 bytes of JSON. */
+/** The body that every benchmark sends: 200 bytes of JSON. */
 export const BODY = JSON.stringify({
   amount: 1999,
   currency: 'eur',

@@ -1,11 +1,11 @@
-/** Whose functions the CPU is in, by samples of the engine's own profiler. */
+/** Which functions use the CPU, by samples of V8's profiler. */
 import { readFileSync } from 'node:fs';
 import type { Profiler } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import { fileURLToPath } from 'node:url';
 
 const OWN = 'its own functions';
-/** By the file that a function is in, the first that matches; a name in brackets is what V8 calls its own work. */
+/** Assigns a function to an owner, by its file. The first match counts. V8 gives its own work a name in brackets. */
 const WHOSE: readonly (readonly [string, RegExp])[] = [
   ['garbage collection', /^\(garbage collector\)/],
   ['libraries (p-retry, uuid)', /node_modules/],
@@ -17,7 +17,7 @@ const WHOSE: readonly (readonly [string, RegExp])[] = [
 ];
 const REST = 'the rest: what is built into the engine, promises, URL';
 
-/** What a call's CPU is spent on, µs: by whose function it is, and oncefetch's own by source file. */
+/** The CPU time of a call, µs: by owner of the functions, and for oncefetch's own functions by source file. */
 export interface Spent {
   readonly whose: Record<string, number>;
   readonly files: Record<string, number>;
@@ -37,7 +37,7 @@ async function profiled(call: () => Promise<unknown>, calls: number): Promise<Pr
 
 const filesOf = new Map<string, string[]>();
 
-/** The bundler says above each part of a bundle which file it is. */
+/** Finds the source file of a line in a bundle: the bundler writes its name above each part. */
 function sourceOf(url: string, line: number): string | undefined {
   if (!/^file:.*\/dist\//.test(url)) return undefined;
   let files = filesOf.get(url);

@@ -52,14 +52,14 @@ export const where = (): string => {
   return `${cores} cores, ${cpu}, ${os}, Node ${node}`;
 };
 
-/** In three digits, thousands set apart. */
+/** Formats a number with two digits, or as an integer with separated thousands. */
 export const number = (value: number | undefined): string => {
   if (value === undefined || Number.isNaN(value)) return '?';
   return Math.abs(value) >= 100 || Number.isInteger(value) ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(2)));
 };
 
-/** A ratio that is held against a limit, and where the middle half lies. */
+/** Formats a ratio that is compared with a limit: its median, and the range of the middle half. */
 export const ratioOf = (of: Spread | undefined): string => (of ? `${of.median.toFixed(2)} (${of.low.toFixed(2)} to ${of.high.toFixed(2)})` : '?');
 
-/** The median, and where the middle half lies. */
+/** Formats a median, and the range of the middle half. */
 export const spreadOf = (of: Spread | undefined): string => (of ? `${number(of.median)} (${number(of.low)} to ${number(of.high)})` : '?');

@@ -13,12 +13,12 @@ import { startPostgres, startRedis, withoutPostgres, withoutRedis } from '../../
 import type { FloorRecord } from './floor.ts';
 
 export interface Medium {
-  /** A store of its own. */
+  /** Opens a separate store. */
   open(name: string): Promise<Store>;
-  /** One insert of a record's text, flushed as a first commit is; then a change of it, as cheap as the database has it. */
+  /** Inserts a record's text, flushed like a first commit. `again` changes it, as cheaply as the database can. */
   bare(id: string, text: string): Promise<void>;
   again(id: string, text: string): Promise<void>;
-  /** The same for a store that must not write over what it did not see, and that lists and forgets without looking at all it has. Absent: as bare. */
+  /** The same with the conditions and indexes of a store, which must not overwrite what it did not see. Absent if `bare` already is the least. */
   readonly least?: { begin(record: FloorRecord): void; settle(record: FloorRecord): void };
   close(): Promise<void>;
 }
@@ -86,7 +86,7 @@ async function postgres(): Promise<Medium> {
   return {
     async open(name) {
       await pool.query(postgresMigration({ table: name }));
-      // As the bare statements are.
+      // Prepared, like the bare statements.
       return postgresStore(pool, { table: name, prepare: true });
     },
     bare: async (id, text) => void (await pool.query({ name: 'bare', text: 'INSERT INTO bare VALUES ($1, $2)', values: [id, text] })),

@@ -1,9 +1,9 @@
-/** Where the time of a call goes, as told by what it calls: its lock, its store, its transport. */
+/** Where the time of a call goes, measured at what it uses: its lock, its store, its transport. */
 import type { Store } from 'oncefetch';
 
 type Fetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
-/** Stamps one call after the other; what warmed up is dropped. */
+/** Records the stages of one call after the other. Drops those of the warm-up. */
 export class Stages {
   readonly #fetch: Fetch;
   readonly #calls: Map<string, number>[] = [];
@@ -14,7 +14,7 @@ export class Stages {
     this.#fetch = fetch;
   }
 
-  /** Ends a stage: it lasted since the one before. */
+  /** Ends a stage, which lasted since the end of the one before. */
   mark(stage: string): void {
     const now = performance.now();
     this.#marks.set(stage, (now - this.#from) * 1000);
@@ -26,7 +26,7 @@ export class Stages {
     return this.#fetch(...request);
   };
 
-  /** The same store, whose updates are stamped. */
+  /** Wraps a store, so that its updates end stages. */
   store(store: Store): Store {
     const update: Store['update'] = async (...args) => {
       const first = !this.#marks.has('the first commit');

@@ -1,9 +1,9 @@
-/** Medians, spreads, and where results are kept. */
+/** Medians and spreads, and the files of results. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, platform, release } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
-/** Middle, and between which two lies the half in the middle. */
+/** The median, and the range of the middle half. */
 export interface Spread {
   readonly median: number;
   readonly low: number;
@@ -23,11 +23,11 @@ export const spread = (numbers: readonly number[]): Spread => ({ median: median(
 
 const folder = fileURLToPath(new URL('../results/', import.meta.url));
 
-/** Three digits, whatever the size; more would be noise. */
+/** Rounds to three digits, whatever the size, because more would be noise. */
 const rounded = (_: string, value: unknown): unknown =>
   typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(value < 1000 ? 3 : Math.ceil(Math.log10(value)))) : value;
 
-/** Keeps what was measured, and under what circumstances. */
+/** Saves what was measured, and under which circumstances. */
 export function save(name: string, measured: object): void {
   mkdirSync(folder, { recursive: true });
   const where = {
@@ -41,7 +41,7 @@ export function save(name: string, measured: object): void {
   console.log(`bench/results/${name}.json`);
 }
 
-/** What was measured last; `undefined` if it never was. */
+/** Loads the last results, or `undefined` if there are none. */
 export function load<T>(name: string): (T & { readonly where: Readonly<Record<string, string | number>> }) | undefined {
   try {
     return JSON.parse(readFileSync(`${folder}${name}.json`, 'utf8'));

@@ -1,12 +1,11 @@
 /**
- * Cases that say themselves how long they took, one call of each in turn: for what is slow, and for browsers. Nothing in
- * here is of Node.
+ * Runs cases that measure themselves, one call of each in turn: for slow cases, and for browsers. Uses nothing of Node.
  */
 
-/** Does it once; gives µs. */
+/** Runs the case once, and resolves to its time, µs. */
 export type Case = () => Promise<number>;
 
-/** By case, the median of each round, µs. */
+/** The median of each round, µs, by case. */
 export type Rounds = Readonly<Record<string, readonly number[]>>;
 
 export const elapsed = async (work: () => Promise<unknown> | unknown): Promise<number> => {
@@ -17,13 +16,13 @@ export const elapsed = async (work: () => Promise<unknown> | unknown): Promise<n
 
 const middle = (numbers: readonly number[]): number => [...numbers].sort((a, b) => a - b)[numbers.length >> 1] ?? Number.NaN;
 
-/** What comes before a case must not always be the same: it leaves caches and databases warm or cold. */
+/** Shuffles the cases: each leaves caches and databases warm or cold, so the one before a case must not always be the same. */
 function shuffled<T>(of: readonly T[]): T[] {
   const left = [...of];
   return of.map(() => left.splice(Math.floor(Math.random() * left.length), 1)[0] as T);
 }
 
-/** Rounds until what a call of a page runs through is compiled. */
+/** Rounds until the code of a page's call is compiled. */
 export const WARM = 12;
 
 /** `rounds` medians of `calls` calls, the cases in turn, in a new order each time, after `warm` rounds that do not count. */
@@ -42,7 +41,7 @@ export async function inTurns(cases: Readonly<Record<string, Case>>, rounds: num
 
 export const ANSWER = '{"ok":true,"id":"pay_123"}';
 
-/** A call of a client from its begin to the first byte, over a `fetch` that the client was made with. */
+/** Measures a call of a client from its begin to the first byte. The client must be made with this object's `fetch`. */
 export class FirstByte {
   readonly #answer: () => Response;
   #at = 0;

@@ -1,6 +1,6 @@
 /**
- * The peers, each as its own documentation has it, told to send a POST again where it must be told. They are not installed
- * with the project: `npm ci` in this folder. Loaded by name, so that the project's types do not need them.
+ * The peers, each used as in its own documentation, and told to retry POSTs if it does not do so by default. They are not installed
+ * with the project: run `npm ci` in this folder. They are loaded by name, so that the project's types do not need them.
  */
 import { readFileSync } from 'node:fs';
 
@@ -17,7 +17,7 @@ const load = (name: string) =>
 const { devDependencies } = JSON.parse(readFileSync(new URL('package.json', import.meta.url), 'utf8')) as { devDependencies: Record<string, string> };
 export const versions: Readonly<Record<string, string>> = devDependencies;
 
-/** Attempts that each client may make, where it can be said. */
+/** Attempts that each client may make, if it has an option for that. */
 export const ATTEMPTS = 5;
 
 const headers = (key: string) => ({ 'content-type': 'application/json', 'idempotency-key': key });
@@ -26,7 +26,7 @@ const answer = (response: Response): Promise<unknown> => {
   return response.json();
 };
 
-/** By name, a client over `fetch`. `defaults`: as it comes, without a word about POST. */
+/** Makes a client over `fetch`, by name. `defaults` means without options for POST. */
 export const peers: Readonly<Record<string, (fetch: Fetch) => Promise<Call>>> = {
   'plain fetch': async (fetch) => async (url, body, key) => answer(await fetch(url, { method: 'POST', headers: headers(key), body })),
   'ky, defaults': async (fetch) => {
@@ -42,7 +42,7 @@ export const peers: Readonly<Record<string, (fetch: Fetch) => Promise<Call>>> = 
   'axios + axios-retry': async (fetch) => {
     const { default: axios } = await load('axios');
     const { default: retry } = await load('axios-retry');
-    // Over fetch, so that all send with the same.
+    // With the adapter for fetch, so that all peers send in the same way.
     const client = axios.create({ adapter: 'fetch', env: { fetch, Request, Response } });
     retry(client, { retries: ATTEMPTS - 1, retryCondition: retriedByAxios, retryDelay: retry.exponentialDelay });
     return async (url, body, key) => (await client.post(url, body, { headers: headers(key) })).data;

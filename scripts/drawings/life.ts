@@ -1,4 +1,4 @@
-/** The life of an operation: its phases, and what leads from one to the next. */
+/** The life of an operation: its phases, and the transitions between them. */
 import { arrow, box, type Drawing, lines, type Tone, text } from './svg.ts';
 
 const WIDTH = 150;

@@ -5,7 +5,7 @@ const PAGE = 50;
 const SERVER = 320;
 const LINE_END = 380;
 
-/** One lane, from `x` on. */
+/** One lane of the drawing, which begins at `x`. */
 class Lane {
   readonly parts: string[] = [];
   readonly #x: number;

@@ -1,10 +1,10 @@
-/** Which outcome a caller is told: five questions, one below the other, and where each answer leads. */
+/** Which outcome a caller gets: five questions, one below the other, and where each answer leads. */
 import { arrow, box, type Drawing, type Tone, text } from './svg.ts';
 
 interface Question {
   readonly asks: string;
   readonly more: string;
-  /** The answer that ends here; the other one leads to the next question. */
+  /** The answer that leads to `end`. The other answer leads to the next question. */
   readonly on: 'yes' | 'no';
   readonly end: End;
 }
@@ -82,7 +82,7 @@ function questionAt({ asks, more, on, end }: Question, nth: number): readonly st
   ];
 }
 
-/** The last answer leads under the other ends. */
+/** The end of the last answer is below the other ends. */
 const lastY = 20 + QUESTIONS.length * STEP;
 
 export const outcomeTree: Drawing = {

@@ -1,4 +1,4 @@
-/** The little of SVG that the drawings need: boxes, words, arrows, in colours that follow the reader's light or dark. */
+/** The little of SVG that the drawings need: boxes, words and arrows, in colours that follow the reader's light or dark theme. */
 
 const STYLE = `
   svg { --ground: #ffffff; --box: #f3f3f0; --line: #6b6b75; --text: #1c1c22; --muted: #55555f; --good: #0f6b3a; --bad: #b3261e; --doubt: #7a5200 }
@@ -34,7 +34,7 @@ export interface TextOptions {
 export const text = (x: number, y: number, words: string, { look = '', anchor = 'start' }: TextOptions = {}): string =>
   `<text x="${x}" y="${y}" text-anchor="${anchor}"${look && ` class="${look}"`}>${escaped(words)}</text>`;
 
-/** Lines below each other. */
+/** Lines of text, one below the other. */
 export const lines = (x: number, y: number, all: readonly string[], options: TextOptions = {}): string =>
   all.map((words, nth) => text(x, y + 18 * nth, words, options)).join('\n');
 
@@ -54,7 +54,7 @@ export const cross = (x: number, y: number): string =>
 
 export interface Drawing {
   readonly title: string;
-  /** What somebody hears who does not see it. */
+  /** The description for people who can't see the drawing. */
   readonly description: string;
   readonly width: number;
   readonly height: number;

@@ -1,4 +1,4 @@
-/** A Chromium with a profile of its own, whose tabs, service worker and processes are killed from outside. */
+/** A Chromium with its own profile, whose tabs, service worker and processes are killed from outside. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BrowserContext, type CDPSession, chromium, type Page } from 'playwright';
 import { browserNamed, executableOf } from '../browsers.mjs';
 
-/** What a service worker that is just being killed never answers is not waited for. */
+/** A service worker that is just being killed may never answer: after this time, nothing waits for it any more. */
 const ANSWER_MS_MAX = 1000;
 const orLate = (work: Promise<unknown> | undefined): Promise<unknown> => Promise.race([work?.catch(() => {}), sleep(ANSWER_MS_MAX)]);
 
@@ -21,7 +21,7 @@ export class OutboxBrowser {
     this.#executablePath = executablePath;
   }
 
-  /** `undefined` where there is no Chromium. */
+  /** Resolves to `undefined` if there is no Chromium. */
   static async start(): Promise<OutboxBrowser | undefined> {
     const executablePath = executableOf(browserNamed('chromium'));
     if (executablePath === undefined) return undefined;
@@ -33,7 +33,7 @@ export class OutboxBrowser {
   async #launch(): Promise<void> {
     const args = ['--no-sandbox', '--disable-dev-shm-usage'];
     this.#context = await chromium.launchPersistentContext(this.#profile, { executablePath: this.#executablePath, args });
-    // A browser without a window may end by itself: this one stays.
+    // A browser without a window may end by itself, so this page stays open.
     const stays = this.#context.pages()[0] ?? (await this.#context.newPage());
     await stays.goto('about:blank');
     this.#session = await this.#context.newCDPSession(stays);
@@ -51,17 +51,17 @@ export class OutboxBrowser {
     return page;
   }
 
-  /** For every page, and every worker, the next ones included. */
+  /** Takes every page and worker off the network, including future ones, or brings them back. */
   async offline(off: boolean): Promise<void> {
     await orLate(this.#open.setOffline(off));
   }
 
-  /** Ends every service worker in the middle of what it does. */
+  /** Ends every service worker, whatever it is doing. */
   async killWorkers(): Promise<void> {
     await orLate(this.#session?.send('ServiceWorker.stopAllWorkers'));
   }
 
-  /** SIGKILL to the browser and all that it started, and a new one with the same profile. */
+  /** Sends SIGKILL to the browser and all its processes, and starts it again with the same profile. */
   async kill(): Promise<void> {
     const lines = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 }).split('\n');
     const pids = lines.filter((line) => line.includes(this.#profile) && /--user-data-dir=/.test(line)).map((line) => Number.parseInt(line, 10));
@@ -70,7 +70,7 @@ export class OutboxBrowser {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It went with another one.
+        // It ended together with another process.
       }
     }
     await gone;

@@ -10,5 +10,5 @@ export const clientFor = (namespace: () => string | undefined): Once =>
     limits: { attempts: 20, attemptMs: 4000, totalMs: 25_000 },
   });
 
-/** Who is logged in, where a page and a worker can read it. */
+/** The user who is logged in, read from where a page and a worker can both read it. */
 export const whoIsHere = (): Promise<string | undefined> => get<string>('user');

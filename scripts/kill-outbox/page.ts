@@ -5,19 +5,19 @@ import type { Order } from '../kill-pages/page.ts';
 import { clientFor } from './client.ts';
 
 export interface OutboxPage {
-  /** Resolves when the service worker is there, and `user` has logged in. */
+  /** Logs `user` in. Resolves when the service worker is ready. */
   begin(user: string): Promise<void>;
-  /** Presses Pay; what comes of it is in `told`. Without `untilMs` nothing goes on without the page; `counted`: the shop counts its requests. */
+  /** Presses Pay; the result appears in `told`. Without `untilMs` the payment does not go on without the page. `counted`: the shop counts its requests. */
   press(order: Order, untilMs?: number, counted?: boolean): void;
   told: { readonly effect: string; readonly key: string | undefined } | undefined;
-  /** What the call of this page is at. */
+  /** The phase of this page's call. */
   phase(cart: string): string;
-  /** What the browser knows of a cart, by itself. */
+  /** What the browser's store knows about a cart, without a request. */
   knows(cart: string): Promise<string>;
-  /** What this page, left open, showed of a cart so far, without being asked. */
+  /** From now on, adds each phase of a cart that this page shows to `shown`. */
   follow(cart: string): void;
   readonly shown: string[];
-  /** Starts the worker, if it has come to rest. With `goOn` it also goes on if it has not. */
+  /** Starts the worker if it has stopped. With `goOn`, a worker that still runs also goes on with its payments. */
   wake(goOn?: boolean): Promise<void>;
   leave(): Promise<void>;
 }

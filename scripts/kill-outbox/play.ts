@@ -1,6 +1,6 @@
 /**
- * Customers press Pay once, agree that it goes on, and are gone: their tabs, their service worker, their browser are killed at random
- * moments, while network and server fail, too. Nobody presses again. Afterwards the ledger is held against what the browser knows.
+ * Customers press Pay once, agree that the payment goes on, and leave: their tabs, service workers and browsers are killed at random
+ * moments, while the network and the server also fail. Nobody presses again. Afterwards the ledger is compared with what the browser knows.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,10 +21,10 @@ export interface Score {
   carts: number;
   kills: number;
   effects: number;
-  /** Charged when no page was there. */
+  /** Carts that were charged while no page was open. */
   alone: number;
   duplicates: number;
-  /** Agreed to, and not charged in the end. */
+  /** Carts whose payment the customer agreed to, and that were not charged in the end. */
   lost: number;
   readonly violations: string[];
 }
@@ -32,7 +32,7 @@ export interface Score {
 const LANE = 'oncefetch';
 const USER = 'ann';
 const CONSENT_MS = 3_600_000;
-/** From before the record is stored to after the answer was read. */
+/** Long enough to reach from before the record is stored to after the answer is read. */
 const MOMENT_MS_MAX = 400;
 const KILLS_OF_A_CART_MAX = 3;
 const ROUNDS_MAX = 20;
@@ -40,7 +40,7 @@ const ROUND_MS = 500;
 const PATIENCE_MS = 10_000;
 const CARD = '4242424242424242';
 
-/** Each with its probability, for every request. */
+/** The faults, each with its probability for a request. */
 const FAULTS = {
   'lose-response': 0.12,
   'unavailable-after-commit': 0.08,
@@ -51,7 +51,7 @@ const FAULTS = {
   kill: 0.01,
 };
 
-/** Plays one game; `undefined` where there is no Chromium. */
+/** Plays one game. Resolves to `undefined` if there is no Chromium. */
 export async function play({
   kills,
   seed,
@@ -76,7 +76,7 @@ export async function play({
   }
 }
 
-/** A worker that is killed while it is being installed leaves a page that waits for it for ever. */
+/** Limits the wait for a page: if the worker is killed during its installation, the page waits for it for ever. */
 function soon<T>(work: Promise<T>): Promise<T> {
   const late = new AbortController();
   const over = sleep(PATIENCE_MS, undefined, { signal: late.signal }).then(() => Promise.reject(new Error('the page waits for ever')));
@@ -95,7 +95,7 @@ class Player {
     this.#random = seededRandom(seed);
   }
 
-  /** `told`: after each cart. */
+  /** Calls `told` after each cart. */
   async play(kills: number, told: (scores: readonly Score[]) => void = () => {}): Promise<readonly Score[]> {
     const scores = KINDS.map((kind): Score => ({ kind, carts: 0, kills: 0, effects: 0, alone: 0, duplicates: 0, lost: 0, violations: [] }));
     for (const [fault, rate] of Object.entries(FAULTS)) await this.#tell('/api/faults', { lane: LANE, fault, rate });
@@ -116,13 +116,13 @@ class Player {
     if (offline) await this.#browser.offline(true);
     await page.evaluate(`page.press(${JSON.stringify(order)}, ${Date.now() + CONSENT_MS})`);
     await sleep(this.#random() * MOMENT_MS_MAX);
-    // What never got into the store was agreed to by nobody who is still there.
+    // If the record never got into the store, the customer's consent is lost with the page, so no charge is expected.
     const pressed = (await page.evaluate<string>(`page.phase('${order.cart}')`)) !== 'loading';
     await this.#kill(score, page, offline);
     const killsOfIt = Math.min(killsLeft, 1 + Math.floor(this.#random() * KILLS_OF_A_CART_MAX));
     for (let kill = 1; kill < killsOfIt; kill++) {
       await sleep(this.#random() * MOMENT_MS_MAX);
-      // From the second on there is no page: the worker goes on, as far as its browser lets it.
+      // From the second kill on there is no page: the worker goes on, as far as the browser lets it.
       await this.#kill(score, undefined);
     }
     await sleep(ROUND_MS);
@@ -138,14 +138,14 @@ class Player {
     if (page) {
       score.kills++;
       await page.close();
-      // The network is back when the tab is gone. Before the worker is killed: what is stopping can't be told.
+      // The network comes back when the tab is gone, but before the worker is killed: a worker that is stopping can't be told.
       if (offline) await this.#browser.offline(false);
     }
     if (score.kind === 'worker') {
       score.kills++;
       await this.#browser.killWorkers();
     } else if (!page) {
-      // A page that comes by, and is closed again in the middle of whatever it does.
+      // Opens a page, and closes it again, whatever it is doing.
       score.kills++;
       const passing = await this.#arrive();
       await sleep(this.#random() * MOMENT_MS_MAX);
@@ -161,7 +161,7 @@ class Player {
         await soon(page.evaluate(`page.begin('${USER}')`));
         return page;
       } catch {
-        // The server is just starting again.
+        // The server is restarting.
         await page?.close().catch(() => {});
       }
       await sleep(100);
@@ -172,7 +172,7 @@ class Player {
   #charges = ({ cart }: Order): readonly { readonly id: number }[] =>
     this.#shop.query<{ id: number }>('SELECT id FROM charges WHERE lane = ? AND cart = ?', LANE, cart);
 
-  /** A page opens, and nobody presses anything: the worker goes on until the page says what became of it. */
+  /** Opens pages without pressing anything: the worker goes on until a page knows the end. Then compares it with the ledger. */
   async #judge(order: Order, score: Score, pressed: boolean): Promise<void> {
     const complain = (says: string): void => void score.violations.push(`${order.cart}: ${says}`);
     let knows = 'unsettled';
@@ -201,7 +201,7 @@ class Player {
     if (charges.length === 0 && knows === 'done') complain('the browser says done, and it was never charged');
   }
 
-  /** Until the server works on nothing any more. */
+  /** Waits until the server is idle. */
   async #calm(): Promise<void> {
     for (let quiet = 0; quiet < 3; ) {
       const { busy } = await this.#shop.health().catch(() => ({ busy: 1 }));

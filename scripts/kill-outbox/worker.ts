@@ -1,4 +1,4 @@
-/** The service worker of the page that is killed: nothing in it but the outbox. */
+/** The service worker of the page that is killed. It only runs the outbox. */
 import { outbox } from 'oncefetch/service-worker';
 import { clientFor, whoIsHere } from './client.ts';
 
@@ -14,5 +14,5 @@ const goOn = outbox(
   clientFor(() => undefined),
   { namespace: whoIsHere },
 );
-// Any message starts it; this one also reaches a worker that runs already.
+// Any message starts a worker that has stopped. This message also makes a running worker go on.
 addEventListener('message', (event: Event) => (event as Waits).data === 'go on' && (event as Waits).waitUntil(goOn()));

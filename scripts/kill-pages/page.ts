@@ -6,7 +6,7 @@ export interface Told {
   readonly effect: 'done' | 'none' | 'unknown' | 'nothing';
   readonly type: string;
   readonly key: string | undefined;
-  /** The charge on the receipt, where there is one. */
+  /** The charge on the receipt, if there is one. */
   readonly charge: number | undefined;
 }
 
@@ -17,18 +17,18 @@ export interface Order {
 }
 
 export interface KillPage {
-  /** Presses Pay; what comes of it is in `told`. `plain`: with fetch alone, for comparison. */
+  /** Presses Pay; the result appears in `told`. `plain`: with fetch alone, for comparison. */
   press(order: Order, plain: boolean): void;
   told: Told | undefined;
-  /** It came out of the back-forward cache. */
+  /** Whether the page came out of the back-forward cache. */
   restored: boolean;
-  /** Hangs, after the answer to whoever asked for it: no script and no timer runs for so long, and its locks stay held. */
+  /** Blocks the page for `ms`, a moment after this call returned: no script and no timer runs, and the page's locks stay held. */
   hang(ms: number): void;
-  /** What the operation does now. */
+  /** The present phase of the operation. */
   phase(cart: string): string;
-  /** Says that nothing was charged: what comes of that. */
+  /** Settles the operation as `none`. Resolves to `settled`, or to the code of the error. */
   settleAsNone(cart: string): Promise<string>;
-  /** What the browser still knows of a cart, by itself. */
+  /** What the browser's store still knows about a cart, without a request. */
   knows(cart: string): Promise<'settled' | 'unsettled' | 'nothing'>;
 }
 
@@ -44,7 +44,7 @@ const request = (order: Order) => ({
   body: JSON.stringify(order),
 });
 
-/** As a page would without the package: whatever is no success did not happen. */
+/** As a page without the package pays: it takes everything but a success for "did not happen". */
 async function payPlainly(order: Order): Promise<Told> {
   const response = await fetch('/api/payments', request(order)).catch(() => undefined);
   return { effect: response?.ok ? 'done' : 'none', type: String(response?.status), key: undefined, charge: undefined };

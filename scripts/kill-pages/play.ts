@@ -1,6 +1,6 @@
 /**
- * One browser's part of the game: customers press Pay, their pages are reloaded, closed or crashed at random moments, they
- * come back and press again. The network and the server fail, too. Afterwards the ledger is held against what they were told.
+ * The game in one browser: customers press Pay, their pages are reloaded, closed or crashed at random moments, and they come back
+ * and press again. The network and the server also fail. Afterwards the ledger is compared with what the customers were told.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ export interface Game {
   readonly engine: EngineName;
   readonly kills: number;
   readonly seed: number;
-  /** With fetch alone: shows that the judge can see. */
+  /** Plays with fetch alone, to show that the judge finds duplicates. */
   readonly plain?: boolean | undefined;
 }
 
@@ -31,14 +31,14 @@ export interface Score {
   kills: number;
   effects: number;
   duplicates: number;
-  /** Carts that the customer believes paid and that are not, and operations that the browser forgot. */
+  /** Carts that the customer was told are paid and that are not, and operations that the browser forgot. */
   lost: number;
   readonly violations: string[];
 }
 
 const LANE = 'oncefetch';
 const CHARGE_MS = 120;
-/** From before the record is stored to after the answer was read. */
+/** Long enough to reach from before the record is stored to after the answer is read. */
 const MOMENT_MS_MAX = 350;
 const KILLS_OF_A_CART_MAX = 3;
 const PRESSES_MAX = 5;
@@ -46,7 +46,7 @@ const TOLD_MS_MAX = 30_000;
 const GOOD_CARD = '4242424242424242';
 const DECLINED_CARD = '4000000000000002';
 
-/** Each with its probability, for every request. */
+/** The faults, each with its probability for a request. */
 const FAULTS = {
   'lose-response': 0.12,
   'unavailable-after-commit': 0.08,
@@ -63,7 +63,7 @@ interface Cart {
   readonly told: Told[];
 }
 
-/** Plays one game; `undefined` where that browser is missing. */
+/** Plays one game. Resolves to `undefined` if that browser is missing. */
 export async function play(game: Game): Promise<readonly Score[] | undefined> {
   const folder = mkdtempSync(join(tmpdir(), 'oncefetch-kill-pages-'));
   let shop: Shop | undefined;
@@ -80,7 +80,7 @@ export async function play(game: Game): Promise<readonly Score[] | undefined> {
   }
 }
 
-/** Into a folder that the shop serves. */
+/** Builds the page into a folder that the shop serves. */
 export async function buildPage(folder: string): Promise<void> {
   await build({
     entryPoints: [fileURLToPath(new URL('page.ts', import.meta.url))],
@@ -126,14 +126,14 @@ class Player {
     let tab = await this.#arrive();
     const killsOfIt = Math.min(killsLeft, 1 + Math.floor(this.#random() * KILLS_OF_A_CART_MAX));
     for (let kill = 0; kill < killsOfIt; kill++) {
-      // A second tab of the same customer, who is impatient.
+      // Sometimes an impatient customer presses Pay in a second tab as well.
       const second = this.#random() < 0.3 ? await this.#arrive() : undefined;
       await this.#press(tab, cart.order);
       if (second) await this.#press(second, cart.order);
       await sleep(this.#random() * MOMENT_MS_MAX);
       tab = await this.#kill(tab, score);
       await this.#mustKnow(tab, cart);
-      // After a crash the second tab is gone, too.
+      // A crash also ends the second tab.
       if (second && score.kind !== 'crash') {
         cart.told.push(await this.#told(second));
         await second.close();
@@ -162,7 +162,7 @@ class Player {
     return { effect: 'nothing', type: 'no word', key: undefined, charge: undefined };
   }
 
-  /** A tab with the page in it, although the server may just be starting again. */
+  /** Brings a tab to the page. Tries again while the server is restarting. */
   async #arrive(tab?: Tab): Promise<Tab> {
     const url = `${this.#shop.url}/`;
     for (let tries = 0; tries < 100; tries++) {
@@ -171,7 +171,7 @@ class Player {
         else tab = await this.#tabs.open(url);
         if ((await tab.evaluate<string>('typeof page')) === 'object') return tab;
       } catch {
-        // It is not there yet.
+        // The server is not there yet.
       }
       await sleep(100);
     }
@@ -183,7 +183,7 @@ class Player {
     if (score.kind === 'reload') {
       await tab.evaluate('page.left = true');
       await tab.reload().catch(() => {});
-      // A reload that broke off may leave the old page there for a moment.
+      // A reload that broke off may leave the old page in the tab for a moment.
       const there = await tab.evaluate<boolean>("typeof page === 'object' && !page.left").catch(() => false);
       return there ? tab : this.#arrive(tab);
     }
@@ -192,17 +192,17 @@ class Player {
     return this.#arrive();
   }
 
-  /** What the server has seen, the next page must know of. */
+  /** If the server has seen the key, the next page must know the operation. */
   async #mustKnow(tab: Tab, { order, score }: Cart): Promise<void> {
     const seen = this.#shop.query('SELECT 1 FROM idempotency_keys WHERE lane = ? AND cart = ?', LANE, order.cart).length > 0;
     const knows = seen ? await tab.evaluate<string>(`page.knows(${JSON.stringify(order.cart)})`) : 'unsettled';
-    // Of a refusal nothing is left to know: its key is used up.
+    // After a refusal the page need not know anything, because the key is used up.
     if (knows !== 'nothing' || order.card === DECLINED_CARD) return;
     score.lost++;
     score.violations.push(`${order.cart}: the server has its key, the browser forgot it`);
   }
 
-  /** Until the server works on nothing any more: what a client gave up on may still be charged. */
+  /** Waits until the server is idle: it may still charge a request that the client gave up on. */
   async #calm(): Promise<void> {
     for (let quiet = 0; quiet < 5; ) {
       const { busy } = await this.#shop.health().catch(() => ({ busy: 1 }));
@@ -220,7 +220,7 @@ class Player {
       score.duplicates += charges.length - 1;
       complain(`charged ${charges.length} times`);
     }
-    // A card that was declined and is tried again is another payment, under another key.
+    // If a declined card is tried again, that is another payment under another key.
     if (keys.length > 1 && order.card === GOOD_CARD) complain(`${keys.length} keys`);
     if (told.at(-1)?.effect !== (order.card === DECLINED_CARD ? 'none' : 'done')) complain(`the last word is ${JSON.stringify(told.at(-1))}`);
     for (const { effect, charge } of told) {

@@ -1,6 +1,6 @@
 /**
- * Mutation testing: changes the sources of core and engine in every way StrykerJS knows, and by leaving out one statement at a
- * time, and reports the changes that no test notices. `npm run test:mutation -- --slice core`, or `engine`, or files.
+ * Mutation testing: changes the sources of core, engine and http in every way that StrykerJS knows, and by leaving out one statement at
+ * a time, and reports the changes that no test notices. `npm run test:mutation -- --slice core`, or `engine`, or files.
  */
 import '../require-node.mjs';
 import { spawnSync } from 'node:child_process';
@@ -11,18 +11,18 @@ import { parseArgs } from 'node:util';
 import ts from 'typescript';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-/** A copy of what is needed, so that the sources themselves are never touched. */
+/** Works on a copy, so that it never touches the sources themselves. */
 const copy = join(root, '.tmp', 'mutation');
 
-/** What the last run found of each mutant: only what changed since, and survivors that a new test reaches, are judged again. */
+/** Results of the last run. A run judges again only mutants of changed code, and survivors that a new test reaches. */
 const known = join(root, '.tmp', 'mutation-incremental.json');
 
 const { values } = parseArgs({
   options: {
     slice: { type: 'string', multiple: true, default: ['core', 'engine', 'http'] },
-    /** Folders of tests: a few of them judge in a fraction of the time, and leave more alive. */
+    /** Folders of tests. Fewer folders take a fraction of the time, and let more mutants survive. */
     tests: { type: 'string', default: 'core,engine,properties,errors,dialects' },
-    /** Judges everything anew. */
+    /** Judges all mutants again. */
     force: { type: 'boolean', default: false },
   },
 });
@@ -58,7 +58,7 @@ function prepare(files) {
   for (const name of ['src', 'test', 'docs', 'scripts', 'package.json', 'tsconfig.json']) cpSync(join(root, name), join(copy, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'), 'dir');
   for (const file of files) if (!existsSync(join(copy, file))) throw new Error(`there is no ${file}`);
-  // Of all that may be mutated, so that what is known of files outside of the slice still fits them.
+  // In all files that may be mutated, so that earlier results about files outside the slice still apply to them.
   for (const file of ['core', 'engine', 'http'].flatMap(filesOf)) writeFileSync(join(copy, file), withBraces(readFileSync(join(copy, file), 'utf8')));
 }
 

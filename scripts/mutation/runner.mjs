@@ -16,22 +16,22 @@ import * as suite from './suite.mjs';
  */
 
 const FOLDERS = (process.env['MUTATION_TESTS'] ?? '').split(',');
-/** It bundles what was built, and so can tell no mutant. */
+/** Left out: it bundles the built files, so no mutant can make it fail. */
 const BUNDLES = 'test/dialects/size.test.ts';
-/** What costs more than this, ms, judges only where nothing cheaper does: one in thirty tests, and more than half of the time. */
+/** A test that takes longer, ms, runs only if no faster test reaches the mutant. That is one test in thirty, and saves more than half of the time. */
 const TEST_MS_MAX = 25;
-/** How far back it is remembered which tests killed. */
+/** How many of the latest kills are remembered, by test. */
 const KILLERS_MAX = 100;
-/** What is expected of a test that killed none of them. */
+/** Expected number of kills for a test that made none of these. */
 const KILLS_ELSE = 0.1;
-/** What a process that takes over from another one has to know: only the first one has the dry run. */
+/** The results of the dry run, for a process that takes over from another one: only the first process makes the dry run. */
 const DRY_RUN = 'dry-run.json';
-/** Where Stryker's instrumented sources look for the mutant that is on. */
+/** The global in which Stryker's instrumented sources look for the active mutant. */
 const SWITCHES = '__stryker__';
 
 const native = createRequire(resolve('package.json'));
 
-/** A bundle has no folders: each file is told its own. @type {import('esbuild').Plugin} */
+/** Writes its folder into each test file, because a bundle has no folders. @type {import('esbuild').Plugin} */
 const folders = {
   name: 'folders',
   setup: ({ onLoad }) =>
@@ -42,7 +42,8 @@ const folders = {
 };
 
 /**
- * What is made when a file is loaded has no test of its own; test files of which one test reaches anything else in it judge it.
+ * No single test covers a mutant in code that runs when a source file is loaded. All tests of a test file judge it if one of them reaches any
+ * other mutant of that source file.
  *
  * @param {MutantCoverage} coverage
  * @param {readonly string[]} all
@@ -74,13 +75,13 @@ class InProcess {
   #script;
   /** @type {ReturnType<typeof suite.collect>} */
   #tests = new Map();
-  /** What tests cost, ms of this process, whatever else the machine does. @type {Map<string, number>} */
+  /** How long tests take, in CPU time of this process, ms. @type {Map<string, number>} */
   #times = new Map();
   /** Tests that reach a file, by its path. @type {Map<string, string[]>} */
   #reaching = new Map();
   /** How many mutants a test reaches. @type {Map<string, number>} */
   #breadth = new Map();
-  /** Tests that killed, the latest last. @type {string[]} */
+  /** Tests that killed a mutant, the latest last. @type {string[]} */
   #killers = [];
   /** @type {Switches} */
   #switches = {};
@@ -89,7 +90,7 @@ class InProcess {
   #modules = {};
   /** @type {Set<string>} */
   #loaded = new Set();
-  /** The mutant that is on while a module is evaluated. @type {string | undefined} */
+  /** The mutant that is active while a module is evaluated. @type {string | undefined} */
   #atLoading;
   /** @type {string[]} */
   #leftOut = [];
@@ -99,7 +100,7 @@ class InProcess {
   }
 
   async init() {
-    // The seed stays, and nobody needs the smallest example.
+    // A fixed seed, and no shrinking: nobody needs the smallest example.
     native('fast-check').configureGlobal({ seed: 1, endOnFailure: true });
     this.#switches = /** @type {any} */ (globalThis)[SWITCHES] ??= {};
     this.#files = globSync(
@@ -164,7 +165,7 @@ class InProcess {
     }
   }
 
-  /** All modules anew; each is evaluated when a test wants it. `activeMutant`: the one that is on while they are. @param {string} [activeMutant] */
+  /** Loads all modules again; each is evaluated when a test needs it, with `activeMutant` active. @param {string} [activeMutant] */
   #load(activeMutant) {
     const module = { exports: /** @type {Record<string, () => void>} */ ({}) };
     this.#script?.runInThisContext()((/** @type {string} */ name) => (name === 'vitest' ? suite : native(name)), module, module.exports);
@@ -192,20 +193,20 @@ class InProcess {
     return this.#tests.get(id);
   }
 
-  /** A test that fails without a mutant can't tell one. @param {TestResult} result @returns {TestResult} */
+  /** Skips a test that fails without a mutant, because it can't judge one. @param {TestResult} result @returns {TestResult} */
   #usable(result) {
     if (result.status !== TestStatus.Failed) return result;
     this.#leftOut.push(`${result.name}: ${result.failureMessage}`);
     return { ...result, status: TestStatus.Skipped };
   }
 
-  /** First what is likely to find most for its time: what killed lately, and what was written for little else than this. @param {readonly string[]} ids */
+  /** Orders tests by expected kills for their time: first those that killed lately, and those that reach few mutants. @param {readonly string[]} ids */
   #inTurn(ids) {
     const kills = new Map(this.#killers.map((id) => [id, 0]));
     for (const id of this.#killers) kills.set(id, (kills.get(id) ?? 0) + 1);
     const cost = (/** @type {string} */ id) => ((this.#times.get(id) ?? 0) * (this.#breadth.get(id) ?? 1)) / ((kills.get(id) ?? 0) + KILLS_ELSE);
     const costs = new Map(ids.map((id) => [id, cost(id)]));
-    // What failed without a mutant can't judge.
+    // A test that failed without a mutant has no time here, and can't judge.
     const sound = ids.filter((id) => this.#times.has(id));
     const cheap = sound.filter((id) => (this.#times.get(id) ?? 0) <= TEST_MS_MAX);
     return (cheap.length > 0 ? cheap : sound).sort((a, b) => (costs.get(a) ?? 0) - (costs.get(b) ?? 0));
@@ -217,7 +218,7 @@ class InProcess {
     const results = [];
     for (const id of ids) {
       const one = this.#test(id);
-      // A table of tests that is made of what is mutated may have other rows now.
+      // With this mutant, a table of tests that is computed from mutated code may have other rows.
       if (!one) continue;
       this.#switches.currentTestId = id;
       const [begun, used] = [performance.now(), process.cpuUsage()];

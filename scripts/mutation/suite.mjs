@@ -1,6 +1,6 @@
 /**
- * Stands in for `vitest` while mutants are tested: the same tests, in this process, one after the other. Starting a worker
- * for each test file and each of thousands of mutants would take far longer than the tests do.
+ * Stands in for `vitest` while mutants are tested: runs the same tests in this process, one after the other. Starting a worker
+ * for each test file and each of thousands of mutants would take far longer than the tests take.
  */
 import { expect, vi } from 'vitest';
 
@@ -9,9 +9,9 @@ import { expect, vi } from 'vitest';
  * @typedef {{ readonly id: string, readonly work: Work }} Test
  */
 
-/** The longest that one test may take, ms of this process, however busy the machine is. The slowest takes half a second. */
+/** The longest that one test may take, in CPU time of this process, ms. The slowest test takes half a second. */
 const TEST_MS_MAX = 4_000;
-/** A test that waits while nothing is left that could wake it is over after so many looks in a row. */
+/** A test counts as hung after this many checks in a row at which nothing is left that could wake it. */
 const LOOKS_MAX = 6;
 const LOOK_MS = 40;
 
@@ -28,7 +28,7 @@ const unhandled = [];
 
 process.on('unhandledRejection', (error) => unhandled.push(error));
 
-/** What a test is given, as in vitest: a fixture is made when it is first asked for. @typedef {Readonly<Record<string, unknown>>} Context */
+/** The context of a test, as in vitest: a fixture is made when the test first reads it. @typedef {Readonly<Record<string, unknown>>} Context */
 /** @typedef {Readonly<Record<string, (context: Context) => unknown>>} Fixtures */
 
 /** @param {Fixtures} fixtures @returns {Context} */
@@ -50,7 +50,7 @@ function contextOf(fixtures) {
 function add(name, body) {
   const { before, after } = hooks;
   const full = [...path, name].join(' > ');
-  // Two rows of a table may print alike.
+  // Two rows of a table may have the same title.
   let id = full;
   for (let row = 2; tests.has(id); row++) id = `${full} #${row}`;
   const work = async () => {
@@ -117,7 +117,7 @@ export function collect(files, load) {
   return tests;
 }
 
-/** Runs one test; resolves with what it failed with, `undefined` when it passed. @param {Test} one @returns {Promise<string | undefined>} */
+/** Runs one test. Resolves to its failure, or to `undefined` if it passed. @param {Test} one @returns {Promise<string | undefined>} */
 export async function runOne({ work }) {
   unhandled.length = 0;
   /** @type {(error: Error) => void} */
@@ -139,12 +139,12 @@ export async function runOne({ work }) {
   }
 }
 
-/** Calls back when a test will never end: nothing is left in this process that could wake it. @param {(how: 'hung' | 'late') => void} tell */
+/** Calls back when a test will never end, because nothing in this process can wake it, or takes too long. @param {(how: 'hung' | 'late') => void} tell */
 function watch(tell) {
   let idle = 0;
   const begun = process.cpuUsage();
   const timer = setInterval(() => {
-    // One of them is this timer.
+    // One of these resources is this timer.
     const awake = process.getActiveResourcesInfo().filter((kind) => /Timeout|Immediate|FSReq|Worker|MessagePort|ChildProcess/.test(kind));
     idle = awake.length <= 1 ? idle + 1 : 0;
     if (idle >= LOOKS_MAX) tell('hung');

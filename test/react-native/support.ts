@@ -91,7 +91,7 @@ function storagesOn(pairs: Disk, { into, promise }: Realm, step: () => boolean):
     kvStore: {
       databaseName: 'ExpoSQLiteStorage',
       getItemAsync: (key: string) => later(() => get(key)),
-      // One exclusive transaction.
+      // Reads and writes in one step, like the package's exclusive transaction.
       setItemAsync: (key: string, change: (present: string | null) => string) => later(() => set(key, change(get(key) ?? null))),
       removeItemAsync: (key: string) => later(() => remove(key)),
       getAllKeysAsync: () => later(keys),

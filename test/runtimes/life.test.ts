@@ -49,7 +49,7 @@ describe.each(here)('$name', ({ start }) => {
     expect([shop.charges.length, shop.requests]).toEqual([1, 1]);
   });
 
-  test('two customers with equal requests and no name are two charges with two keys, at once and one after the other', async () => {
+  test('equal requests of two customers without a name are two charges with two keys, at once and one after the other', async () => {
     const all = [...(await Promise.all([pay('slow'), pay('slow')])), await pay('lost'), await pay('charge')];
     for (const { outcome } of all) expect(outcome).toMatchObject({ effect: 'done', resumed: false, joined: false });
     expect(new Set(shop.charges).size).toBe(4);
@@ -61,7 +61,7 @@ describe.each(here)('$name', ({ start }) => {
     expect(new Set(shop.charges).size).toBe(2);
   });
 
-  test('two customers with the same name are two charges', async () => {
+  test('two customers who use the same name are two charges', async () => {
     await Promise.all([pay('slow', { cart: 'same', customer: 'ann' }), pay('slow', { cart: 'same', customer: 'bert' })]);
     expect(new Set(shop.charges).size).toBe(2);
   });

@@ -108,7 +108,7 @@ test('two MMKV stores with one id have one scope, although they got two objects'
   expect(named('a')).not.toBe(named('b'));
 });
 
-test('two MMKV instances of one id in two folders are kept apart by a prefix: each customer is charged', async () => {
+test('two MMKV instances with one id in two folders, each with its own prefix, share no records: each customer is charged', async () => {
   const server = idempotentServer({ url: 'https://shop.example/pay' });
   const customers = ['ann', 'bob'].map((prefix) => createOnce({ store: mmkvStore(mmkv(disk(), 'oncefetch'), { prefix }), fetch: server.fetch }));
   await Promise.all(customers.map((once) => once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] })));

@@ -91,7 +91,7 @@ describe('a guess is not a look', () => {
   });
 
   test.each([Number.POSITIVE_INFINITY, 2])(
-    'the same happens if the server says "absent" but takes no new record, as when row-level security hides one; %i times',
+    'the same happens if the server says "absent" but takes no new record, as when row-level security hides one; %s times',
     async (times) => {
       const { server, guesses } = setup(100);
       let asked = 0;

@@ -103,7 +103,7 @@ describe('an error of the database', () => {
   });
 });
 
-test('a Durable Object whose storage is emptied by `deleteAll` makes its table again, and the next call goes on', async () => {
+test('after `deleteAll` has emptied the storage of a Durable Object, the store makes its table again at the next call', async () => {
   const database = new DatabaseSync(':memory:');
   onTestFinished(() => database.close());
   const storage: DurableObjectStorageLike = {

@@ -133,7 +133,7 @@ test('evict empties the store before the call', async ({ store, faults }) => {
   expect(faults.fired.evict).toBe(1);
 });
 
-test('tear leaves the first half of the record, for good', async ({ store, faults }) => {
+test('tear leaves the first half of the record, permanently', async ({ store, faults }) => {
   await put(store, record('a'));
   faults.next('tear');
   const torn = await store.read('a');
@@ -142,7 +142,7 @@ test('tear leaves the first half of the record, for good', async ({ store, fault
   expect((await store.scan(query)).records).toEqual([]);
 });
 
-test('corrupt changes one field of the record, for good, and a change sees it', async ({ store, faults }) => {
+test('corrupt changes one field of the record, permanently, and a change sees it', async ({ store, faults }) => {
   await put(store, record('a', { key: '8e03978e-40d5-43e8-bc93-6894a57f9324' }));
   faults.next('corrupt');
   const seen = await store.update('a', (current) => ({ value: current }));
@@ -199,7 +199,7 @@ test('several stores can share one script', async () => {
   expect(faults.fired['look-fails']).toBe(2);
 });
 
-test('a wrong name or probability is an error that names it', () => {
+test('a wrong name or probability throws an error that names it', () => {
   const faults = new StoreFaults();
   expect(() => faults.next('hangs' as never)).toThrow(/"hangs".*fail-before-commit/);
   expect(() => faults.rate('hang', 1.5)).toThrow(/1\.5/);

@@ -22,7 +22,7 @@ const pay = (key: string | undefined, body: unknown = { amount: 42 }, init: Requ
     ...init,
   });
 
-describe('where it answers', () => {
+describe('which requests it answers', () => {
   test('a path matches on every origin; POST, PUT, PATCH and DELETE are effects', async () => {
     const server = listen();
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {

@@ -1,4 +1,4 @@
-/** The kill run at length: `npm run test:long`, or `npm run test:long -- --kills 99 --store redis`. */
+/** The long run of kills: `npm run test:long`, or `npm run test:long -- --kills 99 --store redis`. */
 import { parseArgs } from 'node:util';
 import { type Figures, type Kind, killRun } from './run.ts';
 

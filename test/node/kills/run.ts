@@ -30,7 +30,7 @@ export interface Figures {
   /** Operations that a process other than the first resumed. */
   readonly resumed: number;
   readonly charges: number;
-  /** Charges beyond the first. */
+  /** Charges beyond the first of each operation. */
   readonly duplicates: number;
   /** Operations without a charge. */
   readonly lost: number;

@@ -7,7 +7,7 @@ import { postgresStore } from '../../../src/stores/postgres/postgres.js';
 import { redisStore } from '../../../src/stores/redis/redis.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 
-/** Operations under way at once. */
+/** Operations in flight at once. */
 const LANES = 4;
 const BUSY_MS = 50;
 

@@ -1,6 +1,6 @@
 /**
- * Goal: jobs of a real queue take effect once, though it delivers them again. Method: BullMQ and the store on one Redis; a
- * provider that honours keys; handlers that fail after the effect, two workers at once.
+ * Goal: jobs of a real queue take effect once, although the queue delivers them again. Method: BullMQ and the store on one Redis; a
+ * provider that honours keys; handlers that fail after the effect; two workers at once.
  */
 import { Queue, QueueEvents, Worker } from 'bullmq';
 import { Redis } from 'ioredis';

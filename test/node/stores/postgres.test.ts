@@ -81,7 +81,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     return asked.length - before;
   };
 
-  test('begin, settle and sweep are one statement each', async () => {
+  test('beginning, settling, looking at and removing a record take one statement each', async () => {
     const { store } = await open();
     await put(store, record('first'));
     expect(await statements(() => put(store, record('a')))).toBe(1);
@@ -144,7 +144,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     await one.end();
   });
 
-  test('A34: a strict commit waits for the disk even where the server is set up not to, a relaxed one does not', async () => {
+  test('A34: a strict commit waits for the disk even if the server is set up not to; a relaxed commit does not', async () => {
     const { table } = await open();
     const lax = new pg.Pool({ ...server.connection, max: 1, options: '-c synchronous_commit=off' });
     const store = postgresStore(lax, { table });
@@ -198,7 +198,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await ids('é'.repeat(1999), JSON.stringify([labels[1], 'r1']))).toEqual(['r0']);
   });
 
-  test('docs/stores.md shows its SQL', () => {
+  test('docs/stores.md shows the SQL of the migration', () => {
     expect(readFileSync(join(import.meta.dirname, '../../../docs/stores.md'), 'utf8')).toContain(`\n${postgresMigration()}\n`);
   });
 

@@ -76,7 +76,7 @@ describeOn(withoutRedis)('on one server', () => {
       return calls - before;
     };
 
-    test('begin, settle and sweep are one round trip each', async () => {
+    test('beginning, settling, looking at and removing a record take one round trip each', async () => {
       const store = open();
       await put(store, record('first'));
       expect(await roundTrips(() => put(store, record('a')))).toBe(1);

@@ -199,27 +199,27 @@ describe('read-only', () => {
 describe('not what it should be', () => {
   const notes = 'These are my notes, and no database. '.repeat(100);
 
-  test('a text file: corrupt, and untouched', async () => {
+  test('a text file: calls reject with corrupt, and the file stays as it is', async () => {
     const path = fresh();
     writeFileSync(path, notes);
     await rejectAll(storeOn({ path }), 'corrupt');
     expect(readFileSync(path, 'utf8')).toBe(notes);
   });
 
-  test('a folder, or a file in a folder that is not there: io', async () => {
+  test('a folder, or a file in a folder that does not exist: calls reject with io', async () => {
     await rejectAll(storeOn({ path: folder }), 'io');
     await rejectAll(storeOn({ path: join(folder, 'none', 'x.db') }), 'io');
   });
 
-  test('a database with damaged pages: corrupt', async ({ path }) => {
+  test('a database with damaged pages: calls reject with corrupt, and the file stays as it is', async ({ path }) => {
     const bytes = readFileSync(path);
-    // The first page says that there are tables; what they point at is noise.
+    // The first page says that there are tables, but the pages that it points at are noise.
     writeFileSync(path, bytes.fill(0x5a, 4096));
     await rejectAll(storeOn({ path }), 'corrupt');
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
 
-  test('a database that was cut off: corrupt', async ({ path }) => {
+  test('a database that was cut off: calls reject with corrupt', async ({ path }) => {
     truncateSync(path, 4096);
     await rejectAll(storeOn({ path }), 'corrupt');
   });

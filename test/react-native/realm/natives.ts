@@ -21,7 +21,7 @@ interface Slice {
 export interface Inside {
   /** Copies a value into an object of the realm, as JSI does. */
   into<T>(value: T): T;
-  /** A promise of the realm. */
+  /** Makes a promise of the realm. */
   promise(executor: (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void): Promise<unknown>;
   /** Errors that nobody caught. */
   readonly unhandled: { readonly message: string }[];

@@ -19,7 +19,7 @@ export function tellAbsent(): void {
   });
 }
 
-/** A folder for a store, and how to remove it. */
+/** Makes a folder for a store. `remove` removes it. */
 export function folder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), 'oncefetch-runtimes-'));
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
