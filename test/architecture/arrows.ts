@@ -22,7 +22,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The command.
   cli: ['probe'],
   integrations: ['face'],
-  // The panel for development. It looks at the inside of a client; what it does, it does by the package's own functions.
+  // The panel for development. It reads the inside of a client, and acts through the package's own functions.
   devtools: ['check', 'core', 'engine', 'ports'],
   // The types of options, their checks, and what is used if an option is not given.
   'option-types': ['core', 'ports'],

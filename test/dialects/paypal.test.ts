@@ -36,7 +36,7 @@ test('a business duplicate after a lost answer is settled by reconcile, not gues
   expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done', type: 'replayed', from: 'reconcile' } });
 });
 
-test("'already used' for a key that was never sent before is about a copy that the browser sent unseen: unknown, and the next press has the same key", async () => {
+test("'already used' for a key that was never sent is about a copy that the browser sent unseen: unknown, and the next press has the same key", async () => {
   const dialect = paypal();
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect }, { resends: true });

@@ -1,4 +1,7 @@
-/** Goal: docs/glossary.md has the words that a user is told, and the guides lead to it. Method: it is compared with the types, and the guides are searched for its terms. */
+/**
+ * Goal: docs/glossary.md has the words that a user is told, and the guides lead to it. Method: the page is compared with the types, and the guides are
+ * searched for its terms.
+ */
 import { expect, test } from 'vitest';
 import { anchorsOf, linksOf, type Page, proseOf, readPage, readPages, tableUnder } from './support/markdown.js';
 import { unionOf } from './support/public-types.js';

@@ -93,7 +93,7 @@ describe('esbuild', () => {
     return judged(outputFiles.map(({ text }) => text));
   };
 
-  test('leaves the panel out behind the guard, if `define` says what the guard is', async () => {
+  test('leaves the panel out behind the guard, if `define` gives the guard its value', async () => {
     expect(await bundled(APPS['a guarded import()'], [])).toMatchObject({ client: true, panel: false });
   });
 

@@ -105,7 +105,7 @@ test.concurrent.each(Object.entries(EARNED))('%s', async (finding, earned) => {
   expect(await found(earned)).toBe(finding);
 });
 
-test('a server that takes the keys of a page of another origin for new ones doubles', async () => {
+test('a server that takes the keys of another origin for new keys makes a second effect', async () => {
   expect(await found({ row: 'preflight', parts: { ...cors('*'), scope: ({ key, origin }) => `${key} ${origin}` } })).toBe('doubles');
 });
 
