@@ -193,7 +193,7 @@ describe('work behind a 202', () => {
 });
 
 describe('a done operation is remembered for an hour only (`keep.forMs`), and then swept', () => {
-  test('at a server that marks no replay, the charged key outlives `keep.forMs` until the server forgets it: no call gets the refusal of the first key', async () => {
+  test('at a server that marks no replay, the key that was charged outlives `keep.forMs`: no call gets the refusal of the first key', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ ...declines, keep: { forMs: HOUR } });
     await world.end(tab, pay(once, { key }), idle(answers(402)));

@@ -37,7 +37,7 @@ const FOUND: readonly (readonly [says: string, lie: Lie, row: ProbeRowName, find
   ['answers a false mismatch after success', lies.mismatches, 'again', 'no-replay', 0],
 ];
 
-// These tests wait more than they work.
+// These tests mostly wait, so they run concurrently.
 test.concurrent.each(FOUND)('a server that %s is found out', async (_, lie, row, finding, exit) => {
   const { rows } = await probeLie(lie);
   expect(findingsOf(rows)[row]).toBe(finding);

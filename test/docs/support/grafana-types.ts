@@ -4,7 +4,7 @@ import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus';
 import type { Options as Stat } from '@grafana/grafana-foundation-sdk/stat';
 import type { Options as TimeSeries } from '@grafana/grafana-foundation-sdk/timeseries';
 
-/** An enum becomes its values, and methods go. */
+/** Replaces each enum by its values, and drops methods. */
 type Plain<T> = T extends string
   ? `${T}`
   : T extends (infer One)[]

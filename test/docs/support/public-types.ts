@@ -74,7 +74,7 @@ export interface Member {
 export const membersOf = (name: string): readonly Member[] =>
   mainType(name)
     .getProperties()
-    // Nobody writes a brand.
+    // Users never write a brand, so it is left out.
     .filter(({ name }) => !name.startsWith('~'))
     .map((member) => {
       const tag = member.getJsDocTags(checker).find((one) => one.name === 'default');

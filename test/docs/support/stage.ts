@@ -102,7 +102,7 @@ export async function leave(): Promise<void> {
   stage = undefined;
 }
 
-/** Sets what a page has and Node has not: a location, against which fetch and Request resolve. */
+/** Sets globals that a page has and Node has not: a location, and a fetch and a Request that resolve against it. */
 function intoPage(origin: string): () => void {
   const { fetch: ownFetch, Request: OwnRequest } = globalThis;
   const absolute = (input: RequestInfo | URL) => (typeof input === 'string' ? new URL(input, origin) : input);
