@@ -1,4 +1,4 @@
-/** What core, dialects, engine and http may not touch: the world comes in through ports, and the smallest common platform has little. */
+/** Globals that core, dialects, engine and http must not touch: these layers get the world through ports, and must run on platforms that have few globals. */
 import ts from 'typescript';
 import { type Finding, finding, type Texts, walk } from './sources.js';
 
@@ -28,7 +28,7 @@ const JUDGED: Readonly<Record<string, (use: ts.Identifier, checker: ts.TypeCheck
   ),
 };
 
-/** Uses of globals. No library is loaded: what no file declares is a global. */
+/** Finds uses of globals. No type library is loaded, so a name that no file declares is a global. */
 export function checkAmbient(texts: Texts): Finding[] {
   const { checker, files } = compile(texts);
   return files.flatMap((file) => {
@@ -63,7 +63,7 @@ function judge(node: ts.Identifier, checker: ts.TypeChecker): string | undefined
   return BANNED.has(text) ? `${text} is ambient` : JUDGED[text]?.(node, checker);
 }
 
-/** Names a member, a declaration or a label; refers to nothing. */
+/** Whether this is the name of a member, a declaration or a label, which refers to nothing. */
 function isName(node: ts.Identifier): boolean {
   const parent: { name?: ts.Node; propertyName?: ts.Node; label?: ts.Node } = node.parent as object;
   return !ts.isShorthandPropertyAssignment(node.parent) && (parent.name === node || parent.propertyName === node || parent.label === node);
@@ -75,7 +75,7 @@ function isGlobal(node: ts.Identifier, checker: ts.TypeChecker): boolean {
   return (symbol?.declarations ?? []).every(isAmbient);
 }
 
-/** `declare` brings in a global under its own name, and so does `declare global`. */
+/** `declare` names a global, and so does `declare global`. */
 const isAmbient = (declaration: ts.Declaration): boolean =>
   (ts.getCombinedModifierFlags(declaration) & ts.ModifierFlags.Ambient) !== 0 || ts.findAncestor(declaration, ts.isModuleDeclaration) !== undefined;
 
@@ -89,7 +89,7 @@ const memberOf = ({ parent }: ts.Identifier): string | undefined => (ts.isProper
 
 const isInstanceOf = ({ parent }: ts.Identifier): boolean => ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.InstanceOfKeyword;
 
-/** `globalThis[Symbol.for('…')]`, or a cast to a type that has only such members; the symbol in place or in a constant. */
+/** Whether this is `globalThis[Symbol.for('…')]`, or a cast to a type that has only such members; the symbol may be in place or in a constant. */
 function isRegistryAccess(use: ts.Identifier, checker: ts.TypeChecker): boolean {
   const isKey = (node: ts.Node): boolean => {
     const [declaration] = ts.isIdentifier(node) ? (checker.getSymbolAtLocation(node)?.declarations ?? []) : [];

@@ -22,9 +22,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The command.
   cli: ['probe'],
   integrations: ['face'],
-  // The panel for development. It looks at the inside of a client; what it does, it does by the package's own functions.
+  // The panel for development. It reads the inside of a client, and acts through the package's own functions.
   devtools: ['check', 'core', 'engine', 'ports'],
-  // What options are, how they are checked, and what stands in where none is given.
+  // The types of options, their checks, and what is used if an option is not given.
   'option-types': ['core', 'ports'],
   check: ['core', 'texts'],
   'option-spec': ['check', 'core', 'option-types', 'texts'],
@@ -41,16 +41,16 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   entries: ['devtools', 'face', 'features', 'node', 'once', 'react-native', 'integrations', 'probe', 'testing', ...JOINED],
 };
 
-/** The engine is handed its settings; their type is written where their defaults are. Texts are of what others name. */
+/** The engine gets its settings from outside, and their types stand beside their defaults. Texts describe types of core. */
 const MAY_IMPORT_TYPES: Readonly<Record<string, readonly string[]>> = {
   engine: ['options', 'option-types'],
   http: ['options', 'option-types'],
   texts: ['core'],
-  // A feature that is made outside names the parts that it is made of.
+  // An integration that is itself a feature names the types of its parts.
   integrations: ['engine'],
 };
 
-/** A feature uses no other feature. These are parts of one, in a file of their own. */
+/** A feature imports no other feature. These files are parts of one feature. */
 const PARTS: Readonly<Record<string, string>> = { 'src/features/result-schema.ts': 'src/features/run.ts' };
 
 const layerOf = (path: string): string => path.replace(/^src\//, '').replace(/\/.*|\.tsx?$/, '');
@@ -91,10 +91,10 @@ export function checkCycles({ files, imports }: Sources): Finding[] {
 
 const isEntry = (path: string): boolean => /^src\/(entries\/[^/]+|react-native-bundle\.ts)$/.test(path);
 
-/** Nothing imports it: `bin` of package.json names what is built of it. */
+/** Nothing imports this file: `bin` of package.json names what is built from it. */
 const COMMAND = 'src/cli.ts';
 
-/** A build for production puts them in the places of others (`scripts/lean.mjs`, `tsup.config.ts`). */
+/** Production builds put these files in the places of others (`scripts/lean.mjs`, `tsup.config.ts`). */
 const TWINS = [
   'src/texts/lean.ts',
   'src/option-spec-lean.ts',
@@ -113,7 +113,7 @@ export function checkReachable(sources: Sources): Finding[] {
   return [...sources.files.keys()].filter((path) => !reached.has(path)).map((path) => ({ at: path, says: 'no entry leads here' }));
 }
 
-/** An entry only re-exports, but for a directive to bundlers; and `ports.ts` has only types. */
+/** An entry only re-exports, apart from a directive to bundlers; `ports.ts` has only types. */
 export function checkShapes({ files }: Sources): Finding[] {
   const directive = (node: ts.Statement): boolean => ts.isExpressionStatement(node) && ts.isStringLiteral(node.expression);
   const reExport = (node: ts.Statement): boolean => directive(node) || (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined);
@@ -140,15 +140,15 @@ export interface Manifest {
 const packageOf = (specifier: string): string => specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 
 /**
- * Packages come from `dependencies`, or from `peerDependencies` behind an entry of their own: the main entry must load
- * without them, and without Node. A development dependency would be bundled without a word.
+ * Packages come from `dependencies`, or from `peerDependencies` behind an entry of their own: the main entry must load without them, and without Node. A
+ * development dependency would be bundled silently.
  */
 export function checkPackages(sources: Sources, { dependencies = {}, peerDependencies = {} }: Manifest): Finding[] {
   const main = sources.reach(['src/entries/index.ts'], ['value']);
   return sources.imports.flatMap((one): Finding[] => {
     if (one.to !== undefined) return [];
     const name = packageOf(one.specifier);
-    // An entry beside the main one may take from it what an app takes.
+    // An entry beside the main one may import what an app may import.
     if (name === 'oncefetch' && /^src\/(integrations|devtools)\//.test(one.from)) return [];
     if (one.specifier.startsWith('node:'))
       return main.has(one.from) && one.kind === 'value' ? [{ at: at(one), says: `the main entry must load without ${name}` }] : [];

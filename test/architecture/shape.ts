@@ -1,4 +1,4 @@
-/** Length, and where defaults live. */
+/** How long files and functions may be, and where defaults live. */
 import ts from 'typescript';
 import { type Finding, finding, walk } from './sources.js';
 
@@ -20,9 +20,8 @@ export function checkLength(files: readonly ts.SourceFile[]): Finding[] {
 }
 
 /**
- * A default is what stands in when nothing was given: the value of a parameter or of a destructured member, or the
- * right side of `??` and `??=`. A number there, but 0 and 1, is a choice, and choices are `options.ts`'s. Strings are
- * not looked at: most of them are the platform's own defaults, such as 'GET'.
+ * A default is what is used if nothing was given: the value of a parameter or of a destructured member, or the right side of `??` and `??=`. A number there,
+ * other than 0 and 1, is a choice, and choices belong in `options.ts`. Strings are not checked: most of them are the platform's own defaults, such as 'GET'.
  */
 export function checkDefaults(files: readonly ts.SourceFile[]): Finding[] {
   return files.flatMap((file) => {

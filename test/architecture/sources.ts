@@ -15,7 +15,7 @@ export interface Import {
   readonly from: string;
   readonly line: number;
   readonly specifier: string;
-  /** The file of ours it names; `undefined` for a package. It may be missing. */
+  /** The source file that the import names, which may be missing; `undefined` for a package. */
   readonly to: string | undefined;
   /** `type`: gone after compiling. `lazy`: `import()`. */
   readonly kind: 'value' | 'type' | 'lazy';
@@ -35,7 +35,7 @@ export class Sources {
     return [...this.files.values()].filter((file) => file.fileName.startsWith(folder));
   }
 
-  /** Every file that the given ones lead to, themselves included. */
+  /** Every file that these files lead to, themselves included. */
   reach(starts: readonly string[], kinds: readonly Import['kind'][]): ReadonlySet<string> {
     const seen = new Set(starts.filter((path) => this.files.has(path)));
     for (const path of seen) {

@@ -1,6 +1,6 @@
 /**
- * Goal: what a call costs, as far as it can be counted: one store commit between the call and the first byte, a relaxed one
- * before the answer, nothing listed, nothing left behind. Method: stores and a transport that note their calls, in one list.
+ * Goal: what a call costs, as far as it can be counted: one store commit between the call and the first byte, a relaxed commit before the answer, nothing
+ * listed, nothing left behind. Method: stores and a transport that note their calls in one list.
  */
 import { getEventListeners } from 'node:events';
 import fs, { mkdtempSync, rmSync } from 'node:fs';
@@ -40,7 +40,7 @@ function client(make: (steps: string[]) => ReturnType<typeof memoryStore>, answe
 
 const post = (name: readonly [string, number], more: RequestInit = {}) => ({ method: 'POST', body: '{"amount":10}', once: name, ...more }) as const;
 
-/** What one named call did, up to its answer. The first call of a client opens its store and sweeps; this is not the first. */
+/** The steps of one named call, up to its answer. It is not the first call of its client, which opens the store and sweeps. */
 async function steps(of: ReturnType<typeof client>): Promise<readonly string[]> {
   await of.once.fetch(URL_, post(['pay', 1]));
   await new Promise((done) => setTimeout(done, 0));
@@ -78,13 +78,13 @@ describe('a named call', () => {
 
   test('is two transactions of one read and one write in SQLite, only the first of them flushed', async () => {
     const transaction = ['BEGIN IMMEDIATE', 'get', 'write', 'COMMIT'];
-    // By the store itself, or by SQLite.
+    // The store itself flushes, or SQLite does.
     const flushed = canFlush() ? [...transaction, 'flush'] : ['PRAGMA synchronous = 2', ...transaction];
     const relaxed = canFlush() ? transaction : ['PRAGMA synchronous = 1', ...transaction];
     expect(await steps(inSqlite())).toEqual([...flushed, 'first byte', ...relaxed]);
   });
 
-  test('of many at once in SQLite shares its two transactions with them', async () => {
+  test('that is one of many at once in SQLite shares its two transactions with them', async () => {
     const { steps: noted, once } = inSqlite();
     await once.fetch(URL_, post(['pay', 1]));
     await new Promise((done) => setTimeout(done, 0));
@@ -94,7 +94,7 @@ describe('a named call', () => {
     expect(noted.filter((step) => step === 'write')).toHaveLength(128);
   });
 
-  test('that is joined by another click commits for both', async () => {
+  test('that is joined by another click commits once for both', async () => {
     const { steps: noted, once } = inMemory();
     await once.fetch(URL_, post(['pay', 1]));
     noted.length = 0;
@@ -102,7 +102,7 @@ describe('a named call', () => {
     expect(noted).toEqual(['commit strict', 'first byte', 'commit relaxed']);
   });
 
-  test('writes nothing more for an attempt that is repeated: one look, whose time is hidden in the wait', async () => {
+  test('writes nothing more for a second attempt: it reads the record once, during the wait', async () => {
     let attempt = 0;
     const of = client(
       (noted) => watchedStore(memoryStore(), noted),
@@ -112,7 +112,7 @@ describe('a named call', () => {
     expect(of.steps).toEqual(['commit strict', 'first byte', 'read', 'first byte', 'commit relaxed', 'sweep']);
   });
 
-  test('that is done already, by its name, costs one commit that writes nothing', async () => {
+  test('of a name that is done already costs one commit that writes nothing', async () => {
     const { steps: noted, once } = inMemory();
     await once.fetch(URL_, post(['pay', 1]));
     noted.length = 0;
@@ -157,7 +157,7 @@ describe('a named call where contexts share locks', () => {
     expect(noted).toEqual(['lock asked for', 'digest', 'digest', 'digest', 'first byte', 'lock given back']);
   });
 
-  test('gives the lock back when its body can not be read', async () => {
+  test('releases the lock if its body cannot be read', async () => {
     const { steps: noted, once } = lockedClient();
     const body = new ReadableStream({ pull: (controller) => controller.error(new Error('cut')) });
     await expect(once.fetch(URL_, post(['pay', 1], { body }))).rejects.toThrow();
@@ -179,7 +179,7 @@ describe('the sweep', () => {
     for (const [at, step] of noted.entries()) if (step === 'sweep') expect(noted[at - 1]).toBe('commit relaxed');
   });
 
-  test('with nothing to remove rests for a minute, by a clock that may be set back', async () => {
+  test('with nothing to remove rests for a minute, even if the clock is set back', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     onTestFinished(() => void vi.useRealTimers());
     const { steps: noted, once } = inMemory();
@@ -197,7 +197,7 @@ describe('the sweep', () => {
 });
 
 describe('a call without a name', () => {
-  test('commits twice, too, and on a server looks for no other', async () => {
+  test('also commits twice, and on a server does not search for a lost call', async () => {
     const { steps: noted, once } = inMemory();
     await once.fetch(URL_, post(['pay', 1]));
     noted.length = 0;
@@ -205,7 +205,7 @@ describe('a call without a name', () => {
     expect(noted).toEqual(['commit relaxed', 'first byte', 'commit relaxed']);
   });
 
-  test('that is idempotent touches no store at all', async () => {
+  test('whose method is idempotent touches no store', async () => {
     const { steps: noted, once } = inMemory();
     await once.fetch(URL_);
     await once.fetch(URL_, { method: 'PUT', body: '{}' });
@@ -213,7 +213,7 @@ describe('a call without a name', () => {
   });
 });
 
-/** How often something began to listen to the end of a client or a call, and how much of it still does. */
+/** How many listeners were added to the end of a client or a call, and how many of these are still there. */
 function watchedEnds() {
   const began = vi.spyOn(Closing.prototype, 'addEventListener');
   const ended = vi.spyOn(Closing.prototype, 'removeEventListener');
@@ -245,7 +245,7 @@ describe('what is left behind', () => {
   });
 
   test(
-    `after ${CALLS} operations: no timer, no handle, and tables no longer than they may be`,
+    `after ${CALLS} operations: no timer, no handle, and tables within their limits`,
     async () => {
       const { steps: noted, once } = inMemory();
       const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout' || kind === 'Immediate').length;

@@ -1,6 +1,6 @@
 /**
- * Goal: a call that oncefetch has nothing to do with costs nothing: no store, no digest, no timer, no lock, no random
- * number, no listener; and fetch gets the very arguments. Method: a platform and a store that note every call of theirs.
+ * Goal: a call with which oncefetch has nothing to do costs nothing: no store, no digest, no timer, no lock, no random number, no listener; and fetch gets the
+ * very arguments. Method: a platform and a store that note all their calls.
  */
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { newWorld } from '../support/world.js';
 const URL_ = 'https://shop.example/notes';
 const ELSEWHERE = 'https://metrics.example/collect';
 
-/** `of`, every call of its functions in `steps`, those of what is in it too. */
+/** `of`, which notes every call of its functions in `steps`, also of functions of the objects in it. */
 function noting<T extends object>(of: T, at: string, steps: string[]): T {
   return new Proxy(of, {
     get(target, name) {
@@ -28,7 +28,7 @@ function noting<T extends object>(of: T, at: string, steps: string[]): T {
   });
 }
 
-/** What one call made oncefetch do, and what fetch was given; the client has opened its store and swept before. */
+/** What one call made oncefetch do, and what fetch was given. What making the client did is left out. */
 async function watched(
   input: RequestInfo | URL,
   init: OnceRequestInit | undefined,
@@ -68,7 +68,7 @@ test.each<[string, RequestInfo | URL, RequestInit | undefined, string[]]>([
   ['a POST in mode no-cors', URL_, { method: 'POST', body: '{}', mode: 'no-cors' }, ['resolve']],
   ['a POST with a stream', URL_, { method: 'POST', body: stream }, ['resolve']],
   ['a query in GraphQL', URL_, { method: 'POST', body: '{"query":"query { a }"}' }, ['resolve']],
-])('%s: at most a look at the clock and at the address', async (_, input, init, expected) => {
+])('%s: reads the clock and resolves the URL at most', async (_, input, init, expected) => {
   const { steps, given } = await watched(input, init);
   expect(steps).toEqual(expected);
   expect(given).toHaveLength(1);

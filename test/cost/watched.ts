@@ -1,7 +1,7 @@
-/** A store that notes each of its calls, in a list that transport and caller write to as well. */
+/** Stores that note their calls, in a list into which the transport and the caller write as well. */
 import type { Store } from '../../src/ports.js';
 
-/** `store` as it is, every call of it in `steps`. */
+/** `store`, which notes every call in `steps`. */
 export function watchedStore(store: Store, steps: string[]): Store {
   return {
     ...store,

@@ -7,7 +7,7 @@ import { worldOf } from './support/suite.js';
 
 const AUTHORISED = { resultCode: 'Authorised' };
 
-test("with the account in the operation's name each account has a key of its own", async () => {
+test("with the account in the operation's name, each account has a key of its own", async () => {
   const dialect = adyen();
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
@@ -17,7 +17,7 @@ test("with the account in the operation's name each account has a key of its own
   expect(new Set(world.server.keys).size).toBe(2);
 });
 
-test('a dialect with a name of its own does not do that: a release may have given the same server another one', async () => {
+test('a dialect name for each account does not separate accounts: a release may have renamed the dialect of the same server', async () => {
   const world = worldOf(adyen());
   const nl = world.open({ dialect: { ...adyen(), name: 'adyen-nl' } });
   await world.end(nl.tab, pay(nl.once, { limits: { attempts: 1 } }), charged(lost()));

@@ -1,4 +1,7 @@
-/** Goal: an error that Adyen keeps for a key is not asked for until the key is too old. Method: `support/suite.ts`, and errors with and without Adyen's word on them. */
+/**
+ * Goal: an error that Adyen keeps for a key is not asked for again until the key is too old. Method: `support/suite.ts`, and errors with and without the
+ * header `transient-error`.
+ */
 import { expect, test } from 'vitest';
 import { adyen } from '../../src/entries/dialects.js';
 import { charged } from '../support/server.js';
@@ -13,7 +16,7 @@ const documented = (name: string) => {
   return plays(fixture);
 };
 
-test('an error without a word on it is kept: it is asked for once, and reconcile tells whether the payment was made', async () => {
+test('an error without `transient-error` is kept: it is asked for once, and reconcile tells whether the payment was made', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect, reconcile: async () => 'done' as const });
   expect(await world.end(tab, pay(once), charged(documented('stored-500')))).toMatchObject({ outcome: { effect: 'done', from: 'reconcile' } });

@@ -1,4 +1,4 @@
-/** Goal: client tokens reach AWS in every protocol, and can be signed. Method: `support/suite.ts`, and a hook that signs. */
+/** Goal: client tokens reach AWS in every protocol, and requests can be signed. Method: `support/suite.ts`, and a hook that signs. */
 import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { aws } from '../../src/entries/dialects.js';
@@ -21,7 +21,7 @@ test.each(['aws', 'aws, in a form', 'aws, in the query'])('%s: every attempt is 
   expect(world.server.arrivals).toHaveLength(2);
 });
 
-test('a token that is in the body already is the key, and no other is put beside it', async () => {
+test('a token that is in the body already is the key, and no other one is added', async () => {
   const dialect = aws({ token: 'ClientRequestToken' });
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
@@ -32,7 +32,7 @@ test('a token that is in the body already is the key, and no other is put beside
   expect(world.server.arrivals[0]?.body).toBe(body);
 });
 
-test('a token that may have taken effect at one path is not sent to another, where nothing says that it is known', async () => {
+test('a token that may have taken effect at one path is not sent to another path, which may not know it', async () => {
   const dialect = aws({ token: 'clientToken' });
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });

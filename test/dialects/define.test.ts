@@ -1,4 +1,4 @@
-/** Goal: nobody can define a dialect that takes an unknown outcome for a settled one. Method: bad definitions, and rules that try. */
+/** Goal: nobody can define a dialect that takes an unknown outcome for a settled one. Method: bad definitions, and rules that try to. */
 import { describe, expect, test } from 'vitest';
 import { decide, type Situation } from '../../src/core/decide.js';
 import { readAnswer } from '../../src/core/verdict.js';
@@ -36,24 +36,24 @@ describe('a definition that no server could mean is refused at once', () => {
     ['a place without its code', { place: { carrier: 'body:key' } }, 'body:key'],
     ['a pattern that lets a line break through', { pattern: /^[^"]+$/ }, 'pattern'],
     ['a pattern without an end', { pattern: /^[\w-]+/ }, 'pattern'],
-    ['a pattern that forgets', { pattern: /^[\w-]+$/g }, 'flags'],
+    ['a pattern that keeps a position (g)', { pattern: /^[\w-]+$/g }, 'flags'],
     ['a pattern that no UUID matches', { pattern: /^\w{32}$/ }, 'shape'],
-    ['a window that is none', { windowMs: 0 }, 'windowMs'],
+    ['a window of zero', { windowMs: 0 }, 'windowMs'],
     ['a window without end', { windowMs: Number.POSITIVE_INFINITY }, 'windowMs'],
     ['a rule for every answer', { answers: [{ means: 'refused' }] }, 'answers[0]'],
-    ['a sticky success', { answers: [{ status: 409, means: 'in-progress', sticky: true }] }, 'sticky'],
+    ['a sticky rule that refuses nothing', { answers: [{ status: 409, means: 'in-progress', sticky: true }] }, 'sticky'],
     ['a sticky 500', { answers: [{ status: 500, means: 'refused', sticky: true }] }, 'burnt'],
-    ['a meaning that is none', { answers: [{ status: 409, means: 'done' as 'fresh' }] }, 'word of AnswerRule.means'],
+    ['an unknown meaning', { answers: [{ status: 409, means: 'done' as 'fresh' }] }, 'word of AnswerRule.means'],
     ['no meaning at all', { answers: [{ status: 409 } as AnswerRule] }, 'answers[0]'],
-    ['a rule whose paths are none', { answers: [{ at: {}, means: 'refused' }] }, 'matches every answer'],
-    ['a marker that every answer bears', { marker: { headers: {} } }, 'matches every answer'],
-    ['a rule that fits every other time', { answers: [{ at: { status: /declined/g }, means: 'refused' }] }, '/declined/g'],
-    ['a marker that fits every other time', { marker: { headers: { replayed: /true/y } } }, '/true/y'],
-    ['a text that fits every other time', { answers: [{ text: /sorry/g, means: 'refused' }] }, '/sorry/g'],
-    ['a status that is text, which none is', { answers: [{ status: '402' as never, means: 'refused' }] }, 'answers[0]: status'],
+    ['a rule with no path in `at`', { answers: [{ at: {}, means: 'refused' }] }, 'matches every answer'],
+    ['a marker that every answer has', { marker: { headers: {} } }, 'matches every answer'],
+    ['a rule that fits only every other time (g)', { answers: [{ at: { status: /declined/g }, means: 'refused' }] }, '/declined/g'],
+    ['a marker that fits only every other time (y)', { marker: { headers: { replayed: /true/y } } }, '/true/y'],
+    ['a text that fits only every other time (g)', { answers: [{ text: /sorry/g, means: 'refused' }] }, '/sorry/g'],
+    ['a status given as text', { answers: [{ status: '402' as never, means: 'refused' }] }, 'answers[0]: status'],
     ['a 409 that is done', { answers: [{ status: 409, means: 'fresh' }] }, '2xx or 3xx'],
   ];
-  // Only a mistake in the code makes one: pages in production do not look for it.
+  // Only a mistake in the code makes such a definition, so builds for production do not check it.
   test.each(mistakes)('%s', (_, more, message) => {
     if (LEAN) expect(make(more)).not.toThrow();
     else expect(make(more)).toThrow(message);
@@ -69,13 +69,13 @@ describe('a definition that no server could mean is refused at once', () => {
 });
 
 if (LEAN)
-  test('in production a meaning that is none leaves the answer to its status', () => {
+  test('in production, an unknown meaning leaves the answer to its status', () => {
     const dialect = defineDialect({ name: 'mine', place, answers: [{ means: 'in-progres' as 'in-progress' }] });
     const read = (status: number) => readAnswer(answerOf({ status }), ASKED, dialect, false).kind;
     expect([read(201), read(500), read(422)]).toEqual(['fresh', 'transient', 'refused']);
   });
 
-describe('what a dialect does not know is refused at once: it would be lost, and a default stand in its place', () => {
+describe('an option that a dialect does not know is refused at once: it would be ignored, and a default used in its place', () => {
   test.each<[string, () => unknown]>([
     ['generic: headerName', () => generic({ headerName: 'X-Key' } as object)],
     ['aws: tokens', () => aws({ tokens: 'clientToken' } as object)],
@@ -98,7 +98,7 @@ describe('what a dialect does not know is refused at once: it would be lost, and
   });
 });
 
-test('a key of our own can be made to fit', () => {
+test('a key that oncefetch makes can be shaped to fit', () => {
   const dialect = defineDialect({ name: 'narrow', place, pattern: /^[\da-f]{32}$/, shape: (uuid) => uuid.replaceAll('-', '') });
   expect(dialect.keyPattern.test(dialect.shape?.('9f8b7c6d-5e4f-4a3b-8c2d-1e0f9a8b7c6d') ?? '')).toBe(true);
 });
@@ -107,7 +107,7 @@ const MEANINGS: readonly AnswerRule['means'][] = ['in-progress', 'mismatch', 'do
 const STATUSES = [200, 202, 302, 400, 401, 402, 404, 408, 409, 412, 422, 423, 425, 429, 460, 499, 500, 501, 502, 503, 504, 505, 511, 599];
 
 describe('whatever a rule says', () => {
-  test.each(MEANINGS)('%s of a 5xx never settles as refused, and of a 4xx never as done', (means) => {
+  test.each(MEANINGS)('%s never settles as none for a 5xx, and never as done for a 4xx', (means) => {
     for (const sticky of means === 'refused' ? [false, true] : [false]) {
       const dialect = defineDialect({ name: 'liar', place, answers: [{ text: /^/, means, sticky }] });
       for (const status of STATUSES) {
@@ -124,7 +124,7 @@ describe('whatever a rule says', () => {
     }
   });
 
-  test('what came after a redirect is not read, unless the rule is about one', () => {
+  test('an answer after a redirect is not read, unless the rule is about redirects', () => {
     const dialect = defineDialect({
       name: 'form',
       place,
@@ -139,7 +139,7 @@ describe('whatever a rule says', () => {
     expect(read('sorry', false)).toBe('refused');
   });
 
-  test('a marked 5xx is burnt', () => {
+  test('a 5xx with the replay marker is burnt', () => {
     const dialect = defineDialect({ name: 'replays', place, answers: [{ status: 500, means: 'transient' }] });
     const read = (headers: Record<string, string>) => readAnswer(answerOf({ status: 500, headers }), ASKED, dialect, true).kind;
     expect(read({})).toBe('transient');
@@ -168,15 +168,15 @@ test('paths go through lists and objects, and no hostile body is walked without 
   expect(read({ a: Array.from({ length: 1_000_000 }, () => 1) })).toBe('refused');
 });
 
-describe('JSON without a byte', () => {
+describe('an empty body', () => {
   const json = { 'content-type': 'application/json' };
   test.each<[string, number, Record<string, string>, string]>([
-    ['of a message that a gateway ended', 200, json, 'transient'],
-    ['whose compressed bytes never came', 200, { ...json, 'content-encoding': 'gzip', 'content-length': '90' }, 'transient'],
-    ['that says so', 200, { ...json, 'content-length': '0' }, 'fresh'],
-    ['that is no JSON', 200, {}, 'fresh'],
-    ['with a status that declines nothing', 201, json, 'fresh'],
-  ])('%s, %i, of a server that declines in the body', (_, status, headers, kind) => {
+    ['of JSON that a gateway cut off', 200, json, 'transient'],
+    ['of JSON whose compressed bytes never came', 200, { ...json, 'content-encoding': 'gzip', 'content-length': '90' }, 'transient'],
+    ['of JSON whose length is given as 0', 200, { ...json, 'content-length': '0' }, 'fresh'],
+    ['that is not labelled as JSON', 200, {}, 'fresh'],
+    ['of JSON with a status that declines nothing', 201, json, 'fresh'],
+  ])('%s, %i, from a server that declines in the body', (_, status, headers, kind) => {
     for (const ambiguous of [false, true]) expect(readAnswer(answerOf({ status, headers }), ASKED, adyen(), ambiguous).kind).toBe(kind);
     for (const dialect of [generic(), klarna()]) expect(readAnswer(answerOf({ status: 201, headers }), ASKED, dialect, false).kind).toBe('fresh');
   });

@@ -1,4 +1,4 @@
-/** Goal: a server that locks a key for a day after its own failure is never given a second transfer. Method: `support/suite.ts`, and that day. */
+/** Goal: a server that locks a key for a day after its own failure never gets a second transfer. Method: `support/suite.ts`, and a key that stays locked. */
 import { expect } from 'vitest';
 import { dwolla } from '../../src/entries/dialects.js';
 import { answers, charged, lost } from '../support/server.js';

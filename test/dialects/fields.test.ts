@@ -1,4 +1,4 @@
-/** Goal: inserting a key changes nothing else of a body. Method: any JSON there can be, with every path into its objects. */
+/** Goal: inserting a key changes nothing else of a body. Method: arbitrary JSON, with every path into its objects. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fields, insertMember } from '../../src/dialects/fields.js';
@@ -18,7 +18,7 @@ const paths = (of: Json, at: string[] = []): string[][] =>
 
 const at = (of: Json, path: readonly string[]): Json => path.reduce<Json>((one, name) => (one as { [k: string]: Json })[name] as Json, of);
 
-test('a member gets into any object of any JSON, and nothing else changes', () => {
+test('a member can be inserted into any object of any JSON, and nothing else changes', () => {
   fc.assert(
     fc.property(json, fc.constantFrom(undefined, 2, '\t'), fc.string(), fc.nat(), (value, indent, key, pick) => {
       const text = JSON.stringify(value, null, indent);
@@ -30,7 +30,7 @@ test('a member gets into any object of any JSON, and nothing else changes', () =
       expect(changed['the_key']).toBe(key);
       delete changed['the_key'];
       expect(parsed).toEqual(JSON.parse(text));
-      // Cutting the member out again gives back the very same text.
+      // Without the member, the text is the same as before, or at least longer.
       const member = `"the_key":${JSON.stringify(key)}`;
       expect((sent as string).replace(`${member},`, '').replace(member, '') === text || (sent as string).length > text.length).toBe(true);
     }),
@@ -38,7 +38,7 @@ test('a member gets into any object of any JSON, and nothing else changes', () =
   );
 });
 
-test('there is no place where there is no such object', () => {
+test('a path to an object that does not exist inserts nothing', () => {
   fc.assert(
     fc.property(json, (value) => {
       expect(insertMember(JSON.stringify(value), ['no_such', 'the_key'], 'k')).toBeUndefined();

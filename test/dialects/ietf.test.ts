@@ -1,4 +1,4 @@
-/** Goal: the draft is spoken to the letter. Method: `support/suite.ts`, and the header as it arrives. */
+/** Goal: the dialect follows the draft to the letter. Method: `support/suite.ts`, and the header as it arrives. */
 import { expect } from 'vitest';
 import { ietf } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';

@@ -14,7 +14,7 @@ function documented(name: string) {
   return fixture;
 }
 
-test('after a lost answer the blocked key says nothing, and the outcome stays open under it', async () => {
+test('after a lost answer, the blocked key proves nothing, and the outcome stays open under it', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
   world.server.plays(charged(lost()), plays(documented('key-was-used')));
@@ -23,14 +23,14 @@ test('after a lost answer the blocked key says nothing, and the outcome stays op
   expect(world.record()).toMatchObject({ state: 'pending', key: end.outcome?.key });
 });
 
-test('reconcile, which has the first answer, tells', async () => {
+test('reconcile, which finds the first answer, settles the operation', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect, reconcile: async () => Response.json(documented('made').body) });
   world.server.plays(charged(lost()), plays(documented('key-was-used')));
   expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done', from: 'reconcile' } });
 });
 
-test('a form that is corrected after a refusal goes out under another key, as the refused one is blocked', async () => {
+test('a form that is corrected after a refusal goes out under another key, because the refused key is blocked', async () => {
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
   world.server.plays(plays(documented('invalid')), plays(documented('made'), true));

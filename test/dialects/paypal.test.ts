@@ -1,4 +1,4 @@
-/** Goal: PayPal is spoken as documented, each API within its window. Method: `support/suite.ts`, and the windows. */
+/** Goal: the dialect speaks to PayPal as documented, and to each API within its window. Method: `support/suite.ts`, and the windows. */
 import { expect, test } from 'vitest';
 import { paypal } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
@@ -17,7 +17,7 @@ test.each([
   expect(paypal({ api }).windowMs).toBe(hours * HOUR);
 });
 
-test('after the window nothing is sent any more', async () => {
+test('after the window, nothing more is sent', async () => {
   const dialect = paypal({ api: 'orders' });
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });
@@ -27,7 +27,7 @@ test('after the window nothing is sent any more', async () => {
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('a business duplicate after a lost answer is told by reconcile, not guessed', async () => {
+test('a business duplicate after a lost answer is settled by reconcile, not guessed', async () => {
   const dialect = paypal();
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect, reconcile: async () => new Response('{"id":"O1"}', { status: 200 }) });
@@ -36,7 +36,7 @@ test('a business duplicate after a lost answer is told by reconcile, not guessed
   expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done', type: 'replayed', from: 'reconcile' } });
 });
 
-test("'already used' of a key that was never sent before is about a copy that the browser sent unseen: unknown, and the next press has the same key", async () => {
+test("'already used' for a key that was never sent is about a copy that the browser sent unseen: unknown, and the next press has the same key", async () => {
   const dialect = paypal();
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect }, { resends: true });
@@ -56,7 +56,7 @@ test.each([
   'CAPTURE_FULLY_REFUNDED',
   'DUPLICATE_INVOICE_ID',
 ])(
-  '%s to the first request of a key: another device, or this one before its storage was cleared, may have done it, so it is not told as none',
+  '%s to the first request of a key: another device, or this one before its storage was cleared, may have done it, so the outcome is not none',
   async (issue) => {
     const dialect = paypal();
     const world = worldOf(dialect);

@@ -1,4 +1,7 @@
-/** Goal: nobody is told that a payout was made which was not, and a refund never goes out beside another one. Method: a server that answers as Razorpay documents. */
+/**
+ * Goal: no caller is told that a payout was made which was not, and no refund goes out beside another one. Method: a server that answers as Razorpay
+ * documents.
+ */
 import { expect, test } from 'vitest';
 import { razorpay } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
@@ -8,7 +11,7 @@ import { plays, worldOf } from './support/suite.js';
 const said = (status: number, body: object) => ({ status, headers: { 'content-type': 'application/json' }, body });
 
 test.each(['failed', 'reversed', 'rejected', 'cancelled'])(
-  'a repeated key gets the present state of its payout: one that was %s is none, and the next one gets another key',
+  'a repeated key gets the present state of its payout: a payout that was %s is none, and the next call gets another key',
   async (status) => {
     const dialect = razorpay({ makes: 'payout' });
     const world = worldOf(dialect);
@@ -21,7 +24,7 @@ test.each(['failed', 'reversed', 'rejected', 'cancelled'])(
   },
 );
 
-test('"different request" is no work in progress: the end of the first refund is read, and no second one is sent', async () => {
+test('"different request" does not mean work in progress: the end of the first refund is read, and no second one is sent', async () => {
   const dialect = razorpay({ makes: 'refund' });
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });

@@ -1,4 +1,4 @@
-/** Goal: both headers are right at every attempt, whoever makes it. Method: `support/suite.ts`, and reloads and long pauses. */
+/** Goal: both headers are right at every attempt, in whichever page it is made. Method: `support/suite.ts`, and reloads and long pauses. */
 import { expect } from 'vitest';
 import { repeatableRequests } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
@@ -10,7 +10,7 @@ const test = testOf(dialect);
 const ACCEPTED = plays({ status: 202, headers: { 'repeatability-result': 'accepted' } }, true);
 const TOO_LATE = { status: 412, headers: { 'repeatability-result': 'rejected' } };
 
-test('the time of the first attempt never changes, over a reload two minutes later too', async ({ world, tab, once }) => {
+test('the time of the first attempt never changes, even over a reload two minutes later', async ({ world, tab, once }) => {
   const at = new Date(world.clock.now()).toUTCString();
   await world.end(tab, pay(once, { limits: { attempts: 2 } }), charged(lost()), lost());
   await world.clock.advance(2 * MINUTE);
@@ -19,7 +19,7 @@ test('the time of the first attempt never changes, over a reload two minutes lat
   expect(world.server.arrivals.map(({ headers }) => headers.get('repeatability-first-sent'))).toEqual([at, at, at]);
 });
 
-test('after five minutes nothing is sent any more', async ({ world, tab, once }) => {
+test('after five minutes, nothing more is sent', async ({ world, tab, once }) => {
   await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   await world.clock.advance(5 * MINUTE);
   const next = tab.reload();

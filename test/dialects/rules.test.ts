@@ -1,4 +1,4 @@
-/** Goal: no dialect knows an answer that nobody documented. Method: every rule must be the one that reads some fixture. */
+/** Goal: no dialect has a rule for an answer that nobody documented. Method: for each rule there must be a fixture that it reads. */
 import { describe, expect, test } from 'vitest';
 import type { Dialect } from '../../src/core/dialect.js';
 import { matches } from '../../src/dialects/matching.js';

@@ -1,6 +1,6 @@
 /**
- * Goal: no dialect makes an unknown outcome look settled. Method: every fixture of every dialect, and a grid of statuses,
- * headers and bodies, read by every dialect in every situation; what is settled must have one of a few reasons.
+ * Goal: no dialect makes an unknown outcome look settled. Method: every dialect reads every fixture of every dialect, and a grid of statuses, headers and
+ * bodies, in every situation; there are only a few reasons for which an answer may settle.
  */
 import { describe, expect, test } from 'vitest';
 import { decide } from '../../src/core/decide.js';
@@ -51,7 +51,7 @@ const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>>
     /^(failed|reversed|rejected|cancelled)$/.test(String((body as { status?: string }).status)),
   shopify: previousFailed,
   'shopify, in an argument': previousFailed,
-  // What was declined inside of a 2xx.
+  // Declined inside a 2xx.
   adyen: (status, body) => status === 200 && /^(Refused|Cancelled)$/.test(String((body as { resultCode?: string })?.resultCode)),
   braintree: (status, body) => status === 200 && /(PROCESSOR|SETTLEMENT)_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),
   checkout: (status, body) => status === 201 && (body as { status?: string })?.status === 'Declined',
@@ -83,7 +83,7 @@ function fault(name: string, dialect: Dialect, { status, headers, body, answer }
   const readings = [false, true].map((ambiguous) => readAnswer(answer, ASKED, dialect, ambiguous));
   for (const situation of SITUATIONS) {
     const reading = readings[Number(situation.ambiguous)] as Reading;
-    // An answer that may hide an effect makes the record ambiguous, unless it says that it is done.
+    // An answer that may hide an effect makes the record ambiguous, unless the answer says that the work is done.
     if (mayHideEffect(status) && !reading.ambiguous && reading.kind !== 'done-elsewhere') return says('clean', reading);
     const decision = decide(reading, situation);
     if (decision.do !== 'settle') continue;
@@ -105,7 +105,7 @@ describe.each(Object.entries(samples))('%s', { timeout: 60_000 }, (name, { diale
     ).toEqual([]);
   });
 
-  test('says that it is done elsewhere only where the answer speaks of the key and names what was made', () => {
+  test('reads an answer as done elsewhere only if it speaks of the key and names what was made', () => {
     for (const { status, headers, body, answer } of cases) {
       const { kind, resource } = readAnswer(answer, ASKED, dialect, true);
       if (kind !== 'done-elsewhere') continue;

@@ -1,4 +1,4 @@
-/** Goal: every line that docs/servers.md tells people to write works. Method: each is run, and each dialect must be there. */
+/** Goal: every line that docs/servers.md tells people to write works. Method: each line is run, and each dialect must have one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { factories } from './support/all.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/servers.md'), 'utf8');
 const names = Object.keys(entry);
-/** The value of an expression in which the exports of the entry are known by name. */
+/** The value of an expression that knows the exports of the entry by name. */
 const run = (expression: string): unknown => new Function(...names, `return (${expression});`)(...Object.values(entry));
 
 const lines = [...page.matchAll(/`dialect: ([^`]+)`/g)].map(([, expression]) => expression as string);

@@ -1,4 +1,6 @@
-/** Goal: Shopify's word on a key is taken as it is meant, and nothing more is taken for it. Method: `support/suite.ts`, and the error codes of the directive. */
+/**
+ * Goal: what Shopify says of a key is read as it is meant, and nothing else is read as such. Method: `support/suite.ts`, and the error codes of the directive.
+ */
 import { describe, expect, test } from 'vitest';
 import { shopify } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
@@ -17,8 +19,8 @@ const MESSAGE = 'A previous request with this idempotency key failed. Retry with
 describe.each([
   ['by its code', { code: 'IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED' }],
   ['by its message', { message: MESSAGE }],
-])('a previous request of the key failed, %s', (_, error) => {
-  test('it is none, at once, and the next call has another key', async () => {
+])('Shopify says, %s, that a previous request with the key failed', (_, error) => {
+  test('the outcome is none at once, and the next call has another key', async () => {
     const dialect = shopify();
     const world = worldOf(dialect);
     const { tab, once } = world.open({ dialect });
@@ -29,7 +31,7 @@ describe.each([
     expect(done.outcome?.key).not.toBe(refused.outcome?.key);
   });
 
-  test('but beside what the mutation made it proves nothing', async () => {
+  test('beside a result of the mutation this proves nothing', async () => {
     const dialect = shopify();
     const world = worldOf(dialect);
     const { tab, once } = world.open({ dialect });
@@ -39,7 +41,7 @@ describe.each([
   });
 });
 
-test('what is not found after a lost answer may have been made and deleted since: it stays open, however often it is not found', async () => {
+test('"not found" after a lost answer: the object may have been made and deleted since, so the outcome stays open, however often this comes', async () => {
   const dialect = shopify();
   const world = worldOf(dialect);
   const { tab, once } = world.open({ dialect });

@@ -39,7 +39,7 @@ test('the fingerprint is taken before the key is inserted, so the same body is t
   expect(world.record()?.payloads).toEqual(before?.payloads);
 });
 
-describe('what can not bear a key is refused before anything is stored', () => {
+describe('a body that cannot carry a key is refused before anything is stored', () => {
   test.each([
     ['no body', undefined],
     ['text', 'hello'],
@@ -57,10 +57,10 @@ describe('what can not bear a key is refused before anything is stored', () => {
   });
 });
 
-test('a record whose key belongs elsewhere is not sent without it', async ({ world, tab, once }) => {
+test('a dialect that cannot put the key where the record says sends nothing', async ({ world, tab, once }) => {
   await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
   const next = tab.reload();
-  // Another dialect, which does not know how to put a key into a body.
+  // This client has another dialect, which does not know how to put a key into a body.
   expect(await world.end(next, pay(next.once()))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN', outcome: { effect: 'unknown' } });
   expect(world.server.arrivals).toHaveLength(1);
   expect(world.record()).toMatchObject({ state: 'pending', carrier: 'body:idempotency_key' });

@@ -1,6 +1,6 @@
 /**
- * Goal: what stripe-node gives or throws is read as its HTTP answer would be. Method: objects with the fields of its errors
- * (src/Error.ts), through `run` on the real engine.
+ * Goal: what stripe-node returns or throws is read as its HTTP answer would be. Method: objects with the fields of its errors (src/Error.ts), through `run` on
+ * the real engine.
  */
 import { describe, expect, test } from 'vitest';
 import { stripe, stripeVerdict } from '../../src/entries/dialects.js';
@@ -15,7 +15,7 @@ interface Fields {
   readonly headers?: Record<string, string>;
 }
 
-/** As stripe-node makes them: an Error with these fields. */
+/** An error as stripe-node makes it, with these fields. */
 const thrown = (type: string, fields: Fields = {}) => Object.assign(new Error(type), { type, ...fields });
 const MARKED = { headers: { 'idempotent-replayed': 'true' } };
 
@@ -88,7 +88,7 @@ describe('drives', () => {
     expect(keys[2]).not.toBe(keys[1]);
   });
 
-  test('a lost answer, then no valid API key: nobody knows, and the key stays', async () => {
+  test('a lost answer, then no valid API key: unknown, and the key stays', async () => {
     const refused = thrown('StripeAuthenticationError', { statusCode: 401 });
     const { world, tab, once, call, end, keys } = await charge(LOST, refused, { id: 'pi_1' });
     expect(tab.outcomeOf(end.error)).toMatchObject({ effect: 'unknown' });
@@ -96,14 +96,14 @@ describe('drives', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('too many requests are no ambiguity', async () => {
+  test('a rate limit leaves nothing ambiguous', async () => {
     const busy = thrown('StripeRateLimitError', { statusCode: 429 });
     const invalid = thrown('StripeInvalidRequestError', { statusCode: 400 });
     const { tab, end } = await charge(busy, invalid);
     expect(tab.outcomeOf(end.error)).toMatchObject({ type: 'rejected', effect: 'none' });
   });
 
-  test('a charge and a fee under one key, of which the second finds the first: nobody says that nothing was done', async () => {
+  test('a charge and a fee under one key, so that the second meets the first: unknown, and the key stays', async () => {
     const used = thrown('StripeIdempotencyError', { statusCode: 400, rawType: 'idempotency_error' });
     const { world, call, once, tab, end, keys } = await charge(used, used, used, used, used, { id: 'pi_1' });
     expect(tab.outcomeOf(end.error)).toMatchObject({ effect: 'unknown' });
@@ -114,39 +114,36 @@ describe('drives', () => {
   test.each([
     ['declined', DECLINED],
     ['refused', thrown('StripeInvalidRequestError', { statusCode: 400 })],
-    ['turned away', thrown('StripeRateLimitError', { statusCode: 429 })],
-  ])(
-    'a charge, then a fee that is %s, each under a key of its own: nobody says that nothing was done, and the next run charges under the same key',
-    async (_, refused) => {
-      const world = newWorld();
-      const { tab, once } = world.open({ dialect: stripe() });
-      let funds = false;
-      const order = () =>
-        run(
-          once,
-          ['order', 1],
-          async ({ child }) => {
-            world.server.charged.add(child('charge'));
-            child('fee');
-            if (!funds) throw refused;
-            return 'booked';
-          },
-          { verdict: stripeVerdict, limits: { attempts: 2 } },
-        ) as Promise<never>;
-      const end = await world.end(tab, order());
-      expect(tab.outcomeOf(end.error)).toMatchObject({ effect: 'unknown' });
-      funds = true;
-      expect((await world.end(tab, order())).response).toBe('booked');
-      expect(world.server.charged.size).toBe(1);
-    },
-  );
+    ['rate-limited', thrown('StripeRateLimitError', { statusCode: 429 })],
+  ])('a charge, then a fee that is %s, each under a key of its own: unknown, and the next run charges under the same key', async (_, refused) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ dialect: stripe() });
+    let funds = false;
+    const order = () =>
+      run(
+        once,
+        ['order', 1],
+        async ({ child }) => {
+          world.server.charged.add(child('charge'));
+          child('fee');
+          if (!funds) throw refused;
+          return 'booked';
+        },
+        { verdict: stripeVerdict, limits: { attempts: 2 } },
+      ) as Promise<never>;
+    const end = await world.end(tab, order());
+    expect(tab.outcomeOf(end.error)).toMatchObject({ effect: 'unknown' });
+    funds = true;
+    expect((await world.end(tab, order())).response).toBe('booked');
+    expect(world.server.charged.size).toBe(1);
+  });
 });
 
 test.each([
   ['a plain object, as of its Node client', { 'idempotent-replayed': 'true' }],
   ['a Headers, as of its fetch client', new Headers({ 'idempotent-replayed': 'true' })],
 ])(
-  'a refusal that is marked as a replay, by %s, is that of an earlier call: after a loss of the storage, the call goes on and finds the charge',
+  'a refusal that is marked as a replay, by %s, is that of an earlier call: after the storage is lost, the call goes on and finds the charge',
   async (_, headers) => {
     const world = newWorld();
     const keys: string[] = [];

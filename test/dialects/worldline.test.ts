@@ -1,4 +1,4 @@
-/** Goal: a server that never compares payloads is never given two. Method: `support/suite.ts`, and a changed payload. */
+/** Goal: a server that never compares payloads never gets two of them. Method: `support/suite.ts`, and a changed payload. */
 import { expect } from 'vitest';
 import { worldline } from '../../src/entries/dialects.js';
 import { charged, lost } from '../support/server.js';
@@ -15,7 +15,7 @@ test('a changed payload after a lost answer is not sent under the same key', asy
   expect(world.server.arrivals).toHaveLength(1);
 });
 
-test('unless the caller asks for it', async ({ world }) => {
+test('a changed payload is sent under the same key if the caller asks for that', async ({ world }) => {
   const { tab, once } = world.open({ dialect, whenChanged: 'same-key' });
   world.server.plays(charged(lost()), plays({ status: 201, headers: { 'x-gcs-idempotence-request-timestamp': '1762000000000' } }, true));
   await world.end(tab, pay(once, { limits: { attempts: 1 } }));
@@ -24,7 +24,7 @@ test('unless the caller asks for it', async ({ world }) => {
   expect(changed).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done', type: 'replayed' } });
 });
 
-test('a payment that was rejected since its first answer, which was lost, is none: the repeated answer has the newer status', async ({ world, tab, once }) => {
+test('a payment that was rejected after its first answer, which was lost, is none: the repeated answer has the newer status', async ({ world, tab, once }) => {
   const marked = { 'content-type': 'application/json', 'x-gcs-idempotence-request-timestamp': '1762000000000' };
   const rejected = plays({ status: 201, headers: marked, body: { payment: { id: 'p1', status: 'REJECTED' } } });
   expect((await world.end(tab, pay(once), lost(), rejected)).outcome).toMatchObject({ type: 'rejected', effect: 'none' });

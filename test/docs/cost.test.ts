@@ -1,4 +1,4 @@
-/** Goal: no figure in docs/cost.md is typed by hand. Method: it is made anew from bench/results, and compared. */
+/** Goal: no figure in docs/cost.md is typed by hand. Method: the page is made anew from bench/results, and compared. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { page } from '../../bench/lib/page.ts';

@@ -1,4 +1,4 @@
-/** Goal: docs/dialects.md lists every dialect as it is. Method: each is made, and its row compared; `UPDATE_DOCS=1` writes the rows anew. */
+/** Goal: docs/dialects.md lists every dialect as it is. Method: each dialect is made, and its row is compared; `UPDATE_DOCS=1` writes the rows anew. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

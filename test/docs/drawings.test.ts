@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** Goal: the drawings say what the types say, to those who see and to those who listen. Method: they are parsed, and their words compared. */
+/** Goal: the drawings say what the types say, also to people who cannot see them. Method: the drawings are parsed, and their words are compared. */
 import { describe, expect, test } from 'vitest';
 import { drawings } from '../../scripts/drawings/all.ts';
 import { svgOf } from '../../scripts/drawings/svg.ts';
@@ -42,7 +42,7 @@ describe.each(Object.entries(drawings))('%s', (path, drawing) => {
     expect(places.filter(([x, y]) => !within(x, y))).toEqual([]);
   });
 
-  test('is shown in a guide, with words for those who do not see it', () => {
+  test('is shown in a guide, with an alternative text', () => {
     const name = path.replace('docs/', '');
     const shown = readPages().flatMap(({ text }) => [...text.matchAll(/!\[([^\]]*)\]\((?:docs\/)?([^)]+)\)/g)].filter(([, , target]) => target === name));
     expect(shown.length).toBeGreaterThan(0);
@@ -50,15 +50,15 @@ describe.each(Object.entries(drawings))('%s', (path, drawing) => {
   });
 });
 
-test('what is no XML would be seen', () => {
+test('a drawing that is not XML would be noticed', () => {
   expect(() => parse('<svg xmlns="http://www.w3.org/2000/svg"><text>a & b</svg>').documentElement.localName === 'svg' || expect.unreachable()).toThrow();
 });
 
-test('the tree ends in the words of an outcome, all of them', () => {
+test('the tree ends in all words of an outcome', () => {
   expect(sorted(wordsOf('docs/images/which-outcome.svg'))).toEqual(sorted([...unionOf('Ending', 'effect'), ...unionOf('Ending', 'type')]));
 });
 
-// `loading` is of the screen: it has not looked into the store yet.
+// `loading` is a phase of the screen alone: it has not read the store yet.
 test('the life of an operation has the phases of its state', () => {
   expect(sorted(wordsOf('docs/images/life-of-an-operation.svg'))).toEqual(sorted(unionOf('OperationState', 'phase').filter((phase) => phase !== 'loading')));
 });

@@ -1,4 +1,4 @@
-/** Goal: docs/errors.md says what the short texts of production leave out. Method: it is compared with the long ones. */
+/** Goal: docs/errors.md says what the short texts of production leave out. Method: the page is compared with the long texts. */
 import { expect, test } from 'vitest';
 import { CODES, MISTAKES, REASONS } from '../../src/texts/full.js';
 import { anchorsOf, readPage, tableUnder } from './support/markdown.js';
@@ -13,11 +13,11 @@ test.each(Object.entries(CODES))('%s has a section with its text', (code, text) 
   expect(anchorsOf(page)).toContain(code.toLowerCase());
 });
 
-test.each(Object.entries(REASONS))('what the reason %s says is there', (_, text) => {
+test.each(Object.entries(REASONS))('the page has the text of the reason %s', (_, text) => {
   expect(plain(page.text)).toContain(plain(text ?? ''));
 });
 
-test('there is no section of a code that is none', () => {
+test('there is no section for a code that does not exist', () => {
   expect(Object.keys(sections).filter((name) => name.startsWith('ERR_') && !(name in CODES))).toEqual([]);
 });
 

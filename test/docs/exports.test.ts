@@ -1,6 +1,6 @@
 /**
- * Goal: whatever can be imported is documented: a sentence in the code, a row in docs/api.md. Method: the compiler's view
- * of the entries; `UPDATE_DOCS=1` writes the rows anew.
+ * Goal: everything that can be imported is documented: a sentence in the code, a row in docs/api.md. Method: the compiler's view of the entries;
+ * `UPDATE_DOCS=1` writes the rows anew.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ test('every export has a sentence of its own in the code', () => {
   expect(bare.map(({ specifier, name }) => `${specifier}: ${name}`)).toEqual([]);
 });
 
-describe('what does something is shown in a guide, not only listed', () => {
+describe('every function and method is shown in a guide, not only listed', () => {
   const guides = readPages().filter(({ path }) => path !== PATH && !path.startsWith('docs/decisions/'));
   const names = new Set(guides.flatMap(({ text }) => text.match(/\w+/g) ?? []));
 

@@ -1,4 +1,7 @@
-/** Goal: docs/glossary.md has the words that a user is told, and the guides lead to it. Method: it is compared with the types, and the guides are searched for its terms. */
+/**
+ * Goal: docs/glossary.md has the words that a user is told, and the guides lead to it. Method: the page is compared with the types, and the guides are
+ * searched for its terms.
+ */
 import { expect, test } from 'vitest';
 import { anchorsOf, linksOf, type Page, proseOf, readPage, readPages, tableUnder } from './support/markdown.js';
 import { unionOf } from './support/public-types.js';
@@ -24,24 +27,24 @@ test('each term is explained in a few plain sentences', () => {
   }
 });
 
-/** Those that no reader knows without having been told. */
+/** Terms that no reader knows without an explanation. */
 const TERMS = ['ambiguous', 'burnt', 'dialect', 'generation', 'key window', 'lease', 'namespace'];
-/** What is generated, is for maintainers, or is about servers. */
+/** Pages that are generated, for maintainers, or about servers. */
 const OTHERS =
   /^docs\/(?:decisions\/|schemes\/|(?:README|api|architecture|cost|explore|glossary|observability|probe|runtimes|server|simulation|ssr|testing|verdicts)\.md)/;
 
-/** Of the prose, what is not code, link, heading or comment. */
+/** The prose without code, links, headings and comments. */
 const plain = (guide: Page): string => proseOf(guide).replaceAll(/`[^`]*`|\[[^\]]*\]\((?!glossary)[^)]*\)|^#.*$|<!--[\s\S]*?-->/gm, '');
 const uses = (guide: Page, term: string): boolean => new RegExp(`\\b${term}s?\\b`, 'i').test(plain(guide));
 const using = readPages()
   .filter(({ path }) => path.startsWith('docs/') && !OTHERS.test(path))
   .flatMap((guide) => TERMS.filter((term) => uses(guide, term)).map((term) => [guide.path, term] as const));
 
-test('there are guides that use its terms', () => {
+test('some guides use its terms', () => {
   expect(using.length).toBeGreaterThan(10);
 });
 
-test.each(using)('%s, which says "%s", leads to it', (path, term) => {
+test.each(using)('%s, which says "%s", links to it', (path, term) => {
   const anchor = term.replace(' ', '-');
   expect([...anchorsOf(page)]).toContain(anchor);
   expect(linksOf(readPage(path)).map(({ target }) => target)).toContain(`glossary.md#${anchor}`);

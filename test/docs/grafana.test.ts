@@ -1,7 +1,7 @@
 /**
- * Goal: the dashboard shows what the entry emits: no panel stays empty for ever. Method: its queries are compared with the metrics
- * that the entry makes, by the names that Prometheus gives them; its shape is held against the types of Grafana's own SDK, and
- * with what Grafana needs to load it. A real Prometheus answers the queries in test/playground/dashboard.test.ts.
+ * Goal: the dashboard shows what the entry emits, so that no panel stays empty for ever. Method: its queries are compared with the metrics that the entry
+ * makes, by the names that Prometheus gives them; its shape is compared with the types of Grafana's own SDK, and with what Grafana needs to load it. A real
+ * Prometheus answers the queries in test/playground/dashboard.test.ts.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ function inPrometheus(kind: string, name: string, unit: string): string[] {
   });
 }
 
-/** By the name of each metric that the entry makes: its names in Prometheus. */
+/** By the name of each metric that the entry makes: the names that it has in Prometheus. */
 const emitted = new Map<string, string[]>();
 const meter = new Proxy({} as Meter, {
   get:
@@ -110,7 +110,7 @@ describe('the file', () => {
     }
   });
 
-  test('has panels that lie beside each other', () => {
+  test('has panels that do not overlap', () => {
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) => Array.from({ length: w * h }, (_, n) => `${x + (n % w)} ${y + Math.floor(n / w)}`));
     expect(new Set(cells).size).toBe(cells.length);
     for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
@@ -118,16 +118,16 @@ describe('the file', () => {
 });
 
 const WRONG: readonly (readonly [what: string, right: string, wrong: string])[] = [
-  ['a kind of panel that is none', '"type": "timeseries"', '"type": "timeserie"'],
+  ['an unknown kind of panel', '"type": "timeseries"', '"type": "timeserie"'],
   ['a misspelled query', '"expr"', '"exprs"'],
-  ['a mode of colours that is none', '"mode": "absolute"', '"mode": "relative"'],
+  ['an unknown mode of colours', '"mode": "absolute"', '"mode": "relative"'],
   ['a calculation given as text', '"calcs": ["lastNotNull"]', '"calcs": "lastNotNull"'],
   ['a variable of another kind', '"type": "datasource"', '"type": "source"'],
-  ['a place without its width', '"w": 6,', ''],
+  ['a position without its width', '"w": 6,', ''],
   ['a field that no dashboard has', '"schemaVersion"', '"versionOfSchema": 1, "schemaVersion"'],
 ];
 
-/** What Grafana's types say against each of these files, as one program: what is known of the types for one, need not be found out for the next. */
+/** What Grafana's types say against each of these files. All files are in one program, so that the types are resolved only once. */
 function refused(texts: readonly string[]): string[][] {
   const files = new Map(
     texts.map((text, n) => [
@@ -177,7 +177,7 @@ describe('the pictures in the guide', () => {
   const guide = readFileSync(join(root, 'docs/observability.md'), 'utf8');
 
   test.each(dashboard.panels.map((panel) => [panel.id, panel.title, panel] as const))(
-    '%i, %s: is there, and drawn from the query that is asked now',
+    '%i, %s: is shown, and drawn from the present query',
     (_, title, panel) => {
       const file = fileOf(panel);
       expect(guide).toContain(`(images/${file})`);

@@ -1,4 +1,4 @@
-/** Goal: the tables of the guides list what the code has, all of it. Method: each is compared with a union, a list or a stored record. */
+/** Goal: the tables of the guides list all that the code has. Method: each table is compared with a union, a list or a stored record. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -66,7 +66,7 @@ describe('docs/log-out.md', () => {
     cell.split(',').map((name) => plain(name).trim()),
   );
 
-  /** As much as a record can hold. */
+  /** Stores as much as a record can hold. */
   async function operate(): Promise<void> {
     const once = createOnce({
       use: [answers(), hooks(), requests()],

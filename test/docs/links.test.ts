@@ -1,11 +1,14 @@
-/** Goal: no link of README, docs and the files beside README leads nowhere. Method: files and headings are looked up; addresses on the web are only looked at. */
+/**
+ * Goal: every link of README, docs and the files beside README leads somewhere. Method: files and headings are looked up; of a web address only the form is
+ * checked.
+ */
 import { existsSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect, test } from 'vitest';
 import { anchorsOf, linksOf, readPage, readPages, root } from './support/markdown.js';
 
 const pages = readPages();
-/** What lies beside README. */
+/** The files beside README. */
 const others = ['CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md', 'llms.txt'].map(readPage);
 const links = [...pages, ...others].flatMap(linksOf);
 
@@ -18,7 +21,7 @@ test.each(links.map(({ path, target }) => [path, target]))('%s: %s', (path, targ
   if (anchor !== undefined) expect([...anchorsOf(readPage(to))]).toContain(anchor);
 });
 
-test('README, or CONTRIBUTING for maintainers, leads to every page of docs, if not at once', () => {
+test('README, or CONTRIBUTING for maintainers, leads to every page of docs, if only by way of other pages', () => {
   const reached = new Set(['README.md', 'CONTRIBUTING.md']);
   for (const from of reached) {
     for (const { path, target } of links)

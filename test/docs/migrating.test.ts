@@ -1,4 +1,4 @@
-/** Goal: docs/migrating.md maps every retry option of ky and p-retry, and invents none. Method: the types that they ship are read. */
+/** Goal: docs/migrating.md maps every retry option of ky and p-retry, and invents none. Method: their published types are read. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const optionsIn = (path: string): readonly string[] =>
 test('every retry option of ky is there', () => {
   const options = optionsIn('ky/distribution/types/retry.d.ts');
   expect(options).toContain('limit');
-  // What is no option of `retry`, but of ky itself, and of its hooks.
+  // These are options of ky itself and of its hooks, not of `retry`.
   expect([...namesIn(1)].sort()).toEqual([...options, 'timeout', 'totalTimeout', 'beforeRetry', 'signal'].sort());
 });
 
@@ -26,7 +26,7 @@ test('every option of p-retry is there', () => {
   expect([...namesIn(3)].sort()).toEqual([...options].sort());
 });
 
-test('ours exist', () => {
+test('the options of oncefetch that it names exist', () => {
   const ours = new Set(['OnceOptions', 'OperationOptions', 'Limits'].flatMap((type) => membersOf(type).map(({ name }) => name)));
   const named = rows.flatMap((row) => [...(row[4] ?? '').matchAll(/`(?:limits\.)?(attempts|attemptMs|totalMs|retry|headers|verdict)(?=[.`])/g)]);
   expect(named.length).toBeGreaterThan(6);

@@ -1,4 +1,4 @@
-/** Goal: docs/options.md has every option, and its defaults are those of the code. Method: they are compared with the types and with what a client is made of. */
+/** Goal: docs/options.md has every option, with the default of the code. Method: the page is compared with the types, and with the settings of a client. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Goal: the numbers and tables of README are those of the code. Method: each is read, and compared with where it comes from. */
+/** Goal: the numbers and tables of README are those of the code. Method: each is read, and compared with its source. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import { entries } from './support/public-types.js';
 
 const SIZE = /^- \*\*([\d.]+) kB\*\* gzipped/m;
 
-/** What can be written by itself is: `UPDATE_DOCS=1`. */
+/** `UPDATE_DOCS=1` writes what can be written automatically. */
 const update = process.env['UPDATE_DOCS'] !== undefined;
 const bytes = await bytesOfCreateOnce();
 if (update) {
@@ -27,7 +27,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
   version: string;
 };
 
-/** As `npm run size` does it, but from the sources, so that nothing has to be built for it. */
+/** Measures as `npm run size` does, but from the sources, so that nothing has to be built before. */
 async function bytesOfCreateOnce(): Promise<number> {
   const { outputFiles, metafile } = await build({
     stdin: { contents: "export { createOnce } from 'oncefetch'", resolveDir: root },
@@ -95,7 +95,7 @@ test('the entries are those of the package, with their peers', () => {
   const peers = { '@opentelemetry/api': 'oncefetch/opentelemetry', ky: 'oncefetch/ky', react: 'oncefetch/react' };
   expect(Object.keys(peers).sort()).toEqual(Object.keys(manifest.peerDependencies).sort());
   for (const [peer, entry] of Object.entries(peers)) {
-    // The package installs beside any ky; `oncefetch/ky` wants the one that its tests have.
+    // The package installs beside any ky; `oncefetch/ky` needs the version that its tests use.
     const version = `${manifest.peerDependencies[peer]} ${manifest.devDependencies[peer]}`;
     expect(rows.get(entry)?.toLowerCase()).toContain(`${peer} ${/\d+/.exec(version)?.[0]}`);
   }
@@ -103,7 +103,7 @@ test('the entries are those of the package, with their peers', () => {
 
 const plainName = (cell: string): string => cell.replaceAll('`', '');
 
-test('it is one screen of promise, one of code, one of limits', () => {
+test('it has at most 150 lines, and says what oncefetch does not do', () => {
   expect(readme.text.split('\n').length).toBeLessThanOrEqual(150);
   expect(readme.text).toMatch(/\n## What it does, and what it does not\n[\s\S]*Chromium sends a POST again/);
 });

@@ -1,4 +1,4 @@
-/** Goal: docs/runtimes.md says of each runtime what the tests run in it. Method: its tables are compared with their lists. */
+/** Goal: docs/runtimes.md says of each runtime what the tests run in it. Method: its tables are compared with the lists of the tests. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -8,7 +8,7 @@ import { readPage, root, tableUnder } from './support/markdown.js';
 
 const rows = tableUnder(readPage('docs/runtimes.md'), '## What each is taken for');
 
-/** The row of a runtime that the tests start, by what its name begins with. */
+/** The row of a runtime that the tests start, by the beginning of its name. */
 const ROWS: readonly (readonly [name: RegExp, row: RegExp])[] = [
   [/^workerd (with nodejs_compat|of )/, /^workerd with/],
   [/^workerd/, /^workerd \(/],

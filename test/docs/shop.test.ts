@@ -1,4 +1,7 @@
-/** Goal: what the shop of docs/ssr.md says is true, also where its process died in between. Method: its own text, over a bank; who dies leaves out what comes next. */
+/**
+ * Goal: what the shop of docs/ssr.md says is true, even if its process died in between. Method: the shop's own code, over a bank; a process that dies leaves
+ * out what comes next.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,11 +32,11 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The process dies once the bank's answer is stored, before it is booked. */
+/** The process dies after the bank's answer is stored, and before the payment is booked. */
 const dieBeforeBooking = (cart: string, card: string) =>
   vi.spyOn(Response.prototype, 'json').mockImplementationOnce(() => new Promise<never>(() => {})) && void shop.charge('ann', cart, card);
 
-test('a card is declined, the next one is charged by a process that dies before it books: the page does not say "not paid"', async () => {
+test('a card is declined, the next card is charged by a process that dies before it books: the page does not say "not paid"', async () => {
   await shop.charge('ann', 'c-1', 'declined');
   expect(await shop.said('ann', 'c-1')).toBe('Not paid. Nothing was charged.');
   dieBeforeBooking('c-1', 'good');
@@ -41,20 +44,20 @@ test('a card is declined, the next one is charged by a process that dies before 
   await expect.poll(() => shop.said('ann', 'c-1')).not.toContain('Not sure');
   expect(await shop.said('ann', 'c-1')).not.toContain('Not paid');
 
-  // The next process has nothing of it in memory.
+  // The next process has nothing of this in memory.
   delete (globalThis as { [of: symbol]: unknown })[Symbol.for('oncefetch')];
   await shop.charge('ann', 'c-1', 'good');
   expect(await shop.said('ann', 'c-1')).toBe('Paid. Receipt no. 1.');
   expect(paid).toBe(1);
 });
 
-test('the same by `bank`, as `formAction` asks it', async () => {
+test('nor does the page say "not paid" if `bank` makes the charge, as `formAction` does', async () => {
   await shop.charge('ann', 'c-3', 'declined');
   await shop.bank('k-3', 'c-3', 'good');
   expect(await shop.said('ann', 'c-3')).not.toContain('Not paid');
 });
 
-test('whoever pays with another card what was paid before is not left in doubt', async () => {
+test('a customer who pays again with another card is told "Paid"', async () => {
   const before = paid;
   await shop.charge('ann', 'c-2', 'good');
   expect((await shop.charge('ann', 'c-2', 'another')).status).toBe(200);
@@ -62,7 +65,7 @@ test('whoever pays with another card what was paid before is not left in doubt',
   expect(paid).toBe(before + 1);
 });
 
-test('the answer is lost, and the next one is a refusal: the browser is told that nobody knows, as the page is, and not "not paid"', async () => {
+test('the answer is lost, and the next answer is a refusal: the browser gets a 504, and the page says "Not sure yet" instead of "not paid"', async () => {
   lost = 1;
   expect((await shop.charge('ann', 'c-4', 'declined')).status).toBe(504);
   expect(await shop.said('ann', 'c-4')).toContain('Not sure yet.');

@@ -1,7 +1,7 @@
 /**
- * Goal: whatever README and docs show works as it stands there. Method: every snippet is compiled in one strict program,
- * then run against a real HTTP server that honours keys and loses what it is told to; the comment right before a snippet
- * says what must come of it. A snippet that needs what Node has not says so, and is compiled only.
+ * Goal: all that README and docs show works as it stands there. Method: every snippet is compiled in one strict program, then run against a real HTTP server
+ * that honours keys and loses the answers that it is told to lose; the comment right before a snippet says what must come of it. A snippet that needs what
+ * Node does not have says so, and is compiled only.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { runTests } from './support/vitest.js';
 const MINUTE = 60_000;
 vi.setConfig({ testTimeout: MINUTE / 2, hookTimeout: MINUTE });
 
-/** The first snippet's place with a program that has a mistake in its second line. */
+/** A program with a mistake in its second line, in the place of the first snippet. */
 const wrong: Snippet = {
   ...(snippets[0] as Snippet),
   source: "import { createOnce } from 'oncefetch';\ncreateOnce({ namespase: 'a' });\nexport {};\n",
@@ -64,7 +64,7 @@ describe('runs', () => {
     expect(actual(snippet, end)).toEqual(wanted(snippet));
   });
 
-  test('a snippet that says nothing of its key would charge twice, and fail', async () => {
+  test('a snippet without its key would fail', async () => {
     const [first] = running as [Snippet];
     const run = first.run.replace(/\.ts$/, '-keyless.ts');
     const source = first.source.replace("once: ['pay', cart.id]", 'once: false');
@@ -93,7 +93,7 @@ function actual({ expects }: Snippet, end: unknown): object {
   return Object.fromEntries(Object.entries(all).filter(([name]) => expects[name as keyof typeof expects] !== undefined));
 }
 
-describe('what is no program', () => {
+describe('a fence that is no program', () => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
   const BUILT_IN = ['ci', 'install', 'pack', 'test'];
 
@@ -125,13 +125,13 @@ describe('what is no program', () => {
       expect([...wants.keys()]).toEqual(['file']);
       const [file = ''] = wants.get('file') ?? [];
       expect(file).toMatch(/^(test\/frameworks\/[\w-]+|playground\/page\/once-form)\//);
-      // What stands deep in a page is shown from the left.
+      // The lines of an excerpt are shown without their indent in the page.
       const text = (of: string): string => (file.endsWith('.html') ? of.replaceAll(/^ +/gm, '') : of);
       expect(text(`\n${readFileSync(join(root, file), 'utf8')}`)).toContain(text(`\n${code}`));
     },
   );
 
-  test('every fence is of a kind that is looked at, or plain text', () => {
+  test('every fence is of a kind that is checked, or plain text', () => {
     const kinds = ['ts', 'tsx', 'js', 'sh', 'sql', 'json', 'text', 'http', 'svelte', 'html'];
     expect(fences.filter(({ language }) => !kinds.includes(language)).map(({ path, line }) => `${path}:${line}`)).toEqual([]);
   });

@@ -1,11 +1,11 @@
-/** Goal: docs/stores.md says of the browser's stores what they say of themselves. Method: they are compared. */
+/** Goal: docs/stores.md says of the browser's stores what they declare. Method: the table is compared with the stores. */
 import { expect, test } from 'vitest';
 import { indexedDbStore, localStorageStore, memoryStore } from '../../src/entries/index.js';
 import { readPage, tableUnder } from './support/markdown.js';
 
 const plainName = (cell: string): string => cell.replaceAll('`', '');
 
-test('the stores are what they claim to be', () => {
+test('the table has what the stores declare', () => {
   const stores = { 'indexedDbStore()': indexedDbStore(), 'localStorageStore()': localStorageStore(), 'memoryStore()': memoryStore() };
   const rows = tableUnder(readPage('docs/stores.md'), '## In a browser').filter(([name = '']) => plainName(name) in stores);
   expect(rows.map(([name = '', reload, crash, tabs]) => [plainName(name), reload, crash?.startsWith('yes'), tabs])).toEqual(

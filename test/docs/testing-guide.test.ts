@@ -27,7 +27,7 @@ let runs = 0;
 
 // Other tests may keep the processor busy meanwhile.
 test.for(cases)('%s ends in time', { retry: 2 }, async ([, { source }]) => {
-  // A module that was imported once is not run again.
+  // A module that was imported once does not run again.
   const file = join(made, `${runs++}.ts`);
   writeFileSync(file, source.replaceAll("from 'vitest'", "from '../../test/docs/support/vitest.js'"));
   await enter('node');

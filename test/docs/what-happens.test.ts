@@ -35,9 +35,9 @@ async function pay(once: Once, total = 4200): Promise<End> {
   }
 }
 
-/** The clock ticks between an event and its waiting. */
+/** In whole seconds, because time passes between an event and its wait. */
 const seconds = (ms: number): number => Math.round(ms / 1000);
-/** A clock that is wrong by so many hours. */
+/** A clock that is wrong by this many hours. */
 const clockOff = (hours: number) => ({ ...systemClock, now: () => Date.now() + hours * 3_600_000 });
 const charges = (): number => shop().server.effects.length;
 const keys = (): number => new Set(shop().server.requests.map(({ key }) => key)).size;
@@ -54,7 +54,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     void pay(client());
     await vi.waitFor(() => expect(charges()).toBe(1));
     reload();
-    // What a page's end does to its locks.
+    // The end of a page frees its locks.
     const next = client({}, { locks: undefined });
     expect((await pending(next)).map(({ name }) => name)).toEqual([NAME]);
     expect((await pay(next)).outcome).toMatchObject({ effect: 'done', resumed: true });
@@ -177,7 +177,7 @@ const ROWS: Readonly<Record<string, () => Promise<void>>> = {
     await pay(client());
     const sent = shop().server.requests.length;
     reload();
-    // The page's clock and its store's.
+    // Moves the clock of the page and that of its store.
     const { now } = Date;
     const aDayOn = vi.spyOn(Date, 'now').mockImplementation(() => now() + 26 * 3_600_000);
     try {

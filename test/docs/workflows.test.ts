@@ -1,4 +1,4 @@
-/** Goal: what builds and publishes the package is pinned, and may do no more than it must. Method: the workflows are read. */
+/** Goal: the workflows that build and publish the package are pinned, and may do no more than they must. Method: their files are read. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { root } from './support/markdown.js';
 const folder = join(root, '.github/workflows');
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
 const workflows = readdirSync(folder).map((name) => [name, read(name)] as const);
-/** What it runs, a line each. */
+/** The commands that the workflow runs, one per line. */
 const commands = (text: string): readonly string[] => [...text.matchAll(/- run: (.+)$|^ {8}run: (?!\|)(.+)$/gm)].map(([, short, long]) => short ?? long ?? '');
 
 describe.each(workflows)('%s', (_, text) => {
@@ -17,7 +17,7 @@ describe.each(workflows)('%s', (_, text) => {
     for (const action of used) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  test('reads only, unless a job says otherwise', () => {
+  test('may only read, unless a job says otherwise', () => {
     expect(/\npermissions:\n((?: {2}.+\n)+)/.exec(text)?.[1]).toBe('  contents: read\n');
     expect(text).not.toMatch(/secrets\./);
   });
@@ -28,7 +28,7 @@ test('CI installs from the lockfile and runs everything', () => {
   expect(read('ci.yml')).toContain("CI: 'true'");
 });
 
-test('a release is tested, is what the tag says, and is published with provenance and without a token', () => {
+test('a release is tested, has the version of its tag, and is published with provenance and without a token', () => {
   const text = read('release.yml');
   expect(text).toMatch(/needs: test\n/);
   expect(text.match(/id-token: write/g)).toHaveLength(1);

@@ -63,7 +63,7 @@ describe('operation.state', () => {
     expect(operationOf(once, NAME).state).toMatchObject(state);
   });
 
-  test('shows the operation that an earlier page left, and its meta, as there is a namespace', async ({ world }) => {
+  test('with a namespace, shows the operation that an earlier page left, and its meta', async ({ world }) => {
     const { tab, once } = world.open({ namespace: 'ann' });
     const { outcome } = await world.end(tab, pay(once, { ...ONE, meta: { total: '€42.00' } }), lost());
     const next = tab.reload();
@@ -360,7 +360,7 @@ describe('resume', () => {
     expect(await world.end(tab, watched(resumeOne(once, ['never'])))).toMatchObject({ code: 'ERR_ONCE_UNKNOWN' });
   });
 
-  test('leaves an operation that never left clean if there is no request to send', async ({ world, tab }) => {
+  test('keeps an operation that was never sent clean if there is no request to send', async ({ world, tab }) => {
     const next = await pressOffline(tab, (page) => pay(page.once()));
     await world.end(next, watched(resumeOne(next.once(), NAME)));
     expect(world.record()).toMatchObject({ state: 'pending', ambiguous: false });

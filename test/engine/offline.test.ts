@@ -35,7 +35,7 @@ describe('a device that goes offline in the middle of a call', () => {
     });
   });
 
-  test('goes on under the same key with the next press or with resume, which have all attempts again', async () => {
+  test('goes on under the same key at the next press or by resume, with its full number of attempts', async () => {
     for (const next of ['press', 'resume'] as const) {
       const world = newWorld();
       const { tab, once } = world.open();
@@ -53,7 +53,7 @@ describe('a device that goes offline in the middle of a call', () => {
   test.for([
     ['within seconds', 2 * SECOND, { attempts: 2 }],
     ['within limits.offlineWaitMs', 40 * SECOND, { attempts: 2, offlineWaitMs: MINUTE }],
-  ] as const)('goes on when it is back %s, and has used up no attempt', async ([_, at, limits], { world }) => {
+  ] as const)('goes on when the network is back %s, and has used up no attempt', async ([_, at, limits], { world }) => {
     const { tab, once } = world.open({ limits });
     world.server.plays(gone(tab), replays());
     world.clock.timer(at, () => tab.connect(true));

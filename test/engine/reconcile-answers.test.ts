@@ -133,7 +133,7 @@ describe('reconcile that gives', () => {
     }
   });
 
-  test('a 404 about a 2xx whose payload is uncertain: the 2xx stays the answer', async ({ world }) => {
+  test('a 404: a 2xx whose payload is uncertain stays the answer', async ({ world }) => {
     const { tab, once } = world.open({ reconcile: async () => new Response(null, { status: 404 }) });
     await world.end(tab, pay(once, { limits: { attempts: 1 } }), charged(lost()));
     expect(await world.end(tab, pay(once, { body: { cart: 'c1', amount: 20 } }), answers(201))).toMatchObject({

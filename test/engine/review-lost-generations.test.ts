@@ -44,7 +44,7 @@ test('while the record of the first key is there, a kept refusal of the second k
 test.for<[string, () => string | Promise<string>]>([
   ['throws', () => Promise.reject(new Error('no key today'))],
   ['never answers', () => new Promise<never>(() => {})],
-])('a press whose key strategy %s when it is asked for the next key is unknown', async ([, fails]) => {
+])('a press is unknown if its key strategy %s when it is asked for the next key', async ([, fails]) => {
   const { world, tab, once } = await evicted();
   const end = await world.end(tab, pay(once, { key: (c) => (c.generation ? fails() : key(c)) }), idle(replays(402)));
   expect(end.outcome).toMatchObject({ effect: 'unknown' });
@@ -52,7 +52,7 @@ test.for<[string, () => string | Promise<string>]>([
   expect((await world.end(tab, pay(once, { key }), replays())).outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });
 
-test('a press that is aborted while the next key is made is unknown', async () => {
+test('a press is unknown if it is aborted while the next key is made', async () => {
   const { world, tab, once } = await evicted();
   const controller = new AbortController();
   const told: Outcome[] = [];
@@ -62,7 +62,7 @@ test('a press that is aborted while the next key is made is unknown', async () =
   expect(told).toMatchObject([{ effect: 'unknown' }]);
 });
 
-test('a resume, which has no other key to go on with, is unknown', async () => {
+test('a resume is unknown, because it has no other key to go on with', async () => {
   const { world, tab, once } = await evicted();
   await world.end(tab, pay(once, { ...ONE, key }), idle(lost()));
   const end = await world.end(tab, watched(resumeOne(once, NAME)), idle(replays(402)));
@@ -101,7 +101,7 @@ test('the replay mark also counts with run, whose function returns the Response'
   expect(end.outcome).toMatchObject({ effect: 'done', key: 'order-42-1' });
 });
 
-test('that verdict tells the customer none for a first refusal, which has no mark', async () => {
+test("the app's own verdict reads a first refusal, which has no mark: the outcome is none", async () => {
   const world = newWorld();
   const { tab, once } = world.open(declines);
   expect((await world.end(tab, pay(once, { key }), idle(answers(402)))).outcome).toMatchObject({ effect: 'none', replayed: false });
@@ -193,7 +193,7 @@ describe('work behind a 202', () => {
 });
 
 describe('a done operation is remembered for an hour only (`keep.forMs`), and then swept', () => {
-  test('at a server that marks no replay, the charged key is not forgotten before the server forgets it, so no call gets the refusal of the first key', async () => {
+  test('at a server that marks no replay, the key that was charged outlives `keep.forMs`: no call gets the refusal of the first key', async () => {
     const world = newWorld();
     const { tab, once } = world.open({ ...declines, keep: { forMs: HOUR } });
     await world.end(tab, pay(once, { key }), idle(answers(402)));

@@ -125,7 +125,7 @@ describe('the request of an operation in memory', () => {
   });
 });
 
-describe('a remembered answer that is gone', () => {
+describe('a remembered answer', () => {
   const REPLAYING = { dialect: { ...GENERIC, replays: true, carrier: 'header:Idempotency-Key+Date' } } as const;
   async function settled(options: object = REPLAYING) {
     const world = newWorld();
@@ -135,7 +135,7 @@ describe('a remembered answer that is gone', () => {
     return { world, key: outcome?.key, next: (more: object = {}) => world.open({ ...options, ...more }), firstSentAt: outcome?.firstSentAt ?? 0 };
   }
 
-  test('is asked for once more, under its key, and then remembered', async () => {
+  test('that is gone is asked for once more, under its key, and then remembered', async () => {
     const { world, key, next, firstSentAt } = await settled();
     const hooks: unknown[] = [];
     const { tab, once } = next({
@@ -153,7 +153,7 @@ describe('a remembered answer that is gone', () => {
     ['a refusal', answers(402)],
     ['a 503', answers(503)],
     ['no answer', lost()],
-  ])('stays gone if the server gives %s now, and the operation stays settled', async (_, entry) => {
+  ])('that is gone stays gone if the server gives %s now, and the operation stays settled', async (_, entry) => {
     const { world, next } = await settled();
     const { tab, once } = next();
     world.server.plays(entry);
@@ -164,14 +164,14 @@ describe('a remembered answer that is gone', () => {
   test.each([
     [{ totalMs: HOUR, attemptMs: SECOND }, SECOND],
     [{ totalMs: 2 * SECOND, attemptMs: HOUR }, 2 * SECOND],
-  ])('is waited for as long as an attempt may take: %j', async (limits, ms) => {
+  ])('that is gone is waited for as long as an attempt may take: %j', async (limits, ms) => {
     const { world, next } = await settled({ dialect: { ...GENERIC, replays: true, windowMs: 3 * DAY } });
     const { tab, once } = next();
     world.server.plays(() => new Promise(() => {}));
     expect(await world.end(tab, pay(once, { limits }))).toMatchObject({ ms });
   });
 
-  test('is not asked for past the key window, at a server that does not replay, or without a request to send', async () => {
+  test('that is gone is not asked for past the key window, at a server that does not replay, or without a request to send', async () => {
     const { world, next } = await settled();
     const { tab, once } = next();
     expect(await world.end(tab, watched(resumeOne(once, NAME)))).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED' });
@@ -211,7 +211,7 @@ describe('a remembered answer that is gone', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test("is not gone in its own page, and with response: 'disk' not in others", async ({ world }) => {
+  test("is in memory in its own page, and on disk with response: 'disk'", async ({ world }) => {
     const options = { namespace: 'ann', keep: { response: 'disk' } } as const;
     const { tab, once } = world.open(options);
     await world.end(tab, pay(once), answers(201, { id: 'ch_1' }));

@@ -65,7 +65,7 @@ test('a handle whose store could not be read at first hears of later changes', a
   expect(handle.state.phase).toBe('settled');
 });
 
-test('watch calls back when an operation begins, ends, is settled, forgotten, moved or cleared, and when the user changes, until it is switched off', async () => {
+test('watch calls back when an operation begins, ends, is settled, forgotten, moved or cleared, and when the user changes, until it is off', async () => {
   const { at, once, lose } = scene();
   const heard = vi.fn();
   const off = watch(once, heard);

@@ -188,7 +188,7 @@ describe('a record in memory beside another feature', () => {
     const attempt = (once: Once, effect: () => Promise<unknown>, result: StandardSchema<string>) =>
       watched(run(once, NAME, effect as () => Promise<string>, { result } as RunOptions<string>)) as Promise<never>;
 
-    test('a value that is remembered in memory fits, too, and the function runs once', async () => {
+    test('a value that is remembered in memory also fits the schema, and the function runs once', async () => {
       const { world, tab, once } = open();
       let runs = 0;
       const effect = async () => `paid ${++runs}`;

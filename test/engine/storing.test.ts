@@ -88,7 +88,7 @@ describe('a write over a known record', () => {
   });
 });
 
-describe('whether nothing was sent', () => {
+describe('`nothingSent`', () => {
   test.each<[string, unknown, boolean]>([
     ['no record', null, true],
     ['a record that is clean, which another context may send', record({ ambiguous: false }), false],
@@ -99,13 +99,13 @@ describe('whether nothing was sent', () => {
     ['a retired record without an ending', record({ state: 'retired' }), false],
     ['a record that is done', record({ state: 'settled', ending: { type: 'replayed', effect: 'done', from: 'server' } }), false],
     ['a damaged record', { ...record(), key: 'x' }, false],
-  ])('is known with %s', async (_, there, nothing) => {
+  ])('with %s in the store', async (_, there, nothing) => {
     const { client, medium } = scene();
     medium.set('id', there);
     expect((await nothingSent({ client, operationKey: made('operationKey'), id: made('id') })) === true).toBe(nothing);
   });
 
-  test('is not known if the store cannot be read', async () => {
+  test('rejects if the store cannot be read', async () => {
     const { client } = scene({ read: () => Promise.reject(new Error('gone')) });
     await expect(nothingSent({ client, operationKey: made('operationKey'), id: made('id') })).rejects.toThrow('gone');
     await expect(readStored({ client, operationKey: made('operationKey'), id: made('id') })).rejects.toThrow('gone');

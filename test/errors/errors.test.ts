@@ -1,6 +1,6 @@
 /**
- * Goal: every error says what happened, to which operation and what to do next, can be recognised across copies, and
- * carries no secret. Method: each code is brought about by the real engine; guards and walks get what clients make of it.
+ * Goal: every error says what happened, to which operation and what to do next, can be recognized across copies of the package, and carries no secret. Method:
+ * the real engine produces each code; `isOnceError` and `outcomeOf` get what HTTP clients make of the errors.
  */
 import { describe, expect, vi } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';
@@ -121,7 +121,7 @@ const EFFECTS: Record<OnceErrorCode, Outcome['effect']> = {
 };
 
 describe('every code', () => {
-  test.each(Object.keys(WAYS) as OnceErrorCode[])('%s is reached, speaks of the operation, and can be told by its brand', async (code) => {
+  test.each(Object.keys(WAYS) as OnceErrorCode[])('%s is reached, names the operation, and is recognized by its brand', async (code) => {
     const { error, outcome } = await WAYS[code]();
     expect(error).toBeInstanceOf(Error);
     expect(isOnceError(error)).toBe(true);
@@ -130,13 +130,13 @@ describe('every code', () => {
     expect(outcome).toMatchObject({ operation: NAME, effect: EFFECTS[code] });
     const { message } = error as Error;
     expect(message).toMatch(/^once: \["pay","c1"\]: .+\.$/);
-    // What `explain` knows is in the error where texts are long, and nowhere else.
+    // Only long texts contain what `explain` says.
     const { summary, steps, guide } = explain(outcome as Outcome);
     for (const known of [summary.slice(1), ...steps, guide]) expect(message.includes(known), known).toBe(!LEAN);
     expect(JSON.parse(JSON.stringify(error))).toMatchObject({ name: 'OnceError', code, message, outcome: { effect: EFFECTS[code] } });
   });
 
-  test('each message says something of its own, and none more than once', () => {
+  test('each code has a message of its own', () => {
     const codes = Object.keys(WAYS) as OnceErrorCode[];
     const outcomeOfCode = (code: OnceErrorCode): Outcome =>
       code === 'ERR_ONCE_UNSENT' ? { ...OUTCOME, type: 'unsent', effect: 'none', reason: 'offline' } : OUTCOME;
@@ -152,7 +152,7 @@ describe('cause and response', () => {
     expect((error as Error).cause).toBe(cause);
   });
 
-  test('the response is there, and no walk over the fields of an error meets it', () => {
+  test('the response is there, but it is no enumerable field of the error', () => {
     const response = new Response('body');
     const error = new OnceError('ERR_ONCE_UNKNOWN', OUTCOME, { response });
     expect(error.response).toBe(response);
@@ -160,7 +160,7 @@ describe('cause and response', () => {
     expect({ ...error }).not.toHaveProperty('response');
   });
 
-  test('has no cause where there was none', () => {
+  test('an error has no cause if there was none', () => {
     expect('cause' in new OnceError('ERR_ONCE_UNKNOWN', OUTCOME)).toBe(false);
   });
 });
@@ -180,7 +180,7 @@ describe('two copies of the package', () => {
 });
 
 describe('isOnceError', () => {
-  test.each([undefined, null, 0, '', 'ERR_ONCE_BUSY', {}, { code: 'ERR_ONCE_BUSY' }, new Error('once'), () => {}])('%s is none', (value) => {
+  test.each([undefined, null, 0, '', 'ERR_ONCE_BUSY', {}, { code: 'ERR_ONCE_BUSY' }, new Error('once'), () => {}])('%s is no OnceError', (value) => {
     expect(isOnceError(value)).toBe(false);
   });
 });
@@ -197,7 +197,7 @@ describe('outcomeOf', () => {
     },
   );
 
-  test('of what it has nothing to do with is undefined', () => {
+  test('of an unrelated value is undefined', () => {
     for (const value of [undefined, null, 1, 'x', Symbol('x'), {}, new Response(), new Error('x'), () => {}]) expect(outcomeOf(value)).toBeUndefined();
   });
 
@@ -215,7 +215,7 @@ describe('outcomeOf', () => {
     expect(outcomeOf(hostile)).toBe(OUTCOME);
   });
 
-  test('prefers the nearest', () => {
+  test('prefers the nearest error', () => {
     const other = { ...OUTCOME, key: 'nearer' };
     expect(outcomeOf({ cause: new OnceError('ERR_ONCE_BUSY', other), response: { cause: error } })).toBe(other);
   });
@@ -243,7 +243,7 @@ describe('printName', () => {
   });
 });
 
-test('the error of a caller who joined says so, and that of the first does not', async ({ world, tab, once }) => {
+test('the error of a call that joined says so, and that of the first call does not', async ({ world, tab, once }) => {
   world.server.plays(delayed(SECOND, charged(lost())));
   const [first, second] = await world.all(tab, pay(once, ONE), pay(once, ONE));
   expect([first?.error, second?.error]).toMatchObject([{ outcome: { joined: false } }, { outcome: { joined: true } }]);

@@ -1,6 +1,6 @@
 /**
- * Goal: what a page in production says is short, and still says what is wrong, where, and which page explains it. Method: both
- * modules side by side. Their paths end in `.ts`, which no project leads elsewhere.
+ * Goal: the texts of a page in production are short, and still say what is wrong, where, and which page explains it. Method: both modules side by side. The
+ * paths of their imports end in `.ts`, so that no project replaces them.
  */
 import { describe, expect, test } from 'vitest';
 import type { OnceErrorCode } from '../../src/core/codes.js';
@@ -18,10 +18,10 @@ const STEPS = [
   'This call made 2 attempts under this key.',
   'The server may have got an attempt; nothing that it answered proves it.',
 ].join(' ');
-/** Of these the outcome says more than the code does. */
+/** For these codes, the outcome says more than the code does. */
 const GENERAL: readonly string[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'];
 
-test('the project lean, and no other, runs with the short ones', () => {
+test('only the project lean runs with the short texts', () => {
   expect(LEAN).toBe(process.env['TEXTS'] === 'lean');
 });
 
@@ -35,7 +35,7 @@ describe.each(Object.keys(full.CODES) as OnceErrorCode[])('%s', (code) => {
     );
   });
 
-  test('gives way to what is known better', () => {
+  test('is replaced by a text that says more', () => {
     expect(full.errorText(code, DONE, 'it is done, but late')).toBe(
       `it is done, but late. It took effect now. ${STEPS} See docs/outcomes.md#what-the-words-rest-on.`,
     );
@@ -54,12 +54,15 @@ test('an error that has a cause points to it, and repeats nothing of it', () => 
   expect(message).not.toContain('secret');
 });
 
-test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300, -1e300])('a time that is none, as a damaged record has it, makes no error of an error: %s', (at) => {
-  const outcome: Outcome = { ...UNKNOWN, firstSentAt: at, retryAt: at };
-  expect(full.errorText('ERR_ONCE_UNKNOWN', outcome)).toContain(`${at} ms`);
-});
+test.each([Number.NaN, Number.POSITIVE_INFINITY, 1e300, -1e300])(
+  'a time that is no date, as in a damaged record, does not make building the text fail: %s',
+  (at) => {
+    const outcome: Outcome = { ...UNKNOWN, firstSentAt: at, retryAt: at };
+    expect(full.errorText('ERR_ONCE_UNKNOWN', outcome)).toContain(`${at} ms`);
+  },
+);
 
-test.each(Object.keys(full.DIAGNOSTICS) as full.DiagnosticCode[])('%s: both say its code, its section and the place', (code) => {
+test.each(Object.keys(full.DIAGNOSTICS) as full.DiagnosticCode[])('%s: the long and the short text have its code, its section and the place', (code) => {
   for (const { diagnosticText } of [full, lean]) {
     expect(diagnosticText(code, 'POST /pay')).toMatch(new RegExp(` \\(docs/diagnostics\\.md#${code}; POST /pay\\)$`));
     expect(diagnosticText(code)).toMatch(new RegExp(` \\(docs/diagnostics\\.md#${code}\\)$`));
@@ -67,7 +70,7 @@ test.each(Object.keys(full.DIAGNOSTICS) as full.DiagnosticCode[])('%s: both say 
   expect(lean.diagnosticText(code).length).toBeLessThan(full.diagnosticText(code).length);
 });
 
-test.each(Object.keys(full.MISTAKES) as full.Mistake[])('%s: both say what is wrong, and what stood there', (mistake) => {
+test.each(Object.keys(full.MISTAKES) as full.Mistake[])('%s: the long and the short text say what is wrong, and what was given', (mistake) => {
   expect(full.wrong('operation[1]', mistake, 'null')).toBe(`once: operation[1] ${full.MISTAKES[mistake]}, got null`);
   expect(full.wrong('operation[1]', mistake)).toBe(`once: operation[1] ${full.MISTAKES[mistake]}`);
   expect(lean.wrong('operation[1]', mistake, 'null')).toBe(`once: operation[1]: ${mistake}, got null (docs/errors.md#mistakes)`);

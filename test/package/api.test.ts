@@ -1,4 +1,4 @@
-/** Goal: the public face changes only on purpose. Method: the committed reports are compared with those of the built types. */
+/** Goal: the public API changes only on purpose. Method: the committed reports are compared with those of the built types. */
 import { expect, test } from 'vitest';
 import { committed, reports } from '../../scripts/api.mjs';
 
@@ -12,10 +12,10 @@ test('there is no report of an entry that is gone', () => {
   expect(Object.keys(committed()).sort()).toEqual(Object.keys(now).sort());
 });
 
-/** Constants whose words alone are public, and types that the main entry exports or that nobody has to name. */
+/** Constants of which only the words are public, and types that the main entry exports or that nobody has to name. */
 const UNNAMED = /^(WINDOWS_MS|HEADERS|FAULTS|BEFALLS|OperationState|ModelRequest|Call|OnceInit)$/;
 
-test('whatever the public face mentions can be imported by name', () => {
+test('everything that the public API mentions can be imported by name', () => {
   const forgotten = Object.values(now).flatMap((report) => [...report.matchAll(/ae-forgotten-export\) The symbol "(\w+)"/g)].map(([, name = '']) => name));
   expect(forgotten.filter((name) => !UNNAMED.test(name))).toEqual([]);
 });

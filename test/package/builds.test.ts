@@ -1,6 +1,6 @@
 /**
- * Goal: pages in production get the short texts, and everybody else the long ones, whole and from one copy. Method: the packed
- * package is bundled with the conditions that bundlers set, and loaded by Node; each program says what an error says.
+ * Goal: pages in production get the short texts, and everybody else the long ones, each from one copy of the package. Method: the packed package is bundled
+ * with the conditions that bundlers set, and loaded by Node; each program prints what an error says.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -38,7 +38,7 @@ const PRINT = 'try { loaded.operation(loaded.createOnce(), []); } catch (error) 
 
 type Said = Readonly<Record<'name' | 'option' | 'misspelled' | 'empty' | 'dialect', string>>;
 
-/** Which files of ours are in a bundle, its text, and what it prints. */
+/** Which files of the package are in a bundle, its text, and what it prints. */
 async function bundled(options: BuildOptions, contents = PAGE): Promise<{ files: string[]; text: string; printed: () => string }> {
   const file = join(installed.home, options.format === 'cjs' ? 'bundle.cjs' : 'bundle.mjs');
   const { metafile } = await build({
@@ -101,7 +101,7 @@ describe('a bundler for a page', () => {
 });
 
 describe('Node', () => {
-  /** Pays once, and says what became of it in each way there is to ask. */
+  /** Pays once, and prints the outcome in each way in which it can be asked for. */
   const PAYS = `
     const { createOnce, operation, outcomeOf, pending, settle, memoryStore } = loaded;
     const once = createOnce({ store: memoryStore(), fetch: async () => Response.json({}, { status: 201 }) });
@@ -115,7 +115,7 @@ describe('Node', () => {
   test.each([
     ['import', `import * as loaded from 'oncefetch'; ${PAYS}`],
     ['require', `import { createRequire } from 'node:module'; const loaded = createRequire(process.cwd() + '/x.cjs')('oncefetch'); ${PAYS}`],
-  ])('is told what became of a call by %s', (_, program) => {
+  ])('gets the outcome of a call by %s', (_, program) => {
     const { stdout, all } = run(process.execPath, ['--input-type=module', '--eval', program], installed.home);
     expect(stdout.trim(), all).toBe('done settled idle 0');
   });

@@ -16,9 +16,9 @@ beforeAll(() => {
 });
 afterAll(() => installed?.remove());
 
-/** What only the panel says: its element, and a sentence of it. */
+/** Texts that only the panel has: its element, and one of its sentences. */
 const PANEL = /oncefetch-devtools|Lose the next answer/;
-/** What every client has: the app itself is there. */
+/** A text that every client has: it shows that the app itself is there. */
 const CLIENT = /Idempotency-Key/;
 
 const CLIENT_OF_APP = `import { createOnce } from 'oncefetch'; export const once = createOnce(); console.log(once.fetch);`;
@@ -43,7 +43,7 @@ const judged = (texts: readonly string[]): Built => ({
 });
 
 let apps = 0;
-/** What `vite build` leaves; vitest has a NODE_ENV of its own, which a developer has not. */
+/** What `vite build` leaves. Vitest sets NODE_ENV, which a developer does not. */
 async function built(app: string, mode: 'production' | 'development'): Promise<Built> {
   const root = join(installed.home, `app-${++apps}`);
   mkdirSync(root);
@@ -69,7 +69,7 @@ describe('vite build', () => {
     expect(await built(APPS['a guarded import()'], 'production')).toEqual({ client: true, panel: false, scripts: 1 });
   });
 
-  test('for development has it: the tests above look for the right thing', async () => {
+  test('for development has the panel: the tests above look for the right thing', async () => {
     expect(await built(APPS['a guarded import()'], 'development')).toMatchObject({ client: true, panel: true });
   });
 });
@@ -93,11 +93,11 @@ describe('esbuild', () => {
     return judged(outputFiles.map(({ text }) => text));
   };
 
-  test('leaves it out behind the guard, which it must be told of', async () => {
+  test('leaves the panel out behind the guard, if `define` gives the guard its value', async () => {
     expect(await bundled(APPS['a guarded import()'], [])).toMatchObject({ client: true, panel: false });
   });
 
-  test('leaves it out without one where the condition is given, and only there', async () => {
+  test('leaves the panel out without a guard if the condition `production` is given, and only then', async () => {
     expect(await bundled(APPS['an import without a guard'], ['production'])).toMatchObject({ client: true, panel: false });
     expect(await bundled(APPS['an import without a guard'], [])).toMatchObject({ client: true, panel: true });
   });
@@ -107,7 +107,7 @@ describe('on a server', () => {
   test.each([
     ['import', "import { devtools } from 'oncefetch/devtools'; import { createOnce } from 'oncefetch';"],
     ['require', "const { devtools } = require('oncefetch/devtools'); const { createOnce } = require('oncefetch');"],
-  ])('it does nothing, by %s', (kind, load) => {
+  ])('the panel does nothing, by %s', (kind, load) => {
     const file = join(installed.home, kind === 'import' ? 'server.mjs' : 'server.cjs');
     writeFileSync(file, `${load} const close = devtools(createOnce(), { open: true }); console.log(typeof close, close());`);
     const { stdout, all } = run(process.execPath, [file], installed.home);

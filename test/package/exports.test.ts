@@ -50,20 +50,20 @@ describe('entry points', () => {
   });
 });
 
-/** What a bundler for React Native gets in one file, so that an app has one copy of it. */
+/** The one file that a bundler for React Native gets, so that an app has one copy of the package. */
 const BUNDLE = './dist/react-native.bundle.cjs';
 const IN_REACT_NATIVE = ['index', 'react-native'];
 
-/** What is for development, built by itself; in production there is nothing in its place. */
+/** The panel is for development and has a build of its own; in production there is nothing in its place. */
 const PANEL = 'devtools';
 
-/** What has a build with short texts for pages in production, and the conditions that get the other one. */
+/** The entries that have a build with short texts for pages in production, and the conditions that select the other build. */
 const LEAN = ['index', 'dialects'];
 const FULL_FOR = ['development', 'node', 'workerd', 'edge-light'];
 const allOf = (names: readonly string[], value: string) => Object.fromEntries(names.map((name) => [name, value]));
 
 describe.each(runtimes())('Node $version', ({ path, version }) => {
-  /** What each entry gives, loaded by one process. */
+  /** What each entry exports, loaded by one process. */
   function load(prelude: string, how: string): Readonly<Record<string, readonly string[]>> {
     const names = 'Object.keys(loaded).filter((name) => name !== "default" && name !== "module.exports").sort()';
     const each = `for (const entry of ${JSON.stringify(entries.map(specifierOf))}) { const loaded = ${how}; given[entry] = ${names}; }`;
@@ -79,7 +79,7 @@ describe.each(runtimes())('Node $version', ({ path, version }) => {
     expect(load("import { createRequire } from 'node:module'; const require = createRequire(process.cwd() + '/x.cjs');", 'require(entry)')).toEqual(imported);
   });
 
-  test.each(['import', 'require'])('after its first operation, a client by %s still tells, settles and forgets', (how) => {
+  test.each(['import', 'require'])('a client by %s also lists, settles and forgets after its first operation', (how) => {
     const load = how === 'import' ? (entry: string) => `await import('${entry}')` : (entry: string) => `createRequire(process.cwd() + '/x.cjs')('${entry}')`;
     const code = `import { createRequire } from 'node:module';
       const { createOnce, forget, outcomeOf, pending, run, settle } = { ...${load('oncefetch')}, createOnce: (${load('oncefetch/node')}).createOnce };
@@ -108,7 +108,7 @@ describe('the package', () => {
     expect(others).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md', 'llms.txt', 'package.json']);
     const guides = installed.files.filter((file) => file.startsWith('docs/'));
     expect(guides.filter((file) => !/\.(md|svg)$|^docs\/(images\/(playground|devtools)\.jpg|grafana\.json)$/.test(file))).toEqual([]);
-    // Pictures are for those who decide; the package is for those who have.
+    // Pictures are for people who choose a package. The installed guides stay small, because their readers have chosen already.
     expect(guides.reduce((bytes, file) => bytes + readFileSync(join(installed.folder, file)).length, 0)).toBeLessThan(875_000);
     expect(dist().filter((file) => !/\.(js|cjs|d\.ts|d\.cts)$/.test(file.replace(/\.map$/, '')))).toEqual([]);
   });
@@ -144,7 +144,7 @@ describe('the package', () => {
     expect(types.filter((file) => /\b(?:from |import[ (])['"]\.[^'"]*(?<!\.cjs)['"]/.test(text(file)))).toEqual([]);
   });
 
-  // What makes CJS of a chunk takes an assignment to a private member for one to an export of the same name: `this.#look = exports.look = …`.
+  // The step that makes CJS of a chunk mistakes an assignment to a private member for one to an export of the same name: `this.#look = exports.look = …`.
   test('has no file for require in which a private member takes the place of an export of the same name', () => {
     const taken = dist()
       .filter((file) => file.endsWith('.cjs'))
@@ -156,7 +156,7 @@ describe('the package', () => {
     const imported = dist()
       .filter((file) => /\.(js|cjs)$/.test(file) && file !== BUNDLE.slice(2))
       .flatMap((file) => [...text(file).matchAll(/\b(?:from|import|require\()\s*["']((?:@[\w-]+\/)?[a-z][\w-]*)(?:\/[^"']*)?["']/g)].map(([, name]) => name));
-    // Error texts name what to import of the package itself.
+    // The texts of errors name imports from the package itself.
     const brought = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies), 'oncefetch'];
     expect([...new Set(imported)].filter((name) => !brought.includes(name as string))).toEqual([]);
   });
@@ -170,7 +170,7 @@ describe('the package', () => {
       names.flatMap((name) => [name, ...whole(Object.keys(packages[`node_modules/${name}`]?.dependencies ?? {}))]);
     const asks = whole(Object.keys(manifest.dependencies)).map((name) => [name, packages[`node_modules/${name}`]?.engines?.node ?? '*'] as const);
     expect(asks.length).toBeGreaterThan(4);
-    // A manager that keeps to `engines`, as Yarn 1 does, would refuse to install it. A range that is no lower bound fails, too.
+    // A package manager that enforces `engines`, as Yarn 1 does, would refuse to install it. A range that is not a lower bound fails here, too.
     const ours = `${engines.node.replace('>=', '')}.0`;
     const later = (range: string): boolean => (/^>= ?([\d.]+)$/.exec(range)?.[1] ?? 'later').localeCompare(ours, 'en', { numeric: true }) > 0;
     expect(asks.filter(([, range]) => range !== '*' && later(range))).toEqual([]);
@@ -189,18 +189,18 @@ describe('the package', () => {
     }
   });
 
-  test('does not say where it was made', () => {
+  test('does not contain the path where it was made', () => {
     expect(installed.files.filter((file) => text(file).includes(root))).toEqual([]);
     const { packages } = readJson<{ packages: Record<string, { resolved?: string }> }>(join(root, 'package-lock.json'));
     expect(Object.entries(packages).filter(([, { resolved }]) => resolved !== undefined)).toEqual([]);
   });
 
-  test('pleases publint', async () => {
+  test('passes publint', async () => {
     const { messages, pkg } = await publint({ pkgDir: installed.folder, pack: false, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
-  test('pleases are-the-types-wrong', () => {
+  test('passes are-the-types-wrong', () => {
     const attw = run(
       process.execPath,
       [join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js'), installed.tarball, '--profile', 'node16', '--no-color'],

@@ -1,7 +1,6 @@
 /**
- * Goal: the types of what `once.fetch` takes and gives are right with the DOM library and without it, with each resolution and
- * with the oldest TypeScript that is supported. Method: that compiler, on the built types and a program of a user's; what must
- * not compile is marked in the program.
+ * Goal: the types of what `once.fetch` takes and gives are right with the DOM library and without it, with each module resolution, and with the oldest
+ * TypeScript that is supported. Method: these compilers, on the built types and a user's program; what must not compile is marked in the program.
  */
 import { join, relative } from 'node:path';
 import latest from 'typescript';
@@ -21,7 +20,7 @@ const LIBRARIES: [string, { lib: string[]; types: string[] }][] = [
   ['both', { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: ['node'] }],
 ];
 
-/** Libraries are long: what a compiler has parsed once, its next programs of the same kind of modules get as it is. */
+/** Libraries are long, so a compiler parses each file once, and its next programs with the same kind of modules get the result. */
 const parsed = new Map<string, latest.SourceFile | undefined>();
 
 function hostOf(ts: typeof latest, options: latest.CompilerOptions): latest.CompilerHost {
@@ -35,7 +34,7 @@ function hostOf(ts: typeof latest, options: latest.CompilerOptions): latest.Comp
   return host;
 }
 
-/** What is wrong in the program and in our types; in a library's own it is the library's. */
+/** What is wrong in the program and in our types; errors in a library's own types are the library's. */
 function errors(ts: typeof latest, libraries: latest.CompilerOptions): string[] {
   const options = { target: ts.ScriptTarget.ES2022, strict: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true, noEmit: true, ...libraries };
   const compiled = ts.createProgram([program], options, hostOf(ts, options));

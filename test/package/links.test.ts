@@ -1,6 +1,6 @@
 /**
- * Goal: whoever has only the installed package finds what it points to. Method: every link of its Markdown is followed
- * within the package, and every comment of what was built is searched for documents that are not in it.
+ * Goal: everything that the installed package points to is in it. Method: every link of its Markdown is followed within the package, and every comment in the
+ * built files is searched for documents that are not in it.
  */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
@@ -33,35 +33,35 @@ describe('links', () => {
     expect(links.filter(isDead)).toEqual([]);
   });
 
-  test('of the guides do so too, and all guides are there', () => {
+  test('of the guides lead there too, and all guides are there', () => {
     expect(pages().length).toBeGreaterThan(30);
     expect(pages().flatMap(linksOf).filter(isDead)).toEqual([]);
   });
 
-  test('one that leads nowhere would be seen', () => {
+  test('a link that leads nowhere would be noticed', () => {
     expect(isDead({ path: 'README.md', target: 'docs/nowhere.md' })).toBe(true);
     expect(isDead({ path: 'docs/react.md', target: '#nowhere' })).toBe(true);
     expect(isDead({ path: 'docs/react.md', target: 'ssr.md#what-requests-share' })).toBe(false);
   });
 });
 
-/** A document of ours by a name that no user has, or a section of a document that is not named. */
+/** Cites one of our documents by a name that no user has, or a section of an unnamed document. */
 const CITES = /\bDESIGN\b|\b[Rr]ows? \d|\((?:A|B|C|E)\d{1,2}\)|(?<!\b(?:RFC|draft|specification|IETF|HTTP)\b[^\n]{0,80})\b[Ss]ection \d/g;
 
 describe('comments of what was built', () => {
   const files = () => installed.files.filter((file) => /\.(js|cjs|d\.ts|d\.cts)$/.test(file));
 
-  test('cite no document that the package has not', () => {
+  test('cite no document that the package does not have', () => {
     expect(files().length).toBeGreaterThan(20);
     expect(files().flatMap((file) => (text(file).match(CITES) ?? []).map((cited) => `${file}: ${cited}`))).toEqual([]);
   });
 
-  test('a citation would be seen', () => {
+  test('a citation would be noticed', () => {
     for (const one of ['the table of DESIGN.md', 'see section 9', 'Rows 7, 8', 'a rule (A8)']) expect(one.match(CITES), one).not.toBeNull();
     for (const one of ['RFC 9110, section 9.2.2', 'draft-ietf-httpapi-idempotency-key-header, section 2.7']) expect(one.match(CITES), one).toBeNull();
   });
 
-  test('name guides that are there', () => {
+  test('name only guides that exist', () => {
     const named = files().flatMap((file) => [...text(file).matchAll(/(?<![\w./])docs\/[\w./-]+\.md/g)].map(([path]) => path));
     expect(named.length).toBeGreaterThan(0);
     expect(named.filter((path) => !installed.files.includes(path))).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Goal: no entry grows unseen. Method: `npm run size`, which measures ky in the same run. The aim was createOnce below ky;
- * docs/decisions/0004-size.md says why it is not, and by how much.
+ * Goal: no entry grows unnoticed. Method: `npm run size`, which measures ky in the same run. The aim was createOnce below ky; docs/decisions/0004-size.md says
+ * why it is not, and by how much.
  */
 import { join } from 'node:path';
 import { expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
- * Goal: users' programs in `test/types` compile against the built types, and the ones that must not, do not: each of their lines that
- * is wrong says that it is. Method: the compiler, with each resolution that users have. Older compilers: `fetch-types`.
+ * Goal: users' programs in `test/types` compile against the built types, except for the lines that must not: each of these is marked. Method: the compiler,
+ * with each resolution that users have. Older compilers: `fetch-types`.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';

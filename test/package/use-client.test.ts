@@ -1,6 +1,6 @@
 /**
- * Goal: a server component may import the hooks, and nothing else is made a client's. Method: the directives at the top of
- * the built files, as a bundler reads them.
+ * Goal: a server component may import the hooks, and no other file is marked as a client's. Method: the directives at the top of the built files, as a bundler
+ * reads them.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ test.each(['react.js', 'react.cjs'])('%s says "use client" before anything else'
   expect(directives(file)[0]).toBe('use client');
 });
 
-test('no other file says it: the client itself runs on both sides', () => {
+test('no other file says it, because oncefetch itself runs on both sides', () => {
   const others = readdirSync(join(root, 'dist')).filter((file) => /\.c?js$/.test(file) && !/^react\.c?js$/.test(file));
   expect(others.length).toBeGreaterThan(entries.length);
   expect(others.filter((file) => directives(file).includes('use client'))).toEqual([]);

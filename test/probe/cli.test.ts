@@ -1,6 +1,6 @@
 /**
- * Goal: the command asks what it was told to, says what it found, and sends nothing where its arguments can't be used. Method:
- * `main` in this process, against a server over real HTTP that counts requests.
+ * Goal: the command sends what it was told to, says what it found, and sends nothing if its arguments can't be used. Method: `main` in this process, against a
+ * server over real HTTP that counts requests.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ test('an honest server: a table, the verdict, the dialect, status 0', async () =
   expect(new Set(shop.requests.map(({ body }) => body)).size).toBeGreaterThan(5);
 });
 
-test('a server that doubles: status 1, and the rows that show it', async () => {
+test('a server that executes copies: status 1, and the rows that show it', async () => {
   await using shop = await startLiar((asked, ledger) => ledger.execute(asked), 0);
   const { status, out } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"amount":10}', '--json', ...FAST, ...counted(shop.origin));
   const told = JSON.parse(out) as {
@@ -58,7 +58,7 @@ test('a server that doubles: status 1, and the rows that show it', async () => {
   expect(told.rows.find(({ row }) => row === 'answer-cut')?.finding).toBe('doubles');
 });
 
-test('without a count nobody is acquitted: status 3, and what that can not show', async () => {
+test('without a count no server is cleared: status 3, and what cannot be seen without one', async () => {
   await using shop = await startLiar(honest, 0);
   const { status, out } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"amount":10}', ...FAST);
   expect(status).toBe(3);
@@ -66,7 +66,7 @@ test('without a count nobody is acquitted: status 3, and what that can not show'
   expect(out).toContain('a second effect that is answered like a replay is not seen');
 });
 
-test('without a count, answers that differ are taken for two effects', async () => {
+test('without a count, answers that differ count as two effects', async () => {
   await using shop = await startLiar((asked, ledger) => ledger.execute(asked), 0);
   expect((await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"amount":10}', ...FAST)).status).toBe(1);
 });
@@ -74,7 +74,7 @@ test('without a count, answers that differ are taken for two effects', async () 
 test.each([
   ['is refused', () => answer(401), 0, 'is the request right'],
   ['gets no answer', honest, 1, 'does the server run'],
-] as const)('a first request that %s: no dialect is said to fit, and it says what to look at', async (_, lie, lose, says) => {
+] as const)('a first request that %s: no dialect is named, and the output says what to look at', async (_, lie, lose, says) => {
   await using shop = await startLiar(lie, lose);
   const { status, out } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"amount":10}', ...FAST);
   expect([status, shop.requests.length]).toEqual([1, 1]);
@@ -82,13 +82,13 @@ test.each([
   expect(out).toContain(says);
 });
 
-test('a row that was left out names the option that plays it', async () => {
+test('a row that was not played names the option that plays it', async () => {
   await using shop = await startLiar(honest, 0);
   const { out } = await oncefetch('probe', `${shop.origin}/payments`, '--body', '{"order":"{{operation}}"}', ...FAST);
   for (const option of ['--changed-body', '--refused-body', '--header', '--as']) expect(out).toMatch(new RegExp(`Not tried: .*${option}`));
 });
 
-// It starts a process for each count.
+// The command starts a process for each count.
 test('counts by a command, and finds the key in the body', { timeout: 300_000 }, async () => {
   await using shop = await startLiar((asked, ledger) => ledger.honest({ ...asked, key: (JSON.parse(asked.body) as { id: string }).id }), 0);
   const command = `"${process.execPath}" -e "fetch('${shop.origin}').then((r) => r.json()).then((j) => console.log(j.payments))"`;
@@ -107,7 +107,7 @@ test('a wait of hours is begun by one run and ended by another', async () => {
   expect(kept).not.toContain('secret');
   const early = await oncefetch(...args, '--resume', state);
   expect([early.status, early.err]).toEqual([2, expect.stringContaining('it is not time yet')]);
-  // 25 hours later.
+  // As if 25 hours had passed.
   writeFileSync(state, JSON.stringify({ ...JSON.parse(kept), dueAt: new Date(0).toISOString() }));
   const remembered = await oncefetch(...args, '--resume', state);
   expect(remembered.out).toContain('The key is still known.');

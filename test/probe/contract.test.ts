@@ -1,13 +1,13 @@
 /**
- * Goal: no server that lies passes `serverContract`. Method: the contract's tests against each lie are run here, as a runner would;
- * those that must fail do, with words that say why.
+ * Goal: no lying server passes `serverContract`. Method: the tests of the contract run here against each lie, as a test runner would run them; those that must
+ * fail do, with words that say why.
  */
 import { expect, test } from 'vitest';
 import { type ServerContractOptions, serverContract } from '../../src/testing/server-contract.js';
 import { type Lie, startLiar } from '../servers/support/liar.js';
 import * as lies from '../servers/support/lies.js';
 
-/** Titles of the tests that fail, with what they say. */
+/** The titles of the tests that fail, with their messages. */
 async function failuresOf(lie: Lie, options: Partial<ServerContractOptions> = {}) {
   await using liar = await startLiar(lie, 0);
   const tests: { title: string; run: () => Promise<void> }[] = [];
@@ -29,7 +29,7 @@ async function failuresOf(lie: Lie, options: Partial<ServerContractOptions> = {}
   return { failures, report };
 }
 
-test('an honest server passes, and what could not be asked is named', async () => {
+test('an honest server passes, and the report names what could not be asked', async () => {
   const { failures, report } = await failuresOf((asked, ledger) => ledger.honest(asked));
   expect(failures).toEqual([]);
   expect(report.left.map(({ because }) => because)).toEqual(
@@ -48,11 +48,11 @@ test.concurrent.each([
   expect(failures.find((failure) => failure.startsWith(`shop: ${title}`))).toContain(says);
 });
 
-test('a server that can only refuse second copies passes where that is said', async () => {
+test('a server that can only refuse second copies passes with replays: false', async () => {
   expect((await failuresOf(lies.becomesRefusal, { replays: false })).failures).toEqual([]);
 });
 
-test('a count that sees nothing lets no test pass', async () => {
+test('a count that never changes lets no test pass', async () => {
   const { failures } = await failuresOf((asked, ledger) => ledger.honest(asked), { count: () => 7 });
   expect(failures.length).toBeGreaterThan(5);
   expect(failures[0]).toContain('Nothing was counted');

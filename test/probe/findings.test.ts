@@ -1,6 +1,6 @@
 /**
- * Goal: each finding of the probe is what a server has that earns it, and none is left that no server earns. Method: an honest
- * server over real HTTP with one part replaced, and the row that must find it.
+ * Goal: for each finding of the probe there is a server about which it is true. Method: an honest server over real HTTP with one part replaced, and the row
+ * that must find it.
  */
 import { expect, test } from 'vitest';
 import { generic } from '../../src/dialects/generic.js';
@@ -16,7 +16,7 @@ const cors = (exposed: string): Partial<Parts> => ({
   preflight: answer(204, undefined, CORS),
   headers: { ...CORS, 'access-control-expose-headers': exposed },
 });
-/** It takes effect, and answers so. */
+/** The server takes effect, and gives this answer. */
 const answers =
   (given: () => Answer): Parts['work'] =>
   (_, effect) => {
@@ -30,7 +30,7 @@ const plain: Parts['again'] = (stored) => stored;
 interface Earned {
   readonly row: ProbeRowName;
   readonly parts?: Partial<Parts>;
-  /** Nobody counts. */
+  /** The probe cannot count effects. */
   readonly uncounted?: boolean;
 }
 
@@ -105,11 +105,11 @@ test.concurrent.each(Object.entries(EARNED))('%s', async (finding, earned) => {
   expect(await found(earned)).toBe(finding);
 });
 
-test('a server that forgets its keys where a page of another origin asks doubles', async () => {
+test('a server that takes the keys of another origin for new keys makes a second effect', async () => {
   expect(await found({ row: 'preflight', parts: { ...cors('*'), scope: ({ key, origin }) => `${key} ${origin}` } })).toBe('doubles');
 });
 
-test('the honest server is found to be so in every row', async () => {
+test('the honest server has only findings that are fine', async () => {
   const fine = Object.entries(EARNED).filter(([, { parts, row }]) => !parts && row !== 'killed' && row !== 'preflight');
   expect(fine.map(([finding]) => FINDINGS[finding as ProbeFinding].severity)).toEqual(fine.map(() => 'fine'));
 });

@@ -1,6 +1,6 @@
 /**
- * Goal: no server that lies passes the probe. Method: each lie of docs/schemes/servers-that-lie.md over real HTTP; the row that
- * finds it is named here, and an honest server is found to do nothing of the kind.
+ * Goal: no lying server passes the probe. Method: each lie of docs/schemes/servers-that-lie.md over real HTTP. This file names the row that finds each lie; an
+ * honest server is accused of none.
  */
 import { expect, test } from 'vitest';
 import type { ProbeFinding } from '../../src/probe/findings.js';
@@ -22,7 +22,7 @@ const probeLie = async (lie: Lie) => {
   });
 };
 
-/** By lie, the row that finds it, and as what. */
+/** By lie: the row that finds it, and its finding. */
 const FOUND: readonly (readonly [says: string, lie: Lie, row: ProbeRowName, finding: ProbeFinding, exit: 0 | 1])[] = [
   ['ignores the key, and says nothing', lies.ignores, 'again', 'doubles', 1],
   ['ignores the key, and says so', lies.ignoresAndSaysSo, 'again', 'doubles', 1],
@@ -37,7 +37,7 @@ const FOUND: readonly (readonly [says: string, lie: Lie, row: ProbeRowName, find
   ['answers a false mismatch after success', lies.mismatches, 'again', 'no-replay', 0],
 ];
 
-// They wait more than they work.
+// These tests mostly wait, so they run concurrently.
 test.concurrent.each(FOUND)('a server that %s is found out', async (_, lie, row, finding, exit) => {
   const { rows } = await probeLie(lie);
   expect(findingsOf(rows)[row]).toBe(finding);

@@ -1,4 +1,4 @@
-/** Goal: what the probe sends goes to the server that it was given. Method: paths that can be read as addresses, through the proxy. */
+/** Goal: the probe sends everything to the server that it was given. Method: paths that can be read as addresses, through the proxy. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';

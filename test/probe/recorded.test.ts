@@ -1,7 +1,6 @@
 /**
- * Goal: the probe names the dialect of a server that it knows, and accuses none. Method: a server for each dialect that gives the
- * answers which are documented for it (the fixtures of the dialects) in the situations that the probe makes; docs/probe.md has
- * what it must find (UPDATE_DOCS=1 writes it).
+ * Goal: the probe names the dialect of a server that it knows, and accuses no server. Method: for each dialect, a server that gives its documented answers
+ * (the fixtures of the dialects) in the situations that the probe makes; docs/probe.md has what the probe must find (UPDATE_DOCS=1 writes it).
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -25,16 +24,16 @@ const HEADING = '## What it says of servers that have a dialect';
 const said = new Map<string, readonly string[]>();
 
 const recorded = (all: readonly Fixture[], kind: Fixture['clean']): Answer | undefined =>
-  // One answer for all that is wrong: after ambiguity it is this one.
+  // Some servers have one answer for all errors: a refusal when clean, and this kind after ambiguity.
   all.find(({ clean }) => clean === kind) ?? all.find(({ clean, ambiguous }) => clean === 'refused' && ambiguous === kind);
 
-/** Takes a key before it works; what it answers is what the dialect's documentation shows. */
+/** A server that takes a key before it works, and answers as the documentation of the dialect shows. */
 async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
   const effects: string[] = [];
   const known = new Map<string, { readonly body: string; done: boolean }>();
   const again = recorded(fixtures, 'replayed') ?? recorded(fixtures, 'fresh') ?? { status: 200, body: { id: 'a' } };
   const marked = recorded(fixtures, 'replayed') !== undefined;
-  // Where the replay has a mark, whether in a header or in the body, the first answer has none.
+  // If the replay has a mark, in a header or in the body, the first answer has none.
   const first: Answer = marked ? (recorded(fixtures, 'fresh') ?? { ...again, headers: {} }) : again;
   const busy = recorded(fixtures, 'in-progress') ?? { status: 409, headers: { 'retry-after': '1' } };
   const mismatch = recorded(fixtures, 'mismatch') ?? { status: 422, body: { title: 'Idempotency-Key is already used' } };
@@ -45,7 +44,7 @@ async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
     if (taken) return taken.done ? (elsewhere ?? again) : busy;
     const record = { body, done: false };
     known.set(key, record);
-    // In steps, so that copies which were sent at once find it at work, however busy the machine is.
+    // It works in steps, so that copies which were sent at once find it at work, however busy the machine is.
     for (let step = 0; step < STEPS; step++) await sleep(STEP_MS);
     effects.push(key);
     record.done = true;
@@ -65,7 +64,7 @@ async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
   };
 }
 
-/** By dialect, what is written for it. Where several read every answer alike, it is the first of them. */
+/** What the probe writes for each dialect. If several read every answer alike, it is the first of them. */
 const WRITTEN: Readonly<Record<string, string>> = {
   ietf: 'ietf()',
   stripe: 'stripe()',
@@ -83,7 +82,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   aws: 'aws()',
   'aws, in the query': "aws({ goes: 'query' })",
   googleRequestId: 'googleRequestId()',
-  // Nothing of them tells them from any other server with this header: the default fits.
+  // Nothing tells these from any other server with this header, so the default fits.
   mollie: '',
   dwolla: '',
   telnyx: '',
@@ -91,7 +90,7 @@ const WRITTEN: Readonly<Record<string, string>> = {
   truelayer: 'truelayer()',
   stripeV2: 'stripeV2()',
   shopify: 'shopify()',
-  // Its place says nothing of Shopify.
+  // The place of the key says nothing of Shopify.
   'shopify, in an argument': `defineDialect({
   name: 'mine',
   place: inBody('variables.input.idempotencyKey'),
@@ -121,7 +120,7 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
       },
       count: () => server.effects.length,
     },
-    // As the command does: it knows where the key goes, and no more. All servers work at once, so the probe gives each more time.
+    // As in the command, which knows where the key goes, and no more. All servers work at once, so the probe gives each more time.
     { times: { ...TIMES, settleMs: 5 * TIMES.settleMs }, dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry } },
   );
   expect(result.rows.filter(({ severity }) => severity === 'double' || severity === 'wrong')).toEqual([]);
@@ -133,7 +132,7 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
 });
 
 test('every dialect is played', () => {
-  // The default one is what is left.
+  // The default dialect has no line: it is what the probe says if no other fits.
   const factories = Object.keys(samples).map((name) => name.replace(/,.*/, ''));
   expect([...new Set(Object.keys(WRITTEN).map((name) => name.replace(/,.*/, '')))].sort(), 'WRITTEN, above, has a line for each dialect').toEqual(
     [...new Set(factories)].filter((name) => name !== 'generic').sort(),

@@ -14,13 +14,13 @@ void api.extend({ headers: {} }).post<{ id: string }>('/x', { once: false });
 void api.post('/x', { once: { operaton: ['pay'] } });
 // @ts-expect-error an instance without oncefetch would send it without a key
 void ky.post('/x', { once: ['pay', 'c1'] });
-// @ts-expect-error so would one that inherits nothing
+// @ts-expect-error so would an instance that inherits nothing
 void api.create({ prefix: '/api' }).post('/x', { once: ['pay', 'c1'] });
-// @ts-expect-error a name of the instance and one of the call would be joined
+// @ts-expect-error the name of the instance and the name of the call would be joined
 void api.extend({ once: ['shop'] });
 // @ts-expect-error another fetch would leave the name out
 void api.post('/x', { once: ['pay', 'c1'], fetch });
-// @ts-expect-error so would one of an extension
+// @ts-expect-error so would the fetch of an extension
 void api.extend({ fetch });
 const passed: typeof ky = api;
 void passed;
@@ -32,7 +32,7 @@ if (o?.type === 'unknown') {
   const r: UnknownReason = o.reason;
   void r;
 }
-// @ts-expect-error no retryAt on a settled one
+// @ts-expect-error a settled outcome has no retryAt
 if (o?.type === 'fresh') void o.retryAt;
 const e: unknown = null;
 if (isOnceError(e, 'ERR_ONCE_BUSY')) {
@@ -45,6 +45,6 @@ void f;
 const unawaited = outcomeOf(once.fetch('/x', { once: ['pay', 'c1'] }));
 // @ts-expect-error it has to be awaited first
 void unawaited?.effect;
-const untyped = JSON.parse('{}'); // what has no type may be anything
+const untyped = JSON.parse('{}'); // an untyped value may be anything
 void outcomeOf(untyped)?.effect;
 export const ofAny = <T>(answer: T) => outcomeOf(answer)?.effect;

@@ -1,4 +1,4 @@
-// The checkout of user-1-checkout.tsx, but for its components.
+// The checkout of user-1-checkout.tsx, without its components.
 import ky from 'ky';
 import { clear, createOnce, type Operation, operation, outcomeOf, type PendingOperation, pending, resumeOne, settle } from 'oncefetch';
 import { withOnce } from 'oncefetch/ky';

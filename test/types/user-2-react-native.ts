@@ -30,7 +30,7 @@ export async function pay(order: { id: string; total: number }) {
   }
 }
 export async function onStart(show: (text: string) => void) {
-  // killed in mid-payment, opened again
+  // killed in the middle of a payment, opened again
   for await (const { name, outcome } of resume(once, { prefix: ['pay'] }))
     show(outcome.effect === 'done' ? `Order ${String(name[1])} is paid` : `Order ${String(name[1])}: still being confirmed`);
 }

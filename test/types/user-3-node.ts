@@ -41,7 +41,7 @@ app.post('/webhooks', express.raw({ type: '*/*' }), async (req, res) => {
   res.sendStatus(200);
 });
 app.post('/orders/:id/pay', async (req, res) => {
-  // what a customer sees when nobody knows
+  // what a customer sees while the outcome is unknown
   try {
     res.json(await run(once, ['order', req.params.id], ({ child }) => charge(req.params.id, child('charge'))));
   } catch (error) {
@@ -52,4 +52,4 @@ app.post('/orders/:id/pay', async (req, res) => {
 });
 declare function fulfil(e: Stripe.Event, key: string): Promise<void>;
 declare function charge(id: string, key: string): Promise<{ id: string }>;
-process.on('SIGTERM', () => void close(once)); // no new attempts, waits are cut, running attempts get limits.attemptMs, leases are given back
+process.on('SIGTERM', () => void close(once)); // no new attempts, waits end, running attempts get limits.attemptMs, leases are released

@@ -1,10 +1,9 @@
-/** Situations in which a decision is made: every one that can differ in what may be settled. */
+/** The situations of a decision: every one that can differ in what may be settled. */
 import type { Situation } from '../../../src/core/decide.js';
 import { CALM } from '../../support/situation.js';
 
 const both = [false, true];
 
-/** All of them. */
 export const SITUATIONS: readonly Situation[] = both.flatMap((ambiguous) =>
   both.flatMap((changed) =>
     both.flatMap((sameAmbiguous) =>

@@ -7,7 +7,7 @@ import { test as inWorld, newWorld, type PayOptions, pay, type World } from '../
 import type { Sample } from './all.js';
 import { type Fixture, readFixture } from './fixtures.js';
 
-/** A documented answer on the wire; `done`: it comes with the effect, or from it. */
+/** A documented answer on the wire. With `done`, the effect has taken place when it comes. */
 export function plays({ status, headers, body }: Pick<Fixture, 'status' | 'headers' | 'body'>, done = false): Entry {
   return ({ key }, server) => {
     if (done) server.charged.add(key);
@@ -22,7 +22,7 @@ export function worldOf(dialect: Dialect): World {
   return world;
 }
 
-/** A world whose server finds keys there, and a client that speaks the dialect. */
+/** The same world, and a client that speaks the dialect. */
 export const testOf = (dialect: Dialect) => inWorld.extend('world', () => worldOf(dialect)).extend('once', ({ tab }) => tab.once({ dialect }));
 
 export const payOf = ({ body }: Sample, more: PayOptions = {}): PayOptions => ({
@@ -99,12 +99,12 @@ export function speaks(sample: Sample, all: readonly Fixture[]): void {
   }
 
   const clash = find(all, ({ ambiguous }) => ambiguous === 'mismatch' || ambiguous === 'done-elsewhere');
-  // Where nothing is known to be refused, a changed payload is not sent at all.
+  // A server that compares no payloads never gets a changed one.
   if (clash && dialect.answersMismatch !== false) {
     test('a changed payload after a lost answer can not take effect beside the first one', async ({ world, tab, once }) => {
       const first = await world.end(tab, pay(once, payOf(sample, { limits: { attempts: 1 } })), charged(lost()));
       expect(first.outcome).toMatchObject({ effect: 'unknown' });
-      // A mismatch has the first payload sent once more, to read its end.
+      // After a mismatch, the first payload is sent once more, to read its end.
       world.server.plays(plays(clash), ...(clash.ambiguous === 'mismatch' ? [done] : []));
       const second = await world.end(tab, pay(once, payOf({ ...sample, body: sample.other })));
       expect(second).toMatchObject({

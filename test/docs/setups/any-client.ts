@@ -1,4 +1,4 @@
-/** A client of somebody else's: it takes a fetch, and options of its own that it does not hand on. */
+/** A client of another package: it takes a fetch, and options of its own that it does not hand on. */
 import * as oncefetch from 'oncefetch';
 import { show } from '../support/stage.js';
 

@@ -1,4 +1,4 @@
-/** Any page of the shop, after a reload: the answers to a payment were all lost. The client is the page's own. */
+/** Any page of the shop, after a reload: all answers to a payment were lost. The snippet makes the page's client. */
 import * as oncefetch from 'oncefetch';
 import { reload, shop, show } from '../support/stage.js';
 

@@ -1,4 +1,4 @@
-/** A checkout page: a cart, somebody who is logged in, and a screen. */
+/** A checkout page: a cart, a user who is logged in, and a screen. */
 import { shop, show } from '../support/stage.js';
 
 export const cart = { id: 'c-42', total: 4200, card: '4242424242424242' };

@@ -1,4 +1,4 @@
-/** A page with a client, for what needs no more. */
+/** A page with a client, for snippets that need no more. */
 import * as oncefetch from 'oncefetch';
 import { show } from '../support/stage.js';
 

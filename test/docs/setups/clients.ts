@@ -1,4 +1,4 @@
-/** A page with a client, for clients of other people: what every end was is on the screen, too. */
+/** A page with a client, for the HTTP clients of other packages. */
 import * as oncefetch from 'oncefetch';
 import { shop, show } from '../support/stage.js';
 

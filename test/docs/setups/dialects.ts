@@ -1,4 +1,4 @@
-/** Servers that speak in their own ways. */
+/** Servers that expect the key in different headers. */
 import { shop, show } from '../support/stage.js';
 
 export const api = shop().origin;

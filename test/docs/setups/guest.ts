@@ -1,4 +1,4 @@
-/** A guest whose payment was lost, about to log in. */
+/** A guest whose payment got no answer, and who is about to log in. */
 import * as oncefetch from 'oncefetch';
 import { shop, show } from '../support/stage.js';
 

@@ -1,4 +1,4 @@
-/** A checkout page whose keys are its own choice, and a customer who clears the browser. */
+/** A checkout page that chooses its own keys, and a customer who clears the browser. */
 import * as oncefetch from 'oncefetch';
 import { DECLINED } from '../support/shop.js';
 import { evict, shop, show } from '../support/stage.js';
@@ -9,7 +9,7 @@ export const card = '4242424242424242';
 export const goodCard = card;
 export const declinedCard = DECLINED;
 export const { outcomeOf } = oncefetch;
-/** As the page shows it. */
+/** The `verdict` that the page shows. */
 export const verdict = ({ status, json }: oncefetch.Evidence) =>
   status === 402 && (json as { code?: string }).code === 'card_declined' ? ('rejected-for-good' as const) : undefined;
 export const clearBrowser = evict;

@@ -1,4 +1,4 @@
-/** A page that is closed in mid-payment: the answers were all lost, though the shop has charged. */
+/** A page that is closed in the middle of a payment: all answers were lost, though the shop has charged. */
 import * as oncefetch from 'oncefetch';
 import { reload, shop, show } from '../support/stage.js';
 

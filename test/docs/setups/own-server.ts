@@ -1,4 +1,4 @@
-/** A process that is a server itself: a file for its database, a log-in, and a bank that takes its time. */
+/** A process that is itself a server: a file for its database, a log-in, and a bank that takes its time. */
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createOnce, memoryStore, outcomeOf } from 'oncefetch';

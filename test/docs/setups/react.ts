@@ -3,7 +3,7 @@ import * as oncefetch from 'oncefetch';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { show } from '../support/stage.js';
 
-/** Node has none yet; a page has its own. */
+/** Node has no sessionStorage yet; a page has its own. */
 const items = new Map<string, string>();
 globalThis.sessionStorage ??= {
   getItem: (name: string) => items.get(name) ?? null,

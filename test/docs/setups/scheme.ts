@@ -1,4 +1,4 @@
-/** What stands around the clients of docs/schemes: here they are compiled, `test/servers` drives them. */
+/** What the clients of docs/schemes need. Here they are compiled; `test/servers` drives them. */
 export interface Order {
   readonly id: string;
   readonly amount: number;

@@ -1,4 +1,4 @@
-/** A tablet that several people use; anna has a payment whose answers were all lost. */
+/** A tablet that several people use. All answers to a payment of anna were lost. */
 import * as oncefetch from 'oncefetch';
 import { reload, shop, show } from '../support/stage.js';
 

@@ -1,4 +1,4 @@
-/** A process that renders pages and serves actions; nobody in particular is logged in to it. */
+/** A process that renders pages and serves actions. No user is logged in to the process itself. */
 import { renderToStaticMarkup } from 'react-dom/server';
 import { shop, show } from '../support/stage.js';
 

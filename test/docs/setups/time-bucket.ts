@@ -1,4 +1,4 @@
-/** A key function that stands alone, and a clock for it. */
+/** The arguments of a key function that stands alone, at a given time. */
 import type { KeyStrategy } from 'oncefetch';
 import { show } from '../support/stage.js';
 

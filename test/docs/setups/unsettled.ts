@@ -1,4 +1,4 @@
-/** A page after a reload, an app opened again: the answers to its payment were all lost, though the shop has charged. */
+/** A page after a reload, or an app that was opened again: all answers to its payment were lost, though the shop has charged. */
 import * as oncefetch from 'oncefetch';
 import { reload, shop, show } from '../support/stage.js';
 

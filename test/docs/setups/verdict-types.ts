@@ -1,4 +1,4 @@
-/** For a hook that stands alone. */
+/** The types of a hook that stands alone. */
 export type { Evidence } from 'oncefetch';
 
 import type { Evidence } from 'oncefetch';

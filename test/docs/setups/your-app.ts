@@ -1,4 +1,4 @@
-/** An app that is tested: its checkout. */
+/** The checkout of an app that is tested. */
 import * as oncefetch from 'oncefetch';
 import { show } from '../support/stage.js';
 

@@ -1,10 +1,10 @@
-/** What Grafana accepts on import, by the types of its own SDK, for a file of JSON. */
+/** What Grafana accepts on import, by the types of its own SDK, as the type of a JSON file. */
 import type { Dashboard as Model, Panel } from '@grafana/grafana-foundation-sdk/dashboard';
 import type { Dataquery } from '@grafana/grafana-foundation-sdk/prometheus';
 import type { Options as Stat } from '@grafana/grafana-foundation-sdk/stat';
 import type { Options as TimeSeries } from '@grafana/grafana-foundation-sdk/timeseries';
 
-/** Of an enum the values, without methods. */
+/** Replaces each enum by its values, and drops methods. */
 type Plain<T> = T extends string
   ? `${T}`
   : T extends (infer One)[]
@@ -13,7 +13,7 @@ type Plain<T> = T extends string
       ? { [Name in keyof T as T[Name] extends () => void ? never : Name]: Plain<T[Name]> }
       : T;
 
-/** What a panel leaves out of its options, Grafana sets. */
+/** A panel may leave out options: Grafana sets them. */
 type Of<Type extends string, Options> = Omit<Panel, 'type' | 'options' | 'targets'> & {
   type: Type;
   options: { [Name in keyof Options]?: Partial<Options[Name]> };

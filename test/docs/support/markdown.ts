@@ -1,4 +1,4 @@
-/** The parts of a Markdown file that a test can hold it to. */
+/** The parts of a Markdown file that tests check. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
@@ -13,7 +13,7 @@ export interface Page {
 /** One fenced block. `wants`: what the HTML comment right before it says, by name. */
 export interface Fence {
   readonly path: string;
-  /** Of its first line of code. */
+  /** The number of its first line of code. */
   readonly line: number;
   readonly language: string;
   readonly code: string;

@@ -1,4 +1,4 @@
-/** The same for `import … from 'oncefetch/node'`, whose `createOnce` has every feature. */
+/** What a snippet gets for `import … from 'oncefetch/node'`: the same, with a `createOnce` that has every feature. */
 import { everything } from '../../../src/everything.js';
 import type { Once } from '../../../src/once.js';
 import type { OnceOptions } from '../../../src/option-types.js';

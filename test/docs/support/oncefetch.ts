@@ -1,3 +1,3 @@
-/** What a snippet gets for `import … from 'oncefetch'`: the real thing, but for the place that `createOnce` finds itself in. */
+/** What a snippet gets for `import … from 'oncefetch'`: the real package, except that `createOnce` is that of the stage. */
 export * from '../../../src/entries/index.js';
 export { createOnce } from './stage.js';

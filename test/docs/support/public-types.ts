@@ -1,16 +1,16 @@
-/** What the public types say of themselves. */
+/** The names and the documentation of the public types. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { root } from './markdown.js';
 
 export interface Entry {
-  /** As it is imported. */
+  /** As an import names it. */
   readonly specifier: string;
   readonly path: string;
 }
 
-/** The entries that the package really has. */
+/** The entries in `exports` of package.json. */
 export const entries: readonly Entry[] = Object.keys((JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { exports: object }).exports)
   .filter((name) => name !== './package.json')
   .map((name) => ({ specifier: `oncefetch${name.slice(1)}`, path: join(root, 'src/entries', `${name === '.' ? 'index' : name.slice(2)}.ts`) }));
@@ -19,7 +19,7 @@ const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFil
 const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, root);
 const program = ts.createProgram(
   entries.map(({ path }) => path),
-  // Only names and comments are asked for, so nothing else has to be understood.
+  // Only names and comments are needed, so no other types are resolved.
   { ...options, types: [], lib: ['lib.es2022.d.ts'] },
 );
 const checker = program.getTypeChecker();
@@ -45,7 +45,7 @@ function kindOf(symbol: ts.Symbol): Exported['kind'] {
   return checker.getTypeOfSymbol(symbol).getCallSignatures().length > 0 ? 'function' : 'value';
 }
 
-/** The first paragraph. */
+/** The first paragraph of its documentation. */
 const textOf = (symbol: ts.Symbol): string =>
   (ts.displayPartsToString(symbol.getDocumentationComment(checker)).split('\n\n')[0] ?? '').replaceAll(/\s+/g, ' ').trim();
 
@@ -74,14 +74,14 @@ export interface Member {
 export const membersOf = (name: string): readonly Member[] =>
   mainType(name)
     .getProperties()
-    // A brand is nothing that anybody writes.
+    // Users never write a brand, so it is left out.
     .filter(({ name }) => !name.startsWith('~'))
     .map((member) => {
       const tag = member.getJsDocTags(checker).find((one) => one.name === 'default');
       return { name: member.name, tag: tag && ts.displayPartsToString(tag.text) };
     });
 
-/** The words of a union of words, or of a member of a union of objects. */
+/** The words of a union of string literals, or of one member in a union of objects. */
 export function unionOf(name: string, member?: string): readonly string[] {
   const type = mainType(name);
   const types = type.isUnion() ? type.types : [type];

@@ -24,7 +24,7 @@ export interface Shop extends Relayed {
   readonly server: IdempotentServer;
   /** GETs so far, by path. */
   readonly reads: readonly string[];
-  /** Answers 503 to the next GETs, as many as that. */
+  /** Answers the next `count` GETs with 503. */
   failReads(count: number): void;
   /** Every request's headers, as they arrived. */
   readonly arrived: readonly Readonly<Record<string, string>>[];
@@ -49,7 +49,7 @@ function shopServer(): IdempotentServer {
   return server;
 }
 
-/** Opens on a free port. */
+/** Opens a shop on a free port. */
 export async function openShop(): Promise<Shop> {
   const server = shopServer();
   const reads: string[] = [];

@@ -1,4 +1,4 @@
-/** From a fence to a program: its setup, itself, and what calls it. */
+/** Makes a program of a fence: its setup, the snippet itself, and the code that calls it. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FaultName } from '../../../src/testing/faults.js';
@@ -14,12 +14,12 @@ export interface Snippet {
   readonly at: string;
   readonly line: number;
   readonly source: string;
-  /** Lines that stand before the snippet's own. */
+  /** The number of lines before those of the snippet. */
   readonly before: number;
   readonly checked: string;
   readonly run: string;
   readonly place: Place;
-  /** Why it is not run. */
+  /** Why it is compiled only. */
   readonly typesOnly: string | undefined;
   readonly faults: readonly (FaultName | 'none')[];
   readonly expects: Expectations;
@@ -31,7 +31,7 @@ export interface Expectations {
   readonly charges?: number | undefined;
   readonly requests?: number | undefined;
   readonly keys?: number | undefined;
-  /** Tests of its own that passed, at least. */
+  /** How many of its own tests passed, at least. */
   readonly passes?: number | undefined;
   readonly rejects?: string | undefined;
 }
@@ -58,7 +58,7 @@ const KNOWN = [
 
 const number = (said: readonly string[] | undefined): number | undefined => (said === undefined ? undefined : Number(said[0]));
 
-/** The code of the snippets of the same page that this one goes on from. */
+/** The code of the snippets on the same page that this snippet continues. */
 export function codeBefore({ path, line, wants }: Fence): readonly string[] {
   const ids = (wants.get('needs')?.[0] ?? '').split(' ').filter(Boolean);
   return ids.map((id) => {
@@ -78,7 +78,7 @@ function snippetOf(fence: Fence): Snippet {
   const setting = file === undefined ? [] : [readFileSync(file, 'utf8').replaceAll("'../support/", "'../../test/docs/support/")];
   const preamble = [...setting, ...codeBefore(fence)].join('\n');
   const then = wants.get('then') ?? [];
-  // What is done with the snippet must not show in what it imports.
+  // The lines of `then` may use the package without an import in the snippet.
   const everything = then.some((line) => line.includes('oncefetch.')) && !preamble.includes('* as oncefetch') ? `import * as oncefetch from 'oncefetch';` : '';
   const source = [everything, preamble, code, ...then, 'export {};', ''].filter(Boolean).join('\n');
   const name = `${path.replaceAll(/\W+/g, '-')}-${line}.${language === 'tsx' ? 'tsx' : 'ts'}`;
@@ -108,12 +108,12 @@ export const fences: readonly Fence[] = readPages().flatMap(fencesOf);
 
 const PROGRAMS = ['ts', 'tsx', 'js', 'typescript', 'javascript'];
 
-/** What is shown of a file that runs elsewhere is no program of its own. */
+/** An excerpt of a file that runs elsewhere is no program of its own. */
 export const excerpts: readonly Fence[] = fences.filter(({ wants }) => wants.has('file'));
 
 export const snippets: readonly Snippet[] = fences.filter((fence) => PROGRAMS.includes(fence.language) && !excerpts.includes(fence)).map(snippetOf);
 
-/** The programs as files: one to be checked, and one to be run, whose `oncefetch` is that of the stage. */
+/** Writes each program as two files: one to compile, and one to run, which imports the package of the stage. */
 export function write(all: readonly Snippet[]): void {
   rmSync(made, { recursive: true, force: true });
   mkdirSync(made, { recursive: true });

@@ -1,4 +1,4 @@
-/** What a snippet runs on: a shop, a page or a server process with its disk, and a place to show things. */
+/** What a snippet runs on: a shop, a page or a server process with its disk, and a screen. */
 import type { Once, OnceOptions } from '../../../src/entries/index.js';
 import { everything } from '../../../src/everything.js';
 import { createOn } from '../../../src/once.js';
@@ -8,7 +8,7 @@ import type { DeviceClock, Platform, Store, Stored } from '../../../src/ports.js
 import { type MemoryMedium, memoryMedium, memoryStore } from '../../../src/stores/memory.js';
 import { openShop, type Shop } from './shop.js';
 
-/** Waits of seconds must not make the tests slow: on the stage time runs faster. */
+/** Waits of seconds must not make the tests slow, so time runs faster on the stage. */
 const SPEED = 25;
 const startedAt = Date.now();
 const clock: DeviceClock = {
@@ -20,7 +20,7 @@ const clock: DeviceClock = {
   },
 };
 
-/** What every copy of the package shares in one realm; without it, a page is a new one. */
+/** What all copies of the package share in one realm. Without it, a page is a new one. */
 const REALM = [Symbol.for('oncefetch'), Symbol.for('oncefetch.memory')];
 
 /** `app`: React Native, where `oncefetch` has every feature. */
@@ -51,7 +51,7 @@ export const show = (...what: readonly unknown[]): void => {
 
 export const shown = (): readonly string[] => onStage().shown;
 
-/** The store that a browser would have: it outlives the page, and tells the device's time. */
+/** The store that a browser would have: it outlives the page, and goes by the device's clock. */
 function diskStore({ now }: Pick<Platform['clock'], 'now'>): Store {
   const store = memoryStore({ medium: onStage().disk, now });
   return { ...store, kind: 'indexeddb', survives: 'process', shared: 'origin' };
@@ -62,7 +62,7 @@ function platform(over: Partial<Platform> = {}): Platform {
   return { ...(place === 'page' ? browserPlatform() : nodePlatform()), clock, forgets: undefined, ...over };
 }
 
-/** What a client of the place where the snippet runs has by itself. */
+/** What a client has by default in the place where the snippet runs. */
 const defaults = (over: Partial<Platform>): Readonly<Record<Place, OnceOptions>> => ({
   page: { store: diskStore(over.clock ?? clock) },
   node: {},
@@ -73,7 +73,7 @@ const defaults = (over: Partial<Platform>): Readonly<Record<Place, OnceOptions>>
 export const createOnce = (options: OnceOptions = {}, over: Partial<Platform> = {}): Once =>
   createOn(platform(over), { ...defaults(over)[onStage().place], ...options });
 
-/** Everything in memory is gone; what is on the disk stays. */
+/** A reload: everything in memory is gone, and what is on the disk stays. */
 export const reload = (): void => {
   for (const symbol of REALM) delete (globalThis as { [of: symbol]: unknown })[symbol];
 };
@@ -102,7 +102,7 @@ export async function leave(): Promise<void> {
   stage = undefined;
 }
 
-/** Globals that a page has and Node has not: a location, against which fetch and Request resolve. */
+/** Sets globals that a page has and Node has not: a location, and a fetch and a Request that resolve against it. */
 function intoPage(origin: string): () => void {
   const { fetch: ownFetch, Request: OwnRequest } = globalThis;
   const absolute = (input: RequestInfo | URL) => (typeof input === 'string' ? new URL(input, origin) : input);

@@ -13,7 +13,7 @@ export const beforeEach = (run: Work): void => void hooks.beforeEach.push(run);
 export const afterEach = (run: Work): void => void hooks.afterEach.push(run);
 export const afterAll = (run: Work): void => void hooks.afterAll.push(run);
 
-/** Runs what a snippet has declared, and forgets it. */
+/** Runs the tests that a snippet has declared, and forgets them. */
 export async function runTests(): Promise<void> {
   const all = tests.splice(0);
   const { beforeEach, afterEach, afterAll } = {

@@ -24,10 +24,10 @@ export async function probed(target: ProbeTarget, { times = TIMES, dialect = gen
   }
 }
 
-/** Where the server is hit at a moment that the probe can only guess: before the commit or after it, either may be answered in its own way. */
+/** Rows that break in at a moment which the probe can only guess: before the commit or after it, and a server may answer either in its own way. */
 const GUESSED: readonly string[] = ['reset', 'killed'];
 
-/** What docs/probe.md says of a server: nothing of what is as it should be. */
+/** What docs/probe.md says of a server: only what is not as it should be. */
 export function cellsOf({ rows }: Probed): readonly string[] {
   const found = new Map<string, string[]>();
   const shown = rows.filter(({ row, severity }) => severity !== 'fine' && severity !== 'not-tried' && !GUESSED.includes(row));
@@ -37,6 +37,6 @@ export function cellsOf({ rows }: Probed): readonly string[] {
   return [[...found].map(([finding, where]) => `${finding} (${where.join(', ')})`).join('; ') || 'nothing', String(exitStatusOf(rows))];
 }
 
-/** Findings by row, of those that were played. */
+/** Findings by row, of the rows that were played. */
 export const findingsOf = (rows: readonly ProbeRow[]): Record<string, string> =>
   Object.fromEntries(rows.filter(({ severity }) => severity !== 'not-tried').map(({ row, finding }) => [row, finding]));

@@ -8,7 +8,7 @@ export interface Asked {
   readonly key: string;
   readonly path: string;
   readonly login: string;
-  /** Of the page that asks. */
+  /** The origin of the page that asks. */
   readonly origin: string | undefined;
   readonly order: string;
   readonly payload: string;
@@ -18,19 +18,19 @@ export interface Asked {
 type Told = Answer | undefined;
 
 export interface Parts {
-  /** What a key counts for. */
+  /** Where a key counts: requests of one scope share it. */
   scope(asked: Asked): string;
-  /** What happens, and its answer. */
+  /** Does the work, and gives its answer. */
   work(asked: Asked, effect: () => void): Told;
-  /** A copy, while the first one is at work. */
+  /** Answers a copy while the first request is at work. */
   busy(): Told;
-  /** A copy of what was answered. */
+  /** Answers a copy of a request that was answered. */
   again(stored: Answer, asked: Asked, first: Asked): Told;
   /** Whether an answer is kept under its key. */
   stores(given: Answer): boolean;
-  /** Whether the login is looked at before the key. */
+  /** Whether the log-in is checked before the key. */
   readonly loginFirst: boolean;
-  /** What is kept of work whose client has gone; nothing: its key stays busy. Without it the work goes on. */
+  /** What is kept of work whose client has gone. If it is nothing, the key stays busy; without this part, the work goes on. */
   onGone?(): Told;
   /** How long an answer is kept, ms. */
   readonly keepsMs: number;

@@ -18,15 +18,15 @@ await operation(once, ['pay', 1]).fetch('https://shop.example/', { method: 'DELE
 createOnce({ headers: () => new Headers() });
 createOnce({ headers: () => [['a', 'b']] });
 
-// Each stands in for the other.
+// `once.fetch` can stand in for `fetch`, and `fetch` for `once.fetch`.
 const asFetch: typeof fetch = once.fetch;
 createOnce({ fetch: asFetch });
 const asOnce: Once['fetch'] = fetch;
 void [outcomeOf(response), asOnce, postgresStore, redisStore, sqliteStore];
 
-// @ts-expect-error a number is no address
+// @ts-expect-error a number is no URL
 await once.fetch(42);
-// @ts-expect-error an object is none either
+// @ts-expect-error an object is no URL either
 await once.fetch({ to: 'https://shop.example/' });
 // @ts-expect-error
 await operation(once, ['pay', 1]).fetch(42);

@@ -22,7 +22,7 @@ void updateStored({ client, operationKey: record.id, id: record.id }, change);
 void readStored({ client, operationKey, id: record.key });
 // @ts-expect-error an id is no operation key
 publish(client, record.id, { phase: 'idle' });
-// @ts-expect-error what is made up is no operation key
+// @ts-expect-error a plain string is no operation key
 client.registry.flights.get('pay');
 
 const label: Label = encodeName(['pay', 1]);
@@ -32,9 +32,9 @@ const key: OperationKey = addressOf(client, label, namespace, record).operationK
 void addressOf(client, namespace, label);
 // @ts-expect-error the digest is not the namespace itself
 isSamePerson(client, record.ns);
-// @ts-expect-error a namespace is not what the store has
+// @ts-expect-error the store has the digest of a namespace, not the namespace
 const digest: NamespaceDigest = namespace;
-// @ts-expect-error a name's label is decoded, and nothing else
+// @ts-expect-error only the label of a name can be decoded
 decodeName(key);
 
 async function made(): Promise<readonly [RecordId, NamespaceDigest]> {
@@ -47,6 +47,6 @@ async function made(): Promise<readonly [RecordId, NamespaceDigest]> {
 
 // @ts-expect-error the id of a record is not what goes to the server
 const sent: IdempotencyKey = record.id;
-// Users see plain text.
+// Users see these types as plain strings.
 const shown: readonly string[] = [label, namespace, key, record.id, record.ns, record.key];
 void [digest, made, sent, shown];

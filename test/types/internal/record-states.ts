@@ -7,13 +7,13 @@ declare const pending: PendingRecord;
 declare const ended: EndedRecord;
 declare const ending: Ending;
 
-// @ts-expect-error what is pending has not ended
+// @ts-expect-error a pending record has no end
 const early: Ending = pending.ending ?? pending.answer;
-// @ts-expect-error what has ended waits for nothing
+// @ts-expect-error a record that has ended waits for nothing
 const late: number = ended.retryAt ?? 0 + ended.spentAt;
 // @ts-expect-error a pending record is not sealed with an end
 const sealed: OnceRecord = seal({ ...pending, ending });
-// @ts-expect-error which state it has must be asked first
+// @ts-expect-error the state of the record must be checked first
 const driven: PendingRecord = record;
 
 const asked: PendingRecord | undefined = record.state === 'pending' ? record : undefined;
