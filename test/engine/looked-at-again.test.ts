@@ -5,11 +5,11 @@
 import { expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { generic } from '../../src/entries/dialects.js';
-import { derived, resumeOne } from '../../src/entries/index.js';
+import { clear, derived, resumeOne } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { sealed } from '../support/record.js';
-import { answers, charged, during, lost } from '../support/server.js';
-import { CART, DAY, HOUR, NAME, ONE, pay, test } from '../support/world.js';
+import { answers, charged, delayed, during, lost } from '../support/server.js';
+import { CART, DAY, HOUR, NAME, ONE, pay, rest, SECOND, test } from '../support/world.js';
 
 const EDITED = { ...CART, amount: 20 };
 
@@ -45,12 +45,31 @@ test('a press that was never sent is older than the key window: a resume sends i
 });
 
 test('a derived key, with repeat always, is not used again while the server remembers it, however short the record is kept', async ({ world }) => {
-  const { tab, once } = world.open({ repeat: 'always', keep: { forMs: HOUR } });
+  const options = { repeat: 'always', keep: { forMs: HOUR } } as const;
+  const { tab, once } = world.open(options);
   const first = await world.end(tab, pay(once, { key: derived }), charged(answers(201)));
-  await world.clock.advance(2 * HOUR);
-  const second = await world.end(tab, pay(once, { key: derived }), charged(answers(201)));
+  // A sweep removes a record only if it finds it due a second time.
+  for (const other of ['a', 'b', 'c']) {
+    await world.clock.advance(2 * HOUR);
+    const page = tab.reload();
+    await world.end(page, pay(page.once(options), { operation: [other] }), charged(answers(201)));
+    await rest();
+  }
+  const page = tab.reload();
+  const second = await world.end(page, pay(page.once(options), { key: derived }), charged(answers(201)));
   expect(second.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
   expect(second.outcome?.key).not.toBe(first.outcome?.key);
+});
+
+test('a log-out comes before the refusal, without locks: the refusal is not stored, so the call does not say none', async ({ world }) => {
+  const of = { server: true, locks: false };
+  const [one, other] = [world.open({ namespace: 'ann' }, of), world.open({ namespace: 'ann' }, of)];
+  world.server.plays(delayed(SECOND, answers(402)));
+  const call = pay(one.once);
+  await rest();
+  await world.run(clear(other.once));
+  expect((await world.end(one.tab, call)).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+  expect(world.record()).toMatchObject({ state: 'pending', lease: undefined });
 });
 
 test("with durability: 'required', a record of another tab in the place of the one that could not be stored leaves the call unknown", async ({ world }) => {
