@@ -245,7 +245,7 @@ describe('a record in memory beside another feature', () => {
 });
 
 describe('where contexts race (not atomic)', () => {
-  test("a corrected card after a decline has the next generation's key in memory, too: the reloaded page arrives at it", async ({ world }) => {
+  test('after a decline, a corrected card that is kept in memory gets the next derived key, and the reloaded page derives the same one', async ({ world }) => {
     const decline = { code: 'card_declined' };
     const { tab, once } = world.open({}, { locks: false, claims: { atomic: false } });
     world.server.plays(answers(402, decline));
