@@ -72,7 +72,8 @@ function isMarked({ job }: Driver, accepted: Result | undefined): boolean {
 
 /** Whether a 202 that is marked as a replay is the answer to an earlier payload, as a 200 would be (`decide`). */
 function isOfEarlier({ job: { client, settings, payload } }: Driver): boolean {
-  const resent = settings.repeat !== 'if-changed' && client.transport.mayResend({ body: payload?.prepared?.body ?? null });
+  const { method = 'POST', body = null } = payload?.prepared ?? {};
+  const resent = settings.repeat !== 'if-changed' && client.transport.mayResend({ method, body });
   return !settings.dialect.answersMismatch && !resent;
 }
 
