@@ -47,7 +47,7 @@ const hooksOf = ({ parts }: Client): Around[] => Object.getOwnPropertySymbols(pa
 async function sendAround(client: Client, request: ReplayableRequest, sending: Sending, attempt: AttemptRequest): Promise<TransportResult> {
   const passage = new Passage(client, request, sending, attempt);
   // The hooks take the transport's place here. `sending.leaves` is asked later, when the innermost hook calls `send`.
-  const result = await callTransport({ ...client, transport: passage }, request, { ...sending, leaves: () => true });
+  const result = await callTransport({ ...client, transport: passage }, request, { ...sending, leaves: () => true }, attempt);
   return passage.over(result);
 }
 
@@ -89,7 +89,7 @@ class Passage {
   }
 
   mayResend(): boolean {
-    return this.#client.transport.mayResend(this.#sent as RequestInit);
+    return this.#client.transport.mayResend(this.#sent as RequestInit, this.#a.carrier);
   }
 
   /** How the attempt ended, judged by what the transport did: if it was never called, nothing was sent, whatever the hooks did. */

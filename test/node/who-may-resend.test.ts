@@ -177,7 +177,8 @@ describe('whether a platform may send again', () => {
     ['GET', null, true],
   ])('on the way from Node, a gateway may send a %s with the body %j again: %s', (method, body, resends) => {
     const transport = nodePlatform().transport(undefined);
-    expect(transport.mayResend({ method, body })).toBe(resends);
+    expect(transport.mayResend({ method, body }, 'Idempotency-Key')).toBe(resends);
+    expect(transport.mayResend({ method, body }, '')).toBe(false);
     // If nobody listens, there is no gateway either.
     const refused = new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
     expect(transport.neverSent(refused, { method, body, redirect: 'manual' })).toBe(true);

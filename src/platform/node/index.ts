@@ -46,7 +46,8 @@ function transport(fetch: typeof globalThis.fetch | undefined): Transport {
       const sent = (fetch ?? globalThis.fetch)(url, init);
       return globalThis.document ? Promise.resolve(sent).then(withCopies) : sent;
     },
-    mayResend: (init) => mayResend(init) || gatewayMayResend(init),
+    // Where the server knows no keys, nothing would be sent again after that, not even what a rate limit has refused.
+    mayResend: (init, carrier) => mayResend(init) || (!!carrier && gatewayMayResend(init)),
     // Not if a redirect was followed or a copy may have been sent: then the same error may come after the effect.
     neverSent: (error, init) =>
       init.redirect === 'manual' && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? '') && !mayResend(init),
