@@ -32,6 +32,7 @@ describe('what is read of a call', () => {
       { replayable: false },
     ],
     ['a Request to DELETE, there', { url: URL_, method: 'DELETE', headers: new Headers() } as Request, {}, { replayable: false }],
+    ['a Request to DELETE that has no body', new Request(URL_, { method: 'DELETE' }), {}, { method: 'DELETE', replayable: true }],
     ['a DELETE by address', URL_, { method: 'DELETE' }, { replayable: true }],
     ['text', URL_, { method: 'PUT', body: 'ReadableStream' }, { replayable: true }],
     ['bytes', URL_, { method: 'PUT', body: new Uint8Array(2) }, { replayable: true }],
