@@ -5,7 +5,7 @@
 import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
+import { around, createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
 import { afterEach, expect, test } from 'vitest';
 
 const ends: (() => void)[] = [];
@@ -74,12 +74,13 @@ test('with a fetch of its own, as the guide says: a refusal in front of the serv
 });
 
 test.each([
-  ['PUT', 1],
-  ['DELETE', undefined],
-  ['POST', undefined],
-] as const)('what gateways send again unasked is not told as none after a refusal of the second copy: %s of %s', async (method, amount) => {
+  ['PUT', 1, {}],
+  ['PUT', 1, { use: [around((_, send) => send())] }],
+  ['DELETE', undefined, {}],
+  ['POST', undefined, {}],
+] as const)('what gateways send again unasked is not told as none after a refusal of the second copy: %s of %s, %j', async (method, amount, options) => {
   const { press, charges } = await behindGateway((_body, _stored, requests) => (requests === 2 ? [404, {}] : DONE));
-  const put = press({}, method);
+  const put = press(options, method);
   expect(await put(amount)).toMatchObject({ effect: 'unknown', reason: 'refused' });
   expect(await put(amount)).toMatchObject({ effect: 'done' });
   expect(charges()).toBe(1);
