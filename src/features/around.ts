@@ -47,7 +47,7 @@ const hooksOf = ({ parts }: Client): Around[] => Object.getOwnPropertySymbols(pa
 async function sendAround(client: Client, request: ReplayableRequest, sending: Sending, attempt: AttemptRequest): Promise<TransportResult> {
   const passage = new Passage(client, request, sending, attempt);
   // The hooks take the transport's place here. `sending.leaves` is asked later, when the innermost hook calls `send`.
-  const result = await callTransport({ ...client, transport: passage }, request, { ...sending, leaves: () => true }, attempt);
+  const result = await callTransport({ ...client, transport: passage }, request, { ...sending, leaves: () => true });
   return passage.over(result);
 }
 
