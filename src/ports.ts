@@ -149,8 +149,8 @@ export interface Transport {
   send(url: string, init: RequestInit): Promise<Response>;
   /** True only if it is certain that no byte of this request was sent. */
   neverSent(error: unknown, init: RequestInit): boolean;
-  /** True if the platform may send a request twice unseen, so that an answer or an error is about one copy only. */
-  mayResend(init: RequestInit): boolean;
+  /** True if a request may be sent twice unseen, so that an answer is about one copy only. `carrier`: where its key is; empty without one. */
+  mayResend(init: RequestInit, carrier?: string): boolean;
 }
 
 /** Tells whether the device is online. This is only a hint, which makes waits longer or shorter; it never proves anything. */

@@ -89,7 +89,7 @@ class Passage {
   }
 
   mayResend(): boolean {
-    return this.#client.transport.mayResend(this.#sent as RequestInit);
+    return this.#client.transport.mayResend(this.#sent as RequestInit, this.#a.carrier);
   }
 
   /** How the attempt ended, judged by what the transport did: if it was never called, nothing was sent, whatever the hooks did. */

@@ -71,8 +71,9 @@ function isMarked({ job }: Driver, accepted: Result | undefined): boolean {
 }
 
 /** Whether a 202 that is marked as a replay is the answer to an earlier payload, as a 200 would be (`decide`). */
-function isOfEarlier({ job: { client, settings, payload } }: Driver): boolean {
-  const resent = settings.repeat !== 'if-changed' && client.transport.mayResend({ body: payload?.prepared?.body ?? null });
+function isOfEarlier({ job: { client, settings, payload }, record }: Driver): boolean {
+  const { method = 'POST', body = null } = payload?.prepared ?? {};
+  const resent = settings.repeat !== 'if-changed' && client.transport.mayResend({ method, body }, record.carrier);
   return !settings.dialect.answersMismatch && !resent;
 }
 

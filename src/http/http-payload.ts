@@ -64,7 +64,7 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     // The request has no place for the record's key.
     if (!request) return { reading: NOT_A_VERDICT };
     if (sleptSince(client, startedAt) && attempt.stillMine && !(await attempt.stillMine())) return { reading: NOT_SENT };
-    const sending = { ms: attempt.ms - (clock.now() - startedAt), stop, bodyBytes: settings.limits.bodyBytes, leaves };
+    const sending = { ms: attempt.ms - (clock.now() - startedAt), stop, bodyBytes: settings.limits.bodyBytes, leaves, carrier: attempt.carrier };
     const sent = await (client.parts.around ?? callTransport)(client, request, sending, attempt);
     if (sent.end === 'not-sent') return { reading: NOT_SENT, cause: sent.cause };
     if (sent.end === 'no-answer' && sent.status === undefined)
@@ -110,7 +110,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
       const answered = await readBody(response, sending.bodyBytes, clock, patienceMs);
       // The rest of the body arrives after this attempt has ended. As with fetch, the signals of the callers who read it can abort it.
       if (answered.body === undefined) abortWith(controller, sending.stop);
-      return { end: 'answer', answered, mayResend: client.transport.mayResend(init) };
+      return { end: 'answer', answered, mayResend: client.transport.mayResend(init, sending.carrier) };
     } catch (cause) {
       const neverSent = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
       return neverSent ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };

@@ -17,7 +17,8 @@ export function outline({ resolve }: Platform, input: string | URL | Request, in
   const request = isRequest(input) ? input : undefined;
   const method = (init.method ?? request?.method ?? 'GET').toUpperCase();
   const { body } = init;
-  const mayHaveBody = request?.body != null || (request !== undefined && (method === 'PUT' || method === 'DELETE'));
+  // Not every platform shows whether a Request has a body.
+  const mayHaveBody = request && (request.body === undefined ? /^(PUT|DELETE)$/.test(method) : request.body !== null);
   const replayable = body == null ? !mayHaveBody : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
   const url = request ? request.url : String(input);
   const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);

@@ -23,6 +23,8 @@ export interface Sending {
   readonly ms: number;
   readonly stop: Stop;
   readonly bodyBytes: number;
+  /** Where the key is; empty without one. */
+  readonly carrier?: string;
   /** Called right before the transport; `false`: do not call it. */
   leaves(): boolean;
 }

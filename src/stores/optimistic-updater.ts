@@ -99,7 +99,11 @@ export class OptimisticUpdater {
   async within<T>(work: () => Promise<T>, deadline = performance.now() + this.#timeoutMs, refused?: Pick<Asking, 'blocked'>): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const timeout = new Promise<never>((_, reject) => {
-      const over = (): void => reject(refused?.blocked ?? new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms`));
+      const over = (): void =>
+        reject(
+          refused?.blocked ??
+            new StoreFault('timeout', `the store did not answer within ${this.#timeoutMs} ms: is its server there, and its client connected?`),
+        );
       // After a process was suspended, its timers fire before it reads an answer that came meanwhile: give that a moment.
       const look = (): void => {
         timer = setTimeout(over, LAST_LOOK_MS);

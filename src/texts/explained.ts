@@ -20,7 +20,7 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
   unavailable: ['the last answers were 5xx or 408, and the work may be done behind them'],
   'in-progress': ['the server was still at work when the waiting ended'],
   refused: [
-    'it was refused, perhaps by something in front of the application, and the browser may have sent another copy unseen',
+    'it was refused, perhaps by something in front of the application, and the browser or a gateway may have sent another copy unseen',
     'After a 401, log in. Then call again: it goes on with the same key.',
   ],
   'refused-after-ambiguity': [

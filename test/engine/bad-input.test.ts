@@ -278,7 +278,9 @@ describe('keys', () => {
   if (!LEAN)
     test('a value that is no dialect is refused with what is allowed', () => {
       const { tab } = newWorld().open();
-      expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(`once: dialect must be a dialect or 'none', got "stripe"`);
+      expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(
+        `once: dialect must be 'none' or a dialect, such as stripe of 'oncefetch/dialects', got "stripe"`,
+      );
       expect(() => tab.once({ dialect: 5 as never })).toThrow('once: dialect must be an object or a function or a string, got number');
       expect(() => tab.once({ store: 5 as never })).toThrow('once: store must be an object, got number');
     });

@@ -32,6 +32,7 @@ describe('what is read of a call', () => {
       { replayable: false },
     ],
     ['a DELETE Request, on such a platform', { url: URL_, method: 'DELETE', headers: new Headers() } as Request, {}, { replayable: false }],
+    ['a DELETE Request without a body', new Request(URL_, { method: 'DELETE' }), {}, { method: 'DELETE', replayable: true }],
     ['a DELETE of a URL', URL_, { method: 'DELETE' }, { replayable: true }],
     ['text', URL_, { method: 'PUT', body: 'ReadableStream' }, { replayable: true }],
     ['bytes', URL_, { method: 'PUT', body: new Uint8Array(2) }, { replayable: true }],

@@ -5,7 +5,7 @@
 import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
+import { around, createOnce, memoryStore, type OnceOptions, outcomeOf } from 'oncefetch/node';
 import { afterEach, expect, test } from 'vitest';
 
 const ends: (() => void)[] = [];
@@ -45,14 +45,12 @@ async function behindGateway(again: Again) {
         .end(body);
     send(1);
   });
-  const press = (options: OnceOptions) => {
+  const press = (options: OnceOptions, method = 'POST') => {
     const once = createOnce({ store: memoryStore(), namespace: 'billing', limits: { attempts: 1 }, ...options });
-    return async (amount: number) =>
-      outcomeOf(
-        await once
-          .fetch(`http://127.0.0.1:${gateway}/`, { method: 'POST', body: JSON.stringify({ amount }), once: ['pay', 1] })
-          .catch((error: unknown) => error),
-      );
+    return async (amount?: number) => {
+      const body = amount === undefined ? null : JSON.stringify({ amount });
+      return outcomeOf(await once.fetch(`http://127.0.0.1:${gateway}/`, { method, body, once: ['pay', 1] }).catch((error: unknown) => error));
+    };
   };
   return { press, charges: () => charged.size };
 }
@@ -72,5 +70,18 @@ test('with a custom fetch, as the guide says, a refusal in front of the server p
   const pay = press({ fetch: (...call) => fetch(...call) });
   expect(await pay(1)).toMatchObject({ effect: 'unknown', reason: 'refused' });
   expect(await pay(2)).toMatchObject({ effect: 'done' });
+  expect(charges()).toBe(1);
+});
+
+test.each([
+  ['PUT', 1, {}],
+  ['PUT', 1, { use: [around((_, send) => send())] }],
+  ['DELETE', undefined, {}],
+  ['POST', undefined, {}],
+] as const)('what gateways send again unasked is not told as none after a refusal of the second copy: %s of %s, %j', async (method, amount, options) => {
+  const { press, charges } = await behindGateway((_body, _stored, requests) => (requests === 2 ? [404, {}] : DONE));
+  const put = press(options, method);
+  expect(await put(amount)).toMatchObject({ effect: 'unknown', reason: 'refused' });
+  expect(await put(amount)).toMatchObject({ effect: 'done' });
   expect(charges()).toBe(1);
 });

@@ -20,6 +20,7 @@ import {
 } from 'undici';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { browserPlatform } from '../../src/platform/browser/index.js';
+import { sendsOnce } from '../../src/platform/node/dispatcher.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { reactNativePlatform } from '../../src/platform/react-native/index.js';
 import { memoryStore } from '../../src/stores/memory.js';
@@ -126,7 +127,7 @@ describe("Node's own fetch", () => {
 });
 
 describe('whether a platform may send again', () => {
-  const mayResend = (more: RequestInit = {}) => nodePlatform().transport(undefined).mayResend(more);
+  const mayResend = (more: RequestInit = {}) => !sendsOnce(more);
 
   test("Node's own fetch does not, unless the app gives it another dispatcher or calls it itself", () => {
     expect(mayResend()).toBe(false);
@@ -164,6 +165,23 @@ describe('whether a platform may send again', () => {
     vi.stubGlobal('process', { ...process, versions: { ...process.versions, undici } });
     onTestFinished(() => void vi.unstubAllGlobals());
     expect(mayResend({ body })).toBe(resends);
+  });
+
+  test.each([
+    ['POST', '{}', false],
+    ['patch', '{}', false],
+    ['POST', null, true],
+    ['PATCH', '', true],
+    ['PUT', '{}', true],
+    ['DELETE', null, true],
+    ['GET', null, true],
+  ])('on the way from Node, a gateway may send a %s with the body %j again: %s', (method, body, resends) => {
+    const transport = nodePlatform().transport(undefined);
+    expect(transport.mayResend({ method, body }, 'Idempotency-Key')).toBe(resends);
+    expect(transport.mayResend({ method, body }, '')).toBe(false);
+    // If nobody listens, there is no gateway either.
+    const refused = new TypeError('fetch failed', { cause: { code: 'ECONNREFUSED' } });
+    expect(transport.neverSent(refused, { method, body, redirect: 'manual' })).toBe(true);
   });
 
   test('browsers and React Native may', () => {

@@ -38,6 +38,7 @@ describe.each<[string, () => ReturnType<typeof detectPlatform>]>([
     ['workerd with nodejs_compat', { ...WORKERD, ...NODE }],
     ['workerd with a document of a library', { ...WORKERD, ...NODE, document: {} }],
     ['an edge runtime', { EdgeRuntime: 'edge-runtime', self: {} }],
+    ['an edge function of Next.js', { EdgeRuntime: 'edge-runtime', process: { env: {} } }],
     ['an edge runtime with a document of a library', { EdgeRuntime: 'edge-runtime', document: {} }],
     ['an unknown runtime', { self: {}, location: { href: 'https://edge.example/' } }],
     ['an unknown runtime with the scope of service workers', { WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {}, self: {} }],

@@ -22,6 +22,13 @@ test.each([
   expect(nesting !== undefined).toBe(tells);
 });
 
+test('an edge function of Next.js, whose process has no versions, can load the package', async () => {
+  vi.stubGlobal('process', Object.create(process, { versions: { value: undefined } }));
+  vi.resetModules();
+  onTestFinished(() => void vi.unstubAllGlobals());
+  await expect(import('../../src/entries/index.js')).resolves.toHaveProperty('createOnce');
+});
+
 test.each<[string, (once: Once) => Promise<unknown>]>([
   ['run', (once) => run(once, NAME, () => 'inner')],
   ['fetch', (once) => once.fetch('http://shop.example/', { method: 'POST', once: [...NAME] })],

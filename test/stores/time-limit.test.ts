@@ -1,6 +1,6 @@
 /**
- * Goal: a store waits no longer than the engine waits for it, and an update changes nothing after its call has ended. Method: the options
- * of all stores with a time limit; a real SQLite file that another connection locks until the call is over.
+ * Goal: a store waits no longer than the engine waits for it, an update changes nothing after its call has ended, and a misspelled option is
+ * refused. Method: the options of all stores with a time limit; a real SQLite file that another connection locks until the call is over.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { createOnce, outcomeOf } from '../../src/entries/index.js';
 import { d1Store } from '../../src/stores/cloudflare/d1.js';
 import { denoKvStore } from '../../src/stores/deno/deno-kv.js';
 import { postgresStore } from '../../src/stores/postgres/postgres.js';
+import { postgresMigration } from '../../src/stores/postgres/sql.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 import { STORE_MS_MAX } from '../../src/stores/time-limit.js';
@@ -31,6 +32,17 @@ test.each(Object.entries(stores))('%s takes a time limit up to that of the engin
   for (const ms of [0, 5000, STORE_MS_MAX]) expect(() => open(ms)).not.toThrow();
   for (const ms of [STORE_MS_MAX + 1, -1, Number.NaN, '5000' as never])
     expect(() => open(ms)).toThrow(/^once: (busyT|t)imeoutMs must be from 0 to 10000 \(ms\), because no call waits longer for its store; got/);
+});
+
+test.each<[string, () => unknown]>([
+  ['sqliteStore.busyTimeout', () => sqliteStore({ path: '/nowhere/x.db', busyTimeout: 5 } as never)],
+  ['redisStore.prefx', () => redisStore({ evalSha: nothing, eval: nothing }, { prefx: 'shop' } as never)],
+  ['postgresStore.tabel', () => postgresStore({ query: nothing }, { tabel: 'keys' } as never)],
+  ['postgresStore.tabel', () => postgresMigration({ tabel: 'keys' } as never)],
+  ['d1Store.tabel', () => d1Store({ prepare: nothing, batch: nothing } as never, { tabel: 'keys' } as never)],
+  ['denoKvStore.prefx', () => denoKvStore({ atomic: nothing } as never, { prefx: 'shop' } as never)],
+])('a misspelled option is refused instead of leading to the records of another place: %s', (option, open) => {
+  expect(open).toThrow(new TypeError(`once: there is no option ${option}`));
 });
 
 test('the longest time limit of a store is that of the engine', () => {

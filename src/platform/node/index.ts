@@ -28,6 +28,14 @@ const digest: Digest = (data) => {
 /** Errors of name resolution and of connecting, after which no request was written. */
 const NEVER_CONNECTED = /^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT)$/;
 
+/**
+ * Whether a gateway may send this again by itself when the connection to its server breaks (RFC 9110, section 9.2.2). Nginx does unless the method
+ * is POST, LOCK or PATCH; gateways that are written in Go do with any request that has no body and bears an `Idempotency-Key`.
+ *
+ * @see https://pkg.go.dev/net/http#Transport
+ */
+const gatewayMayResend = ({ method = 'POST', body }: RequestInit): boolean => !/^(POST|PATCH)$/i.test(method) || !body;
+
 function transport(fetch: typeof globalThis.fetch | undefined): Transport {
   /** Requests that were sent while a dispatcher was set that may send again, whichever is set when they end. */
   const doubtful = new WeakSet<RequestInit>();
@@ -38,7 +46,8 @@ function transport(fetch: typeof globalThis.fetch | undefined): Transport {
       const sent = (fetch ?? globalThis.fetch)(url, init);
       return globalThis.document ? Promise.resolve(sent).then(withCopies) : sent;
     },
-    mayResend,
+    // Where the server knows no keys, nothing would be sent again after that, not even what a rate limit has refused.
+    mayResend: (init, carrier) => mayResend(init) || (!!carrier && gatewayMayResend(init)),
     // Not if a redirect was followed or a copy may have been sent: then the same error may come after the effect.
     neverSent: (error, init) =>
       init.redirect === 'manual' && NEVER_CONNECTED.test((error as { cause?: { code?: string } })?.cause?.code ?? '') && !mayResend(init),

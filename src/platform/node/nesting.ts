@@ -41,4 +41,4 @@ function has(operation: string): boolean {
   return false;
 }
 
-export const nesting: Platform['nesting'] = Number.parseInt(globalThis.process?.versions.node ?? '', 10) >= NODE_MIN ? { run, has } : undefined;
+export const nesting: Platform['nesting'] = Number.parseInt(globalThis.process?.versions?.node ?? '', 10) >= NODE_MIN ? { run, has } : undefined;

@@ -1,6 +1,7 @@
 /** The table of the stores on Cloudflare, whose databases are SQLite. */
 import type { ScanPage, ScanQuery } from '../../ports.js';
 import { StoreFault } from '../fault.js';
+import { onlyOptions } from '../only-options.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf } from '../text.js';
 
 /** Which table the records are in. */
@@ -10,7 +11,9 @@ export interface CloudflareTable {
 }
 
 /** The table's name. Throws a TypeError on anything but a plain name, so that it can be put into SQL. */
-export function nameOf({ table = 'oncefetch_records' }: CloudflareTable): string {
+export function nameOf(options: CloudflareTable): string {
+  onlyOptions('d1Store', options, ['table', 'timeoutMs']);
+  const { table = 'oncefetch_records' } = options;
   if (!/^[A-Za-z]\w{0,99}$/.test(table)) throw new TypeError("once: table must be letters, digits and '_', beginning with a letter");
   return table;
 }

@@ -3,6 +3,7 @@ import type { ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
 import { createStore, isStored, type Next, pageOf } from '../base.js';
 import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
+import { onlyOptions } from '../only-options.js';
 import { dueOf, rangeOf, recordOf, textOf } from '../text.js';
 import { timeLimit } from '../time-limit.js';
 import { type DenoKvKey, type Head, LABEL_START, laidOut, piecesOf, placesKey, recordKey, timesKey } from './layout.js';
@@ -54,7 +55,9 @@ const PAUSE_MS_MAX = 20;
  * @example
  * const once = createOnce({ namespace: 'billing', store: denoKvStore(await Deno.openKv()) });
  */
-export function denoKvStore(kv: DenoKvLike, { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS }: DenoKvStoreOptions = {}): Store {
+export function denoKvStore(kv: DenoKvLike, options: DenoKvStoreOptions = {}): Store {
+  onlyOptions('denoKvStore', options, ['prefix', 'timeoutMs']);
+  const { prefix = 'oncefetch', timeoutMs = TIMEOUT_MS } = options;
   if (typeof (kv as Partial<DenoKvLike> | null)?.atomic !== 'function') throw new TypeError('once: denoKvStore takes what Deno.openKv() gives');
   const scope = `deno-kv:${numberOf(kv)}:${prefix}`;
   const records = new Records(kv, [prefix], timeLimit('timeoutMs', timeoutMs));

@@ -1,4 +1,5 @@
 /** The SQL of the PostgreSQL store: its migration and its statements. */
+import { onlyOptions } from '../only-options.js';
 
 /** The schema version that this code reads and writes. It is in the table's comment. */
 export const SCHEMA_VERSION = 1;
@@ -38,7 +39,9 @@ function checked(name: unknown, of: string): string {
 }
 
 /** The table's name, quoted for SQL. */
-export function tableOf({ table = 'oncefetch_records', schema }: PostgresTable): string {
+export function tableOf(options: PostgresTable): string {
+  onlyOptions('postgresStore', options, ['table', 'schema', 'timeoutMs', 'prepare']);
+  const { table = 'oncefetch_records', schema } = options;
   const name = quoted(checked(table, 'table'));
   return schema === undefined ? name : `${quoted(checked(schema, 'schema'))}.${name}`;
 }

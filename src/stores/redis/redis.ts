@@ -6,6 +6,7 @@ import { Batches } from '../batches.js';
 import type { Attempt } from '../compare-and-set.js';
 import { StoreFault } from '../fault.js';
 import { numberOf } from '../number-of.js';
+import { onlyOptions } from '../only-options.js';
 import { OptimisticUpdater } from '../optimistic-updater.js';
 import { dueOf, ordered, pageOfPlaces, rangeOf, recordOf, unordered } from '../text.js';
 import { timeLimit } from '../time-limit.js';
@@ -53,6 +54,7 @@ const WITHOUT_EVICTION = 'noeviction';
  * const once = createOnce({ namespace: 'billing', store: redisStore(new Redis()) });
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Store {
+  onlyOptions('redisStore', options, ['prefix', 'timeoutMs', 'wait', 'acceptEviction']);
   const { prefix = 'oncefetch', wait, acceptEviction = WITHOUT_EVICTION } = options;
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const scripts = scriptsOf(client, timeoutMs);

@@ -24,6 +24,7 @@ const NAMES: Readonly<Record<string, number>> = {
   READONLY: 8,
   CORRUPT: 11,
   FULL: 13,
+  CANTOPEN: 14,
   PROTOCOL: 15,
   TOOBIG: 18,
   AUTH: 23,
@@ -45,5 +46,6 @@ export function sqliteFault(scope: string, thrown: unknown): StoreFault {
     return new StoreFault('closed', `the connection to ${scope} is closed`, thrown);
   // The extended code has the primary one in its low byte.
   const primary = typeof errcode === 'number' ? errcode & 0xff : (NAMES[/^SQLITE_([A-Z]+)/.exec(String(code))?.[1] ?? ''] ?? 0);
-  return new StoreFault(REASONS[primary] ?? 'io', `${scope} failed: ${String(message)}`, thrown);
+  const hint = primary === NAMES['CANTOPEN'] ? '; its folder must be there, and this process must be allowed to write in it' : '';
+  return new StoreFault(REASONS[primary] ?? 'io', `${scope} failed: ${String(message)}${hint}`, thrown);
 }

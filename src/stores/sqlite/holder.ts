@@ -37,6 +37,15 @@ function startOf(pid: string | number): string | undefined {
 /** Locks a file; throws if it is locked. Nothing is ever written to it, so its journal is only in memory. */
 const lock = (database: SqliteDatabase): unknown => database.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
 
+/** Not its parents: where a disk is not mounted, a new database would get the records, and nobody would notice. */
+function makeFolder(path: string): void {
+  try {
+    fs().mkdirSync(path);
+  } catch {
+    // It is there already; or it cannot be made, nor can a file in it.
+  }
+}
+
 export class Holder {
   readonly #folder: string;
   readonly #opens: () => Opens;
@@ -54,7 +63,7 @@ export class Holder {
     const start = startOf(pid);
     const name = crypto.randomUUID() + (start ? `-${pid}-${start}` : '');
     try {
-      fs().mkdirSync(this.#folder, { recursive: true });
+      makeFolder(this.#folder);
       const database = new (this.#opens())(this.#file(name));
       // Must be known here before the file is locked.
       own().add(name);

@@ -2,6 +2,7 @@
 import type { ScanPage, ScanQuery, Store } from '../../ports.js';
 import { type Claims, createStore } from '../base.js';
 import { StoreFault } from '../fault.js';
+import { onlyOptions } from '../only-options.js';
 import { dueOf, ordered, pageOfPlaces, recordOf } from '../text.js';
 import { timeLimit } from '../time-limit.js';
 import { GroupCommit, patiently, type Waiting } from './commit.js';
@@ -46,6 +47,7 @@ const BUSY_MS_MAX = 5000;
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
   const { path, database } = options;
+  onlyOptions('sqliteStore', Object(options), ['path', 'Database', 'database', 'busyTimeoutMs']);
   const busyTimeoutMs = timeLimit('busyTimeoutMs', options.busyTimeoutMs ?? BUSY_MS_MAX);
   if ((typeof path === 'string' && path !== '') === (typeof database?.prepare === 'function'))
     throw new TypeError('once: sqliteStore takes either path, a non-empty string, or database, a DatabaseSync of node:sqlite');

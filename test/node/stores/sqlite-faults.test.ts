@@ -3,11 +3,12 @@
  * Method: real files that are locked, full, read-only, damaged, foreign or newer.
  */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, test as anyTest, describe, expect, vi } from 'vitest';
+import { createOnce } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { memoryStore } from '../../../src/stores/memory.js';
@@ -209,6 +210,16 @@ describe('not what it should be', () => {
   test('a folder, or a file in a folder that does not exist: calls reject with io', async () => {
     await rejectAll(storeOn({ path: folder }), 'io');
     await rejectAll(storeOn({ path: join(folder, 'none', 'x.db') }), 'io');
+  });
+
+  test('a database in a missing folder, as on a disk that is not mounted: the call rejects, sends nothing, and makes no folder', async () => {
+    const place = join(folder, 'not-mounted');
+    const fetch = vi.fn(async () => new Response());
+    const once = createOnce({ namespace: 'till', durability: 'required', store: storeOn({ path: join(place, 'x.db') }), fetch });
+    const call = once.fetch('https://shop.example/', { method: 'POST', once: ['pay', 1] });
+    await expect(call).rejects.toMatchObject({ code: 'ERR_ONCE_STORE', cause: { reason: 'io', message: expect.stringContaining('its folder must be there') } });
+    expect(fetch).not.toHaveBeenCalled();
+    expect(existsSync(place)).toBe(false);
   });
 
   test('a database with damaged pages: calls reject with corrupt, and the file stays as it is', async ({ path }) => {

@@ -79,7 +79,8 @@ const edge: Runtime = {
   async start() {
     const { EdgeVM } = installed('@edge-runtime/vm') as { EdgeVM: new (options: object) => { dispatchFetch(url: string): Promise<Response> } };
     const { readFileSync } = await import('node:fs');
-    const vm = new EdgeVM({ initialCode: readFileSync(join(made, 'edge.js'), 'utf8') });
+    // Next.js gives its edge functions a `process` that has an environment only.
+    const vm = new EdgeVM({ initialCode: `globalThis.process = { env: {} };${readFileSync(join(made, 'edge.js'), 'utf8')}` });
     return serviceBy(
       (url) => vm.dispatchFetch(url),
       'http://edge.example',
