@@ -4,15 +4,17 @@
  */
 import { expect, test } from 'vitest';
 import { fresh, rejected, replayed } from '../../src/core/outcome.js';
+import type { PendingRecord } from '../../src/core/record.js';
 import { payloadsOf } from '../../src/engine/settle.js';
 import type { Start } from '../../src/engine/stopped.js';
-import { aRecord } from '../support/record.js';
+import { aRecord, type LooseRecord } from '../support/record.js';
 
-const record = aRecord({ payloads: ['A', 'B'] });
+const pending = (more: LooseRecord = {}) => aRecord({ payloads: ['A', 'B'], ...more }) as PendingRecord;
+const record = pending();
 /** The same key was refused for the payload `R` before this operation began. */
-const reused = aRecord({ payloads: ['A', 'B'], refusedBefore: true, previous: aRecord({ state: 'retired', payloads: ['R'] }) });
+const reused = pending({ refusedBefore: true, previous: aRecord({ state: 'retired', payloads: ['R'] }) });
 /** An earlier operation under another key. */
-const follows = aRecord({ payloads: ['A', 'B'], refusedBefore: true, previous: aRecord({ state: 'retired', key: 'other' as never, payloads: ['R'] }) });
+const follows = pending({ refusedBefore: true, previous: aRecord({ state: 'retired', key: 'other' as never, payloads: ['R'] }) });
 
 test.each<[string, Parameters<typeof payloadsOf>[1], Parameters<typeof payloadsOf>[2], Partial<Start>, string]>([
   ['a refusal', rejected(), {}, {}, 'AB'],
