@@ -32,7 +32,7 @@ test.for<[string, PayOptions]>([
 test.for(['if-changed', 'always'] as const)(
   'with repeat %s, a form that was edited and sent before its key expired is not sent again after reconcile says done',
   async (repeat, { world }) => {
-    const { tab, once } = world.open({ repeat, reconcile: () => 'done', limits: { attempts: 1 } });
+    const { tab, once } = world.open({ repeat, reconcile: async () => 'done', limits: { attempts: 1 } });
     const edited = { ...CART, amount: 20 };
     await world.end(tab, pay(once), lost());
     await world.end(tab, pay(once, { body: edited }), charged(lost()));
