@@ -69,6 +69,35 @@ describe('every status without a body', () => {
   });
 });
 
+const REUSED = { title: 'Idempotency-Key was reused with a different payload' };
+
+test.each<[string, Given, How, object]>([
+  ['a 429 that speaks of a duplicate request is work in progress', { status: 429, json: { message: 'Duplicate request' } }, {}, { kind: 'in-progress' }],
+  [
+    'another payload under a new key: a copy that somebody else sent came first',
+    { status: 422, json: REUSED },
+    { otherPayloads: false },
+    { kind: 'refused', from: 'in-front' },
+  ],
+  [
+    'a marked mismatch is a stored refusal',
+    { status: 422, json: REUSED, headers: { 'idempotent-replayed': 'true' } },
+    {},
+    { kind: 'refused', sticky: true, replayed: true },
+  ],
+  [
+    'a status of what stands in front, with the key in a header, is of the application',
+    { status: 404, headers: { 'idempotency-key': KEY } },
+    {},
+    { from: 'application' },
+  ],
+  ['the same with another key is not', { status: 404, headers: { 'idempotency-key': 'another-key' } }, {}, { from: 'in-front' }],
+  ['a 204 to a repeated DELETE took effect', { status: 204 }, { method: 'DELETE', ambiguous: true }, { kind: 'fresh' }],
+  ['a 403 to a repeated DELETE is refused', { status: 403 }, { method: 'DELETE', ambiguous: true }, { kind: 'refused' }],
+])('%s', (_, given, how, reading) => {
+  expect(read(given, how)).toMatchObject(reading);
+});
+
 describe('after ambiguity', () => {
   test.each([404, 410])('a %i to a DELETE is open: only a 2xx proves that it took effect', (status) => {
     expect(read({ status }, { ambiguous: true, method: 'DELETE' })).toMatchObject({ kind: 'open', ambiguous: true });
