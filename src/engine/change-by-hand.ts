@@ -27,7 +27,6 @@ async function claimed<T>(
   if (flights.has(address.operationKey)) throw busyError({ client, ...address });
   // Claims the name in this tick, so that a call made meanwhile waits until the change is stored.
   const hold = new InFlightOperation(client.registry, address.operationKey, client);
-  hold.fingerprinted(undefined);
   try {
     const release = await tryLockInTime(client, address.lock);
     if (!release) throw busyError({ client, ...address });

@@ -51,6 +51,11 @@ describe('A17: answers that are no verdict', () => {
     expect((await world.end(tab, watched(once.fetch(input, { method: 'POST', ...init, once: NAME })))).outcome).toMatchObject({ effect: 'unknown' });
   });
 
+  test('A17: HTML is no answer to a JSON string, which only its content type shows to be JSON', async ({ world, tab, once }) => {
+    world.server.plays(answers(200, '<h1>Log in</h1>', HTML));
+    expect((await world.end(tab, pay(once, { body: '"cart-1"' }))).outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
+  });
+
   test('A17: a redirect with the replay marker is the stored answer', async ({ world, tab, once }) => {
     world.server.plays(charged(lost()), answers(303, '', { location: '/receipt', 'idempotent-replayed': 'true' }));
     expect(await world.end(tab, pay(once, { init: { redirect: 'manual' } }))).toMatchObject({ status: 303, outcome: { type: 'replayed', effect: 'done' } });
