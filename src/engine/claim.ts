@@ -98,8 +98,8 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   if (needsLease(job)) await nameOwner(client, ready ?? store);
   const operation = named(job.name);
   // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, two contexts that race
-  // for a name must arrive at the same key, so the key is derived from the name, also while this one keeps its record in memory.
-  const random = settings.key === undefined && (client.store.atomic || !operation);
+  // for a name must arrive at the same key, so the key is derived from the name.
+  const random = settings.key === undefined && (store.atomic || !operation);
   const { shape = (uuid: string) => uuid } = settings.dialect;
   const keyKind = random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived';
   // A key strategy is asked only when a new key is needed. A pending operation keeps its key, whatever the strategy would say now.
@@ -218,8 +218,8 @@ async function afterFailedInsert(job: OperationRun, begun: Inserted, cause: unkn
   }
   // A write that timed out may still be committed, and another context would find it.
   if (cause instanceof Late) throw storeError(job, cause);
-  // Nothing is stored, so the same record can be kept in memory.
-  client.registry.degraded.set(operationKey, client.fallback());
+  // Nothing is stored, so the same record can be kept in memory. Beside a store that is not atomic, later keys of the name are derived, too.
+  client.registry.degraded.set(operationKey, { ...client.fallback(), atomic: client.store.atomic });
   emit(client, job, begun.record.key, { type: 'diagnostic', code: 'store-degraded', cause });
   return again();
 }

@@ -3,7 +3,7 @@
  * Method: the first write of one tab fails, once.
  */
 import { describe, expect } from 'vitest';
-import { clear, forget, move, pending, run, settle } from '../../src/entries/index.js';
+import { clear, firstAvailable, forget, move, pending, run, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
 import type { RunOptions, StandardSchema } from '../../src/option-types.js';
 import { answers, charged, delayed, during, type Entry, lost, replays, unreachable } from '../support/server.js';
@@ -155,7 +155,7 @@ describe('a record in memory beside another feature', () => {
     ] as const)('the first answer was lost, and the server %s: the change goes on under a new key', async (_, told) => {
       const { world, tab, once } = open(CHANGED);
       const first = await world.end(tab, pay(once), charged(lost()), ...told, charged(answers(201)));
-      expect(first.outcome).toMatchObject({ effect: 'unknown', ...MEMORY });
+      expect(first.outcome).toMatchObject({ effect: 'unknown', storedIn: 'memory' });
       const changed = await world.end(tab, pay(once, { body: EDITED }));
       expect(changed.outcome).toMatchObject({ type: 'fresh', effect: 'done', ...MEMORY });
       expect(changed.outcome?.key).not.toBe(first.outcome?.key);
@@ -258,4 +258,13 @@ describe('where contexts race (not atomic)', () => {
     await world.end(next, pay(next.once(), corrected));
     expect((await world.end(next, pay(next.once(), corrected))).outcome).toMatchObject({ effect: 'done', key: world.server.keys[2] });
   });
+});
+
+test('a second client of the page, whose automatic store has not been asked yet, goes on with what the first one keeps in memory', async ({ world, tab }) => {
+  const client = () => tab.once({ store: firstAvailable([tab.store]), use: [], limits: { attempts: 1 } });
+  const [one, two] = [client(), client()];
+  tab.faults.rate('full', 1);
+  const { outcome } = await world.end(tab, pay(one), charged(lost()));
+  expect(outcome).toMatchObject({ effect: 'unknown', storedIn: 'memory' });
+  expect((await world.end(tab, pay(two), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
 });
