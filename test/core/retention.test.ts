@@ -8,7 +8,7 @@ import { made } from '../support/made.js';
 import { aRecord, type LooseRecord, NOW } from '../support/record.js';
 
 const DAY = 86_400_000;
-const UNNAMED = { label: made('~digest') };
+const UNNAMED: LooseRecord = { label: made('~digest') };
 
 test.each<[string, LooseRecord, boolean]>([
   ['pending', {}, true],
