@@ -8,7 +8,7 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, describe, expect, vi } from 'vitest';
 import type * as Lib from '../realm/lib.js';
-import { client, define, host, pressAndHold, reported, show, withForms } from '../support/form.js';
+import { checkOf, client, define, host, lineOf, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { type Shop, test } from '../support/shop.js';
 
 withForms();
@@ -157,10 +157,35 @@ test('the server still sends the rest of the page, as where React streams it: wh
   await shop.oneEffect();
 });
 
+test('Vue, Preact and Svelte hydrate an unsettled form: they find no child that is not theirs, and what is said stays', async () => {
+  const page = show({ client: { limits: { attempts: 1 } } });
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  await expect.poll(() => checkOf(page.element)?.hidden).toBe(false);
+  expect([...page.element.childNodes]).toEqual([page.form]);
+  page.element.replaceChildren(page.form);
+  checkOf(page.element)?.click();
+  await page.says('Done.');
+  await page.shop.oneEffect();
+});
+
+test('Preact hydrates an unsettled form, and empties the line: it is said again, but not each time that a script does so', async () => {
+  const page = show({ client: { limits: { attempts: 1 } }, fields: '<p role="status"></p><button>Pay</button>' });
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  lineOf(page.element)?.replaceChildren();
+  await page.says(/^Not sure yet/);
+  lineOf(page.element)?.replaceChildren();
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(page.status()).toBe('');
+});
+
 test('React hydrates a form that is defined already: it finds what the server has rendered, and what was typed stays', async ({ shop }) => {
   const tag = define(client(shop));
   const fields = [h('input', { name: 'card', key: 1 }), h('button', { type: 'submit', key: 2 }, 'Pay')];
-  const app = h(tag, { operation: 'pay 1' }, h('p', { role: 'status' }), h('form', { method: 'post', action: shop.url }, fields));
+  const app = h(tag, { operation: 'pay 1' }, h('form', { method: 'post', action: shop.url }, fields));
   host.innerHTML = renderToString(app);
   const card = host.querySelector('input') as HTMLInputElement;
   card.value = '4242';

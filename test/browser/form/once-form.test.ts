@@ -5,7 +5,7 @@
 import { clear, memoryStore, refresh, requests } from 'oncefetch';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { replaceMethod } from '../stores/support.js';
-import { client, host, pressAndHold, reported, show, withForms } from '../support/form.js';
+import { checkOf, client, host, lineOf, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { test as inShop, Shop, sends } from '../support/shop.js';
 
 const test = inShop.extend('page', () => show());
@@ -327,7 +327,7 @@ describe('crossings', () => {
     first.element.remove();
     const second = show({ shop, client: { use: [requests()], keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
     await second.says(UNSURE);
-    (second.element.querySelector('button[data-once-check]') as HTMLElement).click();
+    checkOf(second.element)?.click();
     await second.says(DONE);
     await shop.oneEffect();
   });
@@ -487,14 +487,14 @@ describe('texts', () => {
     await page.says('also of the client');
     await page.shop.release();
     await page.says('of the element');
-    expect(show({ options: { says } }).element.querySelectorAll('[role=status]')).toHaveLength(1);
+    expect(show({ options: { says } }).element.shadowRoot?.querySelectorAll('[role=status]')).toHaveLength(1);
   });
 
   test('that the server is at work is said once, however often it is asked', async () => {
     const busy = (): Response => Response.json({}, { status: 409, headers: { 'retry-after': '0' } });
     const page = show({ client: { fetch: answers(busy(), busy(), busy(), paid()).fetch } });
     const said: string[] = [];
-    new MutationObserver(() => said.push(page.status())).observe(page.element.querySelector('[role=status]') as Element, { childList: true });
+    new MutationObserver(() => said.push(page.status())).observe(lineOf(page.element) as Element, { childList: true });
     page.press();
     await page.says(DONE);
     expect(said).toEqual(['Sending…', 'The server is still working on it…', DONE]);

@@ -3,7 +3,7 @@
  * what was not sent; and the rendered key is found however the form is written. Method: a server that answers when the test says so.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { type Asked, client, define, host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
+import { type Asked, client, define, host, lineOf, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -149,7 +149,7 @@ describe('of one gesture only the first press counts', () => {
       click(other.querySelector('form') as HTMLFormElement, 1);
       answer(paid());
       await page.says(DONE);
-      await vi.waitFor(() => expect(other.querySelector('[role=status]')?.textContent).toBe(DONE));
+      await vi.waitFor(() => expect(lineOf(other)?.textContent).toBe(DONE));
       expect(sent).toHaveLength(1);
     },
   );
