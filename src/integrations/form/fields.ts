@@ -1,4 +1,5 @@
 /** Shows a server's errors at their fields, by `aria-invalid` and a text that describes the field. */
+import { fieldsIn } from './attributes.js';
 
 /** Marks what the element has written, so that a copy of the element can remove it. */
 export const SAID = 'data-once-said';
@@ -33,7 +34,11 @@ const isEditable = (control: Node | null): control is Control =>
 
 /** The first control of a name that a customer can change. Not by `namedItem`: WebKit's does not hear of fields that come later from outside of the form. */
 const controlOf = (form: HTMLFormElement, name: string): Control | undefined =>
-  name === '' ? undefined : [...form.elements].filter(isEditable).find((control) => control.name === name || control.id === name);
+  name === ''
+    ? undefined
+    : fieldsIn(form)
+        .filter(isEditable)
+        .find((control) => control.name === name || control.id === name);
 
 let ids = 0;
 
