@@ -589,12 +589,25 @@ describe('bad input is said at once, and names what is wrong', () => {
     ]),
     ['a form that gets', 'operation="a"', '', 'method must be post, got ""'],
     ['another window', 'operation="a"', 'method="post" target="_blank"', 'target must be absent: the answer comes to this page, got "_blank"'],
+    ['another charset', 'operation="a"', 'method="post" accept-charset="latin1"', 'accept-charset must be utf-8: code sends nothing else, got "latin1"'],
     ['a script for a page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
   ])('%s', async (_, element, form, says) => {
     const page = show({ element, form });
     await expect.poll(() => reported).toEqual([`TypeError: once-form: ${says}`]);
     page.press();
     expect(page.byBrowser).toHaveLength(1);
+  });
+
+  test('a page in another charset, unless the form itself has utf-8', async () => {
+    const own = vi.spyOn(document, 'characterSet', 'get').mockReturnValue('windows-1252');
+    const left = show();
+    await expect.poll(() => reported).toEqual(['TypeError: once-form: accept-charset must be utf-8: code sends nothing else, got "windows-1252"']);
+    left.press();
+    const sent = show({ form: 'method="post" accept-charset="UTF-8"' });
+    sent.press();
+    await sent.says(DONE);
+    own.mockRestore();
+    expect([left.byBrowser.length, sent.byBrowser.length]).toEqual([1, 0]);
   });
 
   test('no form', async () => {
