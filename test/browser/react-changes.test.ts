@@ -69,6 +69,18 @@ test('another client in mid-call shows what that one knows, and the first one’
   expect(server.effects).toHaveLength(1);
 });
 
+test('a component that makes a client each time it is drawn shows what is open, and is not drawn for ever', async () => {
+  const Careless = () => Screen({ once: client({ limits: { attempts: 1 } }), name: cart });
+  await act(() => root.render(h(Careless)));
+  server.faults.next('lose-response');
+  await act(() => pays.at(-1)?.());
+  await settled(() => expect(shown('output')).toBe('unsettled/1'));
+  await pause(200);
+  frames = [];
+  await pause(200);
+  expect([shown('output'), frames]).toEqual(['unsettled/1', []]);
+});
+
 test('two components of one name pay once, and both show the end, also the one that was away', async () => {
   const once = client({ limits: { attempts: 1 } });
   const both = (second: boolean) =>
