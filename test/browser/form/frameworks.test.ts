@@ -3,6 +3,7 @@
  * hears it above the element, and Angular fills an element that is in the page already. Method: what they do, in each browser.
  */
 import { operation } from 'oncefetch';
+import { defineOnceForm, type OnceFormElement } from 'oncefetch/form';
 import { act, createElement as h } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
@@ -116,6 +117,23 @@ test('the name comes after the element, in the same moment, as Alpine and Angula
   await expect.poll(() => element.getAttribute('state')).toBe('done');
   expect(reported).toEqual([]);
   await shop.oneEffect();
+});
+
+test('Angular and Solid bind properties, also before the element is defined: they are its attributes', async ({ shop }) => {
+  const element = document.createElement('once-bound') as OnceFormElement;
+  element.innerHTML = `<form method="post" action="${shop.url}"><button>Pay</button></form>`;
+  Object.assign(element, { operation: 'pay 1', ignore: 'token', known: undefined });
+  host.append(element);
+  defineOnceForm(client(shop), { tag: 'once-bound' });
+  const attributes = () => ['operation', 'ignore', 'known', 'next'].map((name) => element.getAttribute(name));
+  expect(attributes()).toEqual(['pay 1', 'token', null, null]);
+  element.querySelector('button')?.click();
+  await expect.poll(() => element.state).toBe('done');
+  await shop.oneEffect();
+  Object.assign(element, { operation: 'pay 2', ignore: null, known: 'done', next: '/paid' });
+  expect([attributes(), element.operation, element.ignore]).toEqual([['pay 2', null, 'done', '/paid'], 'pay 2', null]);
+  await expect.poll(() => element.state).toBe('done');
+  expect(reported).toEqual([]);
 });
 
 test('a framework changes what stands in the busy button, as Lit and Svelte do, by its neighbours: that shows when the button is idle', async () => {
