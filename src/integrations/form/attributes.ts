@@ -20,9 +20,6 @@ export const nameOfButton = (button: HTMLElement | undefined): OperationName | u
   return own === undefined ? undefined : nameFrom('data-once-operation', own);
 };
 
-/** The fields of a form. Not by `form.elements`, which may be a field of that name. */
-export const fieldsIn = (form: HTMLFormElement): readonly Element[] => [...(Reflect.get(HTMLFormElement.prototype, 'elements', form) as Iterable<Element>)];
-
 /** The form in the element. Throws a TypeError if there is none, or if code could not send it. */
 export function formIn(element: Element): HTMLFormElement {
   const form = element.querySelector('form');

@@ -1,5 +1,4 @@
 /** Shows a server's errors at their fields, by `aria-invalid` and a text that describes the field. */
-import { fieldsIn } from './attributes.js';
 
 /** Marks what the element has written, so that a copy of the element can remove it. */
 export const SAID = 'data-once-said';
@@ -28,6 +27,9 @@ export function fieldErrors(answer: unknown): readonly FieldError[] {
     : Object.entries(errors).map(([name, value]) => [name, text(value)]);
   return pairs.map(([name = '', message = '']) => ({ name, message })).filter(({ message }) => message !== '');
 }
+
+/** The fields of a form. Not by `form.elements`, which may be a field of that name. */
+export const fieldsIn = (form: HTMLFormElement): readonly Element[] => [...(Reflect.get(HTMLFormElement.prototype, 'elements', form) as Iterable<Element>)];
 
 const isEditable = (control: Node | null): control is Control =>
   control instanceof HTMLInputElement ? control.type !== 'hidden' : control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement;

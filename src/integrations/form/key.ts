@@ -1,6 +1,6 @@
 /** The key that the server renders into a form, and the next key, which an answer may bring. */
 import { type Evidence, extend, hooks, type Once, type OnceOptions } from 'oncefetch';
-import { fieldsIn } from './attributes.js';
+import { fieldsIn } from './fields.js';
 
 /** The name of the hidden field with the key, and of the member of an answer's JSON with the next one. */
 export const KEY_FIELD = 'idempotency-key';

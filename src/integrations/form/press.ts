@@ -1,6 +1,7 @@
 /** One press of a form's button: what it asks for, and whether another press asks for the same. */
 import type { OperationName } from 'oncefetch';
-import { fieldsIn, ignoredIn, nameOfButton } from './attributes.js';
+import { ignoredIn, nameOfButton } from './attributes.js';
+import { fieldsIn } from './fields.js';
 import { KEY_FIELD } from './key.js';
 import { readSubmission, type Submission, type Submitter } from './submission.js';
 import { type FormMoment, report } from './words.js';
