@@ -8,7 +8,7 @@ import { reported, show, withForms } from '../support/form.js';
 withForms();
 
 const OWN = ['elements', 'action', 'method', 'enctype', 'target', 'submit', 'requestSubmit', 'id', 'name', 'reset', 'length', 'children', 'value'];
-const OF_NODES = ['nodeName', 'attributes', 'parentNode', 'ownerDocument', 'isConnected', 'dataset', 'contains', 'closest', 'matches'];
+const OF_NODES = ['nodeName', 'attributes', 'ownerDocument', 'isConnected', 'dataset', 'contains', 'closest', 'matches'];
 
 test.each([...OWN, ...OF_NODES])('a field named %s', async (name) => {
   const sent: string[] = [];
