@@ -50,7 +50,7 @@ const IN_ONE_ENGINE = [
   // Names and copies of the package; requests, tabs and locks have files of their own.
   'test/browser/engine/{join,opentelemetry}.test.ts',
   // Which key and whose: no engine has a say in it. `once-form` has what forms send, `changes` and `presses` what becomes of the page.
-  'test/browser/form/{define,keys,known}.test.ts',
+  'test/browser/form/{define,field-names,keys,known}.test.ts',
   // How browsers refuse their storage is played, not met; the contract, quotas and other versions have files of their own.
   'test/browser/stores/available.test.ts',
   // What React and other libraries do between a click and a call. `react` and `react-identity` have the store, tabs and clicks.

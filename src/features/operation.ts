@@ -45,8 +45,14 @@ export function operation(once: Once, name: OperationName): Operation {
 /** One object for all idle states, although each look that finds nothing makes a new one. */
 const IDLE: OperationState = { phase: 'idle' };
 
-/** Reads the stored record, and shows it on the operation's screens. */
-async function showStored(client: Client, address: OperationAddress): Promise<void> {
+/** A state as text; a name may have integers that JSON cannot hold. */
+const textOf = (state: OperationState | undefined): string | undefined => JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+
+/**
+ * Reads the stored record, and shows it on the operation's screens. `mounted`: because a screen has come, which shows the same state again
+ * only if it has changed: one that makes a client each time it is drawn would never rest.
+ */
+async function showStored(client: Client, address: OperationAddress, mounted: boolean): Promise<void> {
   const { operationKey } = address;
   const { flights, lives } = client.registry;
   const before = lives.get(operationKey)?.state;
@@ -58,10 +64,10 @@ async function showStored(client: Client, address: OperationAddress): Promise<vo
   if (flight) await flight.landed;
   const shown = lives.get(operationKey)?.state;
   // Read again if the record may be outdated: something was in flight and told screens nothing, or the state has changed since the read began.
-  if (flight ? shown === before : shown && shown !== before) return showStored(client, address);
+  if (flight ? shown === before : shown && shown !== before) return showStored(client, address, mounted);
   // After an operation without an effect nothing is stored. Its screen goes on showing that end until something else begins.
   const stays = state.phase === 'idle' && shown?.phase === 'settled' && shown.outcome.effect === 'none';
-  if (!flight && !stays) publish(client, operationKey, state);
+  if (!flight && !stays && !(mounted && textOf(shown) === textOf(state))) publish(client, operationKey, state);
 }
 
 /** How long after a failed read the store is read again, ms. */
@@ -71,10 +77,10 @@ const LOOK_AGAIN_MS = 2000;
 const scheduled = new WeakMap<object, Client>();
 
 /** Reads the stored record. If that fails and a screen listens, tries again after a while. */
-async function look(client: Client, address: OperationAddress): Promise<void> {
+async function look(client: Client, address: OperationAddress, mounted = false): Promise<void> {
   const { lives } = client.registry;
   try {
-    await showStored(client, address);
+    await showStored(client, address, mounted);
   } catch {
     const found = lives.get(address.operationKey);
     // Without listeners, drop the state, which is still "loading", so that the next screen reads again.
@@ -165,7 +171,7 @@ class ObservedOperation implements Operation {
     const { operationKey } = address;
     const known = lives.has(operationKey);
     const found = observedState(this.#client.registry, operationKey);
-    if (!known || (anew && !found.listeners.size)) void look(this.#client, address);
+    if (!known || (anew && !found.listeners.size)) void look(this.#client, address, true);
     return found;
   }
 }

@@ -11,14 +11,15 @@ import {
   pending,
   watch,
 } from 'oncefetch';
-import { useMemo, useSyncExternalStore } from 'react';
+import { useMemo, useRef, useSyncExternalStore } from 'react';
 
 /** The state in a server render, where nothing is known of the browser's store. */
 const LOADING: OperationState = { phase: 'loading' };
 
+const plain = (value: unknown): string => JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? { n: String(part) } : part));
+
 /** A name as text, because a name is an array, and each render brings a new one. Throws on a wrong name, as every call does. */
-const textOf = (once: Once, name: OperationName): string =>
-  JSON.stringify(operation(once, name).name.map((part) => (typeof part === 'bigint' ? { n: String(part) } : part)));
+const textOf = (once: Once, name: OperationName): string => plain(operation(once, name).name);
 const nameOf = (text: string): OperationName =>
   (JSON.parse(text) as (string | number | { n: string })[]).map((part) => (typeof part === 'object' ? BigInt(part.n) : part));
 
@@ -91,17 +92,31 @@ async function openOnes(once: Once, prefix: OperationName | undefined, limit: nu
   }
 }
 
-/** The pending operations of the present user. A list that was read for another user is never shown. */
-function listOf(once: Once, prefix: OperationName | undefined, limit: number | undefined, inFlightToo: boolean): List {
-  let found = NONE;
-  let of: string | undefined;
+/** What was read last, as text too, and of which store, user and options. */
+interface Read {
+  found: readonly PendingOperation[];
+  text: string;
+  of: string | undefined;
+}
+
+/**
+ * The pending operations of the present user. A list that was read for another user is never shown. `last` outlives the client: a component
+ * that makes a client each time it is drawn would otherwise begin with an empty list each time, and show nothing.
+ */
+function listOf(once: Once, prefix: OperationName | undefined, limit: number | undefined, inFlightToo: boolean, last: Read): List {
   let turn = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** What is to be read now; `undefined` while nobody is logged in. */
+  const wanted = (): string | undefined => {
+    const user = namespace(once);
+    const { store } = once['~oncefetch']() as { readonly store: { readonly scope: string } };
+    return user === undefined ? user : plain([store.scope, user, prefix, limit, inFlightToo]);
+  };
   const read = async (show: () => void): Promise<void> => {
     const mine = ++turn;
-    const asked = namespace(once);
+    const asked = wanted();
     // If the user has changed, hide the other user's list at once.
-    if (asked !== of) show();
+    if (asked !== last.of) show();
     if (asked === undefined) return;
     const all = await openOnes(once, prefix, limit, inFlightToo).catch(() => undefined);
     if (mine !== turn) return;
@@ -111,9 +126,11 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
       timer = setTimeout(read, LOOK_AGAIN_MS, show);
       return;
     }
-    of = asked;
-    found = all.found;
     if (all.busy) timer = setTimeout(read, LOOK_AGAIN_MS, show);
+    // An equal list is drawn again only if it has become too late for one of its operations.
+    const text = plain(all.found.map((one) => [one, one.expiresAt <= Date.now()]));
+    if (asked === last.of && text === last.text) return;
+    Object.assign(last, { found: all.found, text, of: asked });
     show();
   };
   return {
@@ -126,7 +143,7 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
         clearTimeout(timer);
       };
     },
-    get: () => (found.length && namespace(once) === of ? found : NONE),
+    get: () => (last.found.length && wanted() === last.of ? last.found : NONE),
   };
 }
 
@@ -151,6 +168,10 @@ export function usePending<Meta = Json>(
   if (limit !== undefined && !(typeof limit === 'number' && limit >= 1))
     throw new RangeError(`once: usePending.limit must be a number of at least 1, got ${limit}`);
   const text = prefix === undefined || (Array.isArray(prefix) && prefix.length === 0) ? undefined : textOf(once, prefix);
-  const { subscribe, get } = useMemo(() => listOf(once, text === undefined ? undefined : nameOf(text), limit, inFlight), [once, text, limit, inFlight]);
+  const { current: last } = useRef<Read>({ found: NONE, text: '', of: undefined });
+  const { subscribe, get } = useMemo(
+    () => listOf(once, text === undefined ? undefined : nameOf(text), limit, inFlight, last),
+    [once, text, limit, inFlight, last],
+  );
   return useSyncExternalStore(subscribe, get, none) as readonly PendingOperation<Meta>[];
 }

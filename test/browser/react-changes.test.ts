@@ -69,6 +69,18 @@ test('another client in the middle of a call shows what it knows, and the first 
   expect(server.effects).toHaveLength(1);
 });
 
+test('a component that makes a client at each render shows an unsettled operation, and comes to rest', async () => {
+  const Careless = () => Screen({ once: client({ limits: { attempts: 1 } }), name: cart });
+  await act(() => root.render(h(Careless)));
+  server.faults.next('lose-response');
+  await act(() => pays.at(-1)?.());
+  await settled(() => expect(shown('output')).toBe('unsettled/1'));
+  await pause(200);
+  frames = [];
+  await pause(200);
+  expect([shown('output'), frames]).toEqual(['unsettled/1', []]);
+});
+
 test('two components of one name pay once, and both show the end, also the component that was unmounted meanwhile', async () => {
   const once = client({ limits: { attempts: 1 } });
   const both = (second: boolean) =>

@@ -5,6 +5,7 @@ import { FormController } from './controller.js';
 import { gestures } from './gesture.js';
 import { clientForForms, SpentKeys } from './key.js';
 import { checkOptions, type FormOptions, type OnceFormElement } from './options.js';
+import { setOrRemove } from './status.js';
 import type { FormMoment } from './words.js';
 
 const TAG = 'once-form';
@@ -25,12 +26,40 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
   customElements.define(tag, elementFor(once, options));
 }
 
+/** Attributes that are properties, too: Angular and Solid write a property where a value is bound. */
+const BOUND = ['operation', 'known', 'next', 'ignore'] as const;
+
+/** The property of an attribute. Without a value, the attribute goes. */
+const property = (name: string): PropertyDescriptor & ThisType<Element> => ({
+  get() {
+    return this.getAttribute(name);
+  },
+  set(value: unknown) {
+    setOrRemove(this, name, String(value ?? ''));
+  },
+});
+
+/** Takes over the properties that were set before the element was defined, which hide those of the class. */
+function takeOver(element: OnceFormElement): void {
+  for (const name of BOUND) {
+    if (!Object.hasOwn(element, name)) continue;
+    const value = element[name];
+    Reflect.deleteProperty(element, name);
+    element[name] = value;
+  }
+}
+
 /** Makes the class of the element. In a function, because outside of pages there is no HTMLElement. */
 function elementFor(once: Once, options: FormOptions): new () => OnceFormElement {
   const spent = new SpentKeys();
   const shared = { ...clientForForms(once, spent), options, spent, repeated: new Set<string>(), gestures: gestures() };
   const { client } = shared;
-  return class extends HTMLElement {
+  class OnceForm extends HTMLElement implements OnceFormElement {
+    declare operation: string | null;
+    declare known: string | null;
+    declare next: string | null;
+    declare ignore: string | null;
+
     static get observedAttributes(): readonly string[] {
       return ['operation', 'known', 'state'];
     }
@@ -52,6 +81,7 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
     }
 
     connectedCallback(): void {
+      takeOver(this);
       shared.gestures.hear(this.ownerDocument.defaultView);
       withForm(this, () => this.#form.connect());
     }
@@ -69,5 +99,7 @@ function elementFor(once: Once, options: FormOptions): new () => OnceFormElement
     disconnectedCallback(): void {
       this.#form.disconnect();
     }
-  };
+  }
+  for (const name of BOUND) Object.defineProperty(OnceForm.prototype, name, property(name));
+  return OnceForm;
 }

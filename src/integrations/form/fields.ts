@@ -28,12 +28,19 @@ export function fieldErrors(answer: unknown): readonly FieldError[] {
   return pairs.map(([name = '', message = '']) => ({ name, message })).filter(({ message }) => message !== '');
 }
 
+/** The fields of a form. Not by `form.elements`, which may be a field of that name. */
+export const fieldsIn = (form: HTMLFormElement): readonly Element[] => [...(Reflect.get(HTMLFormElement.prototype, 'elements', form) as Iterable<Element>)];
+
 const isEditable = (control: Node | null): control is Control =>
   control instanceof HTMLInputElement ? control.type !== 'hidden' : control instanceof HTMLSelectElement || control instanceof HTMLTextAreaElement;
 
 /** The first control of a name that a customer can change. Not by `namedItem`: WebKit's does not hear of fields that come later from outside of the form. */
 const controlOf = (form: HTMLFormElement, name: string): Control | undefined =>
-  name === '' ? undefined : [...form.elements].filter(isEditable).find((control) => control.name === name || control.id === name);
+  name === ''
+    ? undefined
+    : fieldsIn(form)
+        .filter(isEditable)
+        .find((control) => control.name === name || control.id === name);
 
 let ids = 0;
 

@@ -1,5 +1,6 @@
 /** The key that the server renders into a form, and the next key, which an answer may bring. */
 import { type Evidence, extend, hooks, type Once, type OnceOptions } from 'oncefetch';
+import { fieldsIn } from './fields.js';
 
 /** The name of the hidden field with the key, and of the member of an answer's JSON with the next one. */
 export const KEY_FIELD = 'idempotency-key';
@@ -7,7 +8,7 @@ export const KEY_FIELD = 'idempotency-key';
 /** The field with the key that the server rendered; `undefined` if there is none. */
 export function renderedKey(form: HTMLFormElement): HTMLInputElement | undefined {
   // The first field with this name, as the server would read it. `elements.namedItem` would also find one with this id.
-  return [...form.elements].find((one): one is HTMLInputElement => one instanceof HTMLInputElement && one.name === KEY_FIELD && one.value !== '');
+  return fieldsIn(form).find((one): one is HTMLInputElement => one instanceof HTMLInputElement && one.name === KEY_FIELD && one.value !== '');
 }
 
 /** Where the pages of an origin store keys that were refused: only keys, without names of users or operations. */

@@ -16,6 +16,11 @@ export interface FormOptions {
 
 /** The element that `defineOnceForm` defines. */
 export interface OnceFormElement extends HTMLElement {
+  /** The attributes of these names, for frameworks that bind properties. */
+  operation: string | null;
+  known: string | null;
+  next: string | null;
+  ignore: string | null;
   /** The state of the form; `''` before anything was sent. It is also in the attribute `state`, for styles. */
   readonly state: FormMoment | '';
   /** Asks, under the same key, what became of what was sent last. It sends nothing that was not sent before. */

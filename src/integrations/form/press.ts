@@ -1,6 +1,7 @@
 /** One press of a form's button: what it asks for, and whether another press asks for the same. */
 import type { OperationName } from 'oncefetch';
 import { ignoredIn, nameOfButton } from './attributes.js';
+import { fieldsIn } from './fields.js';
 import { KEY_FIELD } from './key.js';
 import { readSubmission, type Submission, type Submitter } from './submission.js';
 import { type FormMoment, report } from './words.js';
@@ -38,7 +39,9 @@ export function typedInto(form: HTMLFormElement, ignored: readonly string[], cou
   root.addEventListener('formdata', unheard, true);
   const enabled = [...new FormData(form)];
   root.removeEventListener('formdata', unheard, true);
-  const disabled = [...form.elements].filter((one) => counted?.has(one) && isDisabled(one)).flatMap(entriesOf);
+  const disabled = fieldsIn(form)
+    .filter((one) => counted?.has(one) && isDisabled(one))
+    .flatMap(entriesOf);
   const fields = [...enabled, ...disabled].filter(([name]) => name !== KEY_FIELD && !ignored.includes(name));
   // In the order of their names, because what is disabled by now stands at the end.
   fields.sort(([one], [other]) => (one < other ? -1 : Number(one > other)));
@@ -81,7 +84,7 @@ export function pressOf(element: Element, form: HTMLFormElement, submitter: Subm
         submission,
         name: nameOfButton(submitter) ?? own,
         typed: typedInto(form, ignoredIn(element)),
-        counted: new Set([...form.elements].filter((one) => !isDisabled(one))),
+        counted: new Set(fieldsIn(form).filter((one) => !isDisabled(one))),
       };
     if (submission.mistake) throw submission.mistake;
   } catch (error) {

@@ -6,7 +6,7 @@ export class Status {
   readonly #host: HTMLElement;
   readonly #onCheck: () => void;
   #line: HTMLElement | undefined;
-  #check: HTMLButtonElement | null = null;
+  #check: HTMLButtonElement | undefined;
   #said = '';
   /** What was asked for last: the text, and that of the button. */
   #last: readonly [words: string, check: string | undefined] = ['', undefined];
@@ -19,24 +19,37 @@ export class Status {
     this.#find();
   }
 
-  /**
-   * The two elements. They are looked up each time, because a page may replace them at any time. The button is made only when it is
-   * `needed`: React, when it hydrates what a server has rendered, takes an element that is not its own for a mistake, and renders all anew.
-   */
-  #find(needed?: boolean): { readonly line: HTMLElement; readonly check: HTMLButtonElement | null } {
+  /** The two elements. They are looked up each time, because a page may replace them at any time. The button is made only when it is `needed`. */
+  #find(needed?: boolean): { readonly line: HTMLElement; readonly check: HTMLButtonElement | undefined } {
     const host = this.#host;
-    if (!this.#line || !host.contains(this.#line)) {
-      this.#line = host.querySelector<HTMLElement>('[role=status]') ?? madeLine(host);
+    const line = own(host, this.#line, '[role=status]') ?? made(host, 'p', 'status');
+    if (line !== this.#line) {
+      if (this.#line) this.#line.textContent = '';
+      this.#line = line;
       this.#said = '';
       // The element may be a copy (a row of a list, a framework's snapshot of the page) that still has the original's text.
-      if (this.#line.hasAttribute(SAID)) this.#write(this.#line, '');
+      if (line.hasAttribute(SAID)) this.#write(line, '');
+      this.#guard(line);
     }
-    if (!this.#check || !host.contains(this.#check)) {
-      this.#check = host.querySelector<HTMLButtonElement>('button[data-once-check]') ?? (needed ? madeCheck(host) : null);
-      if (this.#check) this.#check.hidden = true;
-      this.#check?.addEventListener('click', this.#onCheck);
+    const check = own(host, this.#check, 'button[data-once-check]') ?? (needed ? made(host, 'button', 'check') : this.#check);
+    if (check && check !== this.#check) {
+      this.#check = check;
+      check.hidden = true;
+      check.addEventListener('click', this.#onCheck);
     }
-    return { line: this.#line, check: this.#check };
+    return { line, check };
+  }
+
+  /**
+   * Preact, when it hydrates what a server has rendered, empties a line that the server rendered empty. After a lost answer the customer would
+   * read nothing, so that is said once more: no more often than once, because another script may be doing the same.
+   */
+  #guard(line: HTMLElement): void {
+    new MutationObserver((_, observer) => {
+      if (line !== this.#line || line.textContent !== '' || this.#host.getAttribute('state') !== 'unknown') return;
+      observer.disconnect();
+      this.again();
+    }).observe(line, { childList: true });
   }
 
   /** Shows a text, unless it is shown already, so that it is announced only once. `''` removes a text of ours, but not one that the server rendered. */
@@ -83,19 +96,25 @@ export function setOrRemove(element: Element | null, attribute: string, value: s
   else element?.removeAttribute(attribute);
 }
 
-function madeLine(host: HTMLElement): HTMLElement {
-  const line = document.createElement('p');
-  line.setAttribute('role', 'status');
-  host.append(line);
-  return line;
-}
+/** The app's own element: the one found before, while it is there. */
+const own = <E extends HTMLElement>(host: HTMLElement, before: E | undefined, selector: string): E | undefined =>
+  before && host.contains(before) ? before : (host.querySelector<E>(selector) ?? undefined);
 
-function madeCheck(host: HTMLElement): HTMLButtonElement {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.dataset['onceCheck'] = '';
-  host.append(button);
-  return button;
+/**
+ * The element that is made where the app has none of its own. It stands in a shadow root behind what the page has in the element: a
+ * framework that hydrates or morphs the page takes a child that is not its own for a mistake, and removes it or renders all anew.
+ */
+function made<Tag extends 'p' | 'button'>(host: HTMLElement, tag: Tag, part: string): HTMLElementTagNameMap[Tag] {
+  if (!host.shadowRoot) host.attachShadow({ mode: 'open' }).append(document.createElement('slot'));
+  const root = host.shadowRoot as ShadowRoot;
+  const before = root.querySelector<HTMLElementTagNameMap[Tag]>(`[part=${part}]`);
+  if (before) return before;
+  const element = document.createElement(tag);
+  element.setAttribute('part', part);
+  if (element instanceof HTMLButtonElement) element.type = 'button';
+  else element.setAttribute('role', 'status');
+  root.append(element);
+  return element;
 }
 
 /**

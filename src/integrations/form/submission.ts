@@ -36,6 +36,9 @@ export function readSubmission(form: HTMLFormElement, submitter: Submitter | und
   if (url.origin !== here) return left(wrong(actionFrom, 'be of this origin', action));
   const [enctype, enctypeFrom] = said(form, submitter, 'enctype');
   if (enctype === 'text/plain') return left(wrong(enctypeFrom, 'not be text/plain'));
+  // What code sends is UTF-8, and the server would read the same form in two ways, with script and without.
+  const charset = form.getAttribute('accept-charset') || document.characterSet;
+  if (!/^\s*utf/i.test(charset)) return left(wrong('accept-charset', 'be utf-8: code sends nothing else', charset));
   url.hash = '';
   return { form, submitter, url: url.href, multipart: enctype.toLowerCase() === 'multipart/form-data' };
 }

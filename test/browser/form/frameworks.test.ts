@@ -3,12 +3,13 @@
  * listens above the element, and Angular fills an element that is in the page already. Method: what they do, in each browser.
  */
 import { operation } from 'oncefetch';
+import { defineOnceForm, type OnceFormElement } from 'oncefetch/form';
 import { act, createElement as h } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 import { renderToString } from 'react-dom/server';
 import { afterEach, describe, expect, vi } from 'vitest';
 import type * as Lib from '../realm/lib.js';
-import { client, define, host, pressAndHold, reported, show, withForms } from '../support/form.js';
+import { checkOf, client, define, host, lineOf, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { type Shop, test } from '../support/shop.js';
 
 withForms();
@@ -118,6 +119,23 @@ test('a name that is set right after the element is added, as by Alpine and Angu
   await shop.oneEffect();
 });
 
+test('properties that Angular and Solid bind become attributes, also those bound before the element is defined', async ({ shop }) => {
+  const element = document.createElement('once-bound') as OnceFormElement;
+  element.innerHTML = `<form method="post" action="${shop.url}"><button>Pay</button></form>`;
+  Object.assign(element, { operation: 'pay 1', ignore: 'token', known: undefined });
+  host.append(element);
+  defineOnceForm(client(shop), { tag: 'once-bound' });
+  const attributes = () => ['operation', 'ignore', 'known', 'next'].map((name) => element.getAttribute(name));
+  expect(attributes()).toEqual(['pay 1', 'token', null, null]);
+  element.querySelector('button')?.click();
+  await expect.poll(() => element.state).toBe('done');
+  await shop.oneEffect();
+  Object.assign(element, { operation: 'pay 2', ignore: null, known: 'done', next: '/paid' });
+  expect([attributes(), element.operation, element.ignore]).toEqual([['pay 2', null, 'done', '/paid'], 'pay 2', null]);
+  await expect.poll(() => element.state).toBe('done');
+  expect(reported).toEqual([]);
+});
+
 test('a framework changes the content of the busy button through neighbour nodes, as Lit and Svelte do: the idle button shows the change', async () => {
   const page = show({ fields: '<button data-once-busy="Paying…"><!---->2<!----> bags</button>' });
   const button = page.element.querySelector('button') as HTMLButtonElement;
@@ -157,10 +175,35 @@ test('while the server still sends the rest of the page, as with streaming in Re
   await shop.oneEffect();
 });
 
+test('Vue, Preact and Svelte hydrate an unsettled form: the element has added no child, and the status text stays', async () => {
+  const page = show({ client: { limits: { attempts: 1 } } });
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  await expect.poll(() => checkOf(page.element)?.hidden).toBe(false);
+  expect([...page.element.childNodes]).toEqual([page.form]);
+  page.element.replaceChildren(page.form);
+  checkOf(page.element)?.click();
+  await page.says('Done.');
+  await page.shop.oneEffect();
+});
+
+test('Preact hydrates an unsettled form and empties its status line: the element writes the text once more, and not again if a script empties the line again', async () => {
+  const page = show({ client: { limits: { attempts: 1 } }, fields: '<p role="status"></p><button>Pay</button>' });
+  await page.shop.meets('lose-response');
+  page.press();
+  await page.says(/^Not sure yet/);
+  lineOf(page.element)?.replaceChildren();
+  await page.says(/^Not sure yet/);
+  lineOf(page.element)?.replaceChildren();
+  await new Promise((resolve) => setTimeout(resolve));
+  expect(page.status()).toBe('');
+});
+
 test('React hydrates a form that is defined already: it finds the rendered elements, and what the customer typed stays', async ({ shop }) => {
   const tag = define(client(shop));
   const fields = [h('input', { name: 'card', key: 1 }), h('button', { type: 'submit', key: 2 }, 'Pay')];
-  const app = h(tag, { operation: 'pay 1' }, h('p', { role: 'status' }), h('form', { method: 'post', action: shop.url }, fields));
+  const app = h(tag, { operation: 'pay 1' }, h('form', { method: 'post', action: shop.url }, fields));
   host.innerHTML = renderToString(app);
   const card = host.querySelector('input') as HTMLInputElement;
   card.value = '4242';

@@ -5,7 +5,7 @@
 import { operation, pending, refresh } from 'oncefetch';
 import { defineOnceForm, type OnceFormElement } from 'oncefetch/form';
 import { expect, test, vi } from 'vitest';
-import { client, host, show, withForms } from '../support/form.js';
+import { client, host, lineOf, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -136,7 +136,7 @@ test('known in a copy of the page that a framework had kept: a press after the r
   await page.says(/^Not sure yet/);
   const copy = page.element.cloneNode(true) as OnceFormElement;
   page.element.replaceWith(copy);
-  await expect.poll(() => copy.querySelector('[role=status]')?.textContent).toMatch(/^Not sure yet/);
+  await expect.poll(() => lineOf(copy)?.textContent).toMatch(/^Not sure yet/);
   expect(await pending(page.once)).toHaveLength(1);
   // Set again, it counts for now.
   copy.setAttribute('known', 'done');

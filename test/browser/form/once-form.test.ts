@@ -5,7 +5,7 @@
 import { clear, memoryStore, refresh, requests } from 'oncefetch';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { replaceMethod } from '../stores/support.js';
-import { client, host, pressAndHold, reported, show, withForms } from '../support/form.js';
+import { checkOf, client, host, lineOf, pressAndHold, reported, show, withForms } from '../support/form.js';
 import { test as inShop, Shop, sends } from '../support/shop.js';
 
 const test = inShop.extend('page', () => show());
@@ -327,7 +327,7 @@ describe('the page or the user changes:', () => {
     first.element.remove();
     const second = show({ shop, client: { use: [requests()], keep: { request: true } }, fields: `${KEY}<button>Pay</button>` });
     await second.says(UNSURE);
-    (second.element.querySelector('button[data-once-check]') as HTMLElement).click();
+    checkOf(second.element)?.click();
     await second.says(DONE);
     await shop.oneEffect();
   });
@@ -487,14 +487,14 @@ describe('texts', () => {
     await page.says('also of the client');
     await page.shop.release();
     await page.says('of the element');
-    expect(show({ options: { says } }).element.querySelectorAll('[role=status]')).toHaveLength(1);
+    expect(show({ options: { says } }).element.shadowRoot?.querySelectorAll('[role=status]')).toHaveLength(1);
   });
 
   test('say once that the server is still at work, however many attempts find it so', async () => {
     const busy = (): Response => Response.json({}, { status: 409, headers: { 'retry-after': '0' } });
     const page = show({ client: { fetch: answers(busy(), busy(), busy(), paid()).fetch } });
     const said: string[] = [];
-    new MutationObserver(() => said.push(page.status())).observe(page.element.querySelector('[role=status]') as Element, { childList: true });
+    new MutationObserver(() => said.push(page.status())).observe(lineOf(page.element) as Element, { childList: true });
     page.press();
     await page.says(DONE);
     expect(said).toEqual(['Sending…', 'The server is still working on it…', DONE]);
@@ -589,12 +589,25 @@ describe('bad markup is reported at once', () => {
     ]),
     ['a form with method get', 'operation="a"', '', 'method must be post, got ""'],
     ['another window', 'operation="a"', 'method="post" target="_blank"', 'target must be absent: the answer comes to this page, got "_blank"'],
+    ['another charset', 'operation="a"', 'method="post" accept-charset="latin1"', 'accept-charset must be utf-8: code sends nothing else, got "latin1"'],
     ['a script as next page', 'operation="a" next="javascript:alert(1)"', 'method="post"', 'next must be the address of a page, got "javascript:alert(1)"'],
   ])('%s', async (_, element, form, says) => {
     const page = show({ element, form });
     await expect.poll(() => reported).toEqual([`TypeError: once-form: ${says}`]);
     page.press();
     expect(page.byBrowser).toHaveLength(1);
+  });
+
+  test('a form in a page with another charset, unless the form has accept-charset="utf-8"', async () => {
+    const own = vi.spyOn(document, 'characterSet', 'get').mockReturnValue('windows-1252');
+    const left = show();
+    await expect.poll(() => reported).toEqual(['TypeError: once-form: accept-charset must be utf-8: code sends nothing else, got "windows-1252"']);
+    left.press();
+    const sent = show({ form: 'method="post" accept-charset="UTF-8"' });
+    sent.press();
+    await sent.says(DONE);
+    own.mockRestore();
+    expect([left.byBrowser.length, sent.byBrowser.length]).toEqual([1, 0]);
   });
 
   test('an element without a form', async () => {

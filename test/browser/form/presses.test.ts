@@ -3,7 +3,7 @@
  * finds the rendered key however the page is written. Method: a server that answers when the test says so.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { type Asked, client, define, host, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
+import { type Asked, client, define, host, lineOf, type OnPage, pressAndHold, show, withForms } from '../support/form.js';
 import { Shop } from '../support/shop.js';
 
 withForms();
@@ -149,7 +149,7 @@ describe('only the first press of a gesture counts', () => {
       click(other.querySelector('form') as HTMLFormElement, 1);
       answer(paid());
       await page.says(DONE);
-      await vi.waitFor(() => expect(other.querySelector('[role=status]')?.textContent).toBe(DONE));
+      await vi.waitFor(() => expect(lineOf(other)?.textContent).toBe(DONE));
       expect(sent).toHaveLength(1);
     },
   );

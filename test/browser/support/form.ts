@@ -65,6 +65,12 @@ export function define(once: Once, options: FormOptions = {}): string {
   return tag;
 }
 
+/** What the element shows: the page's own elements, or those that were made, in its shadow root. */
+const shown = <E extends HTMLElement>(element: Element, own: string, part: string): E | null =>
+  element.querySelector<E>(own) ?? element.shadowRoot?.querySelector<E>(`[part=${part}]`) ?? null;
+export const lineOf = (element: Element): HTMLElement | null => shown(element, '[role=status]', 'status');
+export const checkOf = (element: Element): HTMLButtonElement | null => shown(element, '[data-once-check]', 'check');
+
 export function show({
   shop = new Shop(),
   client: own,
@@ -88,7 +94,7 @@ export function show({
   place.innerHTML = `<${tag} ${element}><form action="${shop.url}" ${form}>${fields}</form></${tag}>`;
   host.append(place);
   const made = place.querySelector(tag) as OnceFormElement;
-  const status = (): string => made.querySelector('[role=status]')?.textContent ?? '';
+  const status = (): string => lineOf(made)?.textContent ?? '';
   return {
     shop,
     once,
