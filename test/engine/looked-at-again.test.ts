@@ -86,3 +86,17 @@ test("with durability: 'required', a record of another tab in the place of the o
   Object.assign(tab.store, { update: failsOnce });
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
 });
+
+test.for(['if-changed', 'always'] as const)(
+  'with repeat %s, reconcile says none of a key that the server holds for an earlier payload: nothing is told as done, and the edited form is sent',
+  async (repeat, { world }) => {
+    const { tab, once } = world.open({ repeat, reconcile: async () => 'none', limits: { attempts: 1 } });
+    await world.end(tab, pay(once), lost());
+    const next = tab.reload();
+    const mismatch = answers(422, { title: 'Idempotency-Key is already used' });
+    const page = next.once({ repeat, reconcile: async () => 'none', limits: { attempts: 1 } });
+    expect((await world.end(next, pay(page, { body: EDITED }), mismatch, answers(201))).outcome).toMatchObject({ type: 'fresh', effect: 'done' });
+    expect(world.server.arrivals).toHaveLength(3);
+    expect(world.server.keys[2]).not.toBe(world.server.keys[1]);
+  },
+);

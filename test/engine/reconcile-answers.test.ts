@@ -20,10 +20,14 @@ const spent = (): Response => {
 
 const PROVES_NOTHING: Record<string, () => unknown> = {
   'a 404': () => new Response('{"error":"not found"}', { status: 404 }),
+  'a 404 that names no error': () => Response.json({ message: 'There is no such payment' }, { status: 404 }),
+  'a 402 with the payment in it': () => Response.json({ id: 'ch_1', amount: 10 }, { status: 402 }),
+  'a 503 with a cached payment in it': () => Response.json({ id: 'ch_1', amount: 10 }, { status: 503 }),
   'a 401': () => new Response(null, { status: 401 }),
   'a 503': () => new Response(null, { status: 503 }),
   'a 302 that was not followed': () => new Response(null, { status: 302 }),
   'a 202: it is still at work': () => new Response('{}', { status: 202 }),
+  'a 202 with a job in it': () => Response.json({ id: 'job_1' }, { status: 202 }),
   'an opaque answer': () => shaped(new Response(null), { status: 0, type: 'opaque' }),
   'an answer that was stopped at a redirect': () => shaped(new Response(null), { status: 0, type: 'opaqueredirect' }),
   'a login page behind a redirect': () => shaped(new Response('<form>', { headers: html }), { redirected: true }),
@@ -47,6 +51,7 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   'a search that found nothing': () => Response.json({ data: [], next_cursor: null }),
   'a page without items': () => Response.json({ items: [], total: 0 }),
   'no results': () => Response.json({ results: [] }),
+  'an empty page whose size it names': () => Response.json({ data: [], limit: 20 }),
   'nothing embedded': () => Response.json({ _links: {}, _embedded: { transfers: [] }, total: 0 }),
   'no such node': () => Response.json({ data: { orders: [], order: null } }),
   'no such resource': () => Response.json({ data: null }),
