@@ -64,7 +64,13 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     // The request has no place for the record's key.
     if (!request) return { reading: NOT_A_VERDICT };
     if (sleptSince(client, startedAt) && attempt.stillMine && !(await attempt.stillMine())) return { reading: NOT_SENT };
-    const sending = { ms: attempt.ms - (clock.now() - startedAt), stop, bodyBytes: settings.limits.bodyBytes, leaves, carrier: attempt.carrier };
+    const sending = {
+      ms: Math.min(attempt.ms, attempt.ms - (clock.now() - startedAt)),
+      stop,
+      bodyBytes: settings.limits.bodyBytes,
+      leaves,
+      carrier: attempt.carrier,
+    };
     const sent = await (client.parts.around ?? callTransport)(client, request, sending, attempt);
     if (sent.end === 'not-sent') return { reading: NOT_SENT, cause: sent.cause };
     if (sent.end === 'no-answer' && sent.status === undefined)

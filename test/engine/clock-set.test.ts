@@ -6,7 +6,7 @@ import { describe, expect, vi } from 'vitest';
 import { steadyForMs } from '../../src/engine/even-clock.js';
 import { around, clear, createOnce, type OnceOptions, type Outcome, run, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
-import { answers, charged, delayed, during, type Entry, lost } from '../support/server.js';
+import { answers, charged, delayed, during, type Entry, hangs, lost } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
@@ -206,4 +206,28 @@ test('a clock is even until somebody sets it, and less than a second of drift is
   await clock.advance(MINUTE);
   clock.jump(-1000);
   expect(steadyForMs(clock)).toBe(0);
+});
+
+test('set back by four minutes while a hook gives the headers of an attempt: the attempt still ends in its time', async ({ world, tab }) => {
+  const headers = async () => {
+    tab.skewMs = -4 * MINUTE;
+    return {};
+  };
+  const { ms, outcome } = await world.end(tab, pay(tab.once({ headers, limits: { attempts: 1 } })), hangs());
+  expect(outcome).toMatchObject({ effect: 'unknown' });
+  expect(ms).toBeLessThan(MINUTE);
+});
+
+test('set back by four minutes while a hook gives the headers of a poll: the poll ends in its time, and the link is polled again', async ({ world, tab }) => {
+  let asked = 0;
+  const headers = async () => {
+    if (++asked === 2) tab.skewMs = -4 * MINUTE;
+    return {};
+  };
+  const accepted = charged(answers(202, '', { location: '/jobs/1' }));
+  const call = pay(tab.once({ accepted: 'poll', headers }));
+  world.server.otherwise = answers(200, { status: 'done' }, { 'idempotent-replayed': 'true' });
+  const { ms, outcome } = await world.end(tab, call, accepted, hangs());
+  expect(outcome).toMatchObject({ effect: 'done' });
+  expect(ms).toBeLessThan(MINUTE);
 });

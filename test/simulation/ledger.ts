@@ -226,6 +226,8 @@ export class Books implements Ledger {
     const begins = before ? before.state !== 'pending' && before.key === after.key : toldSince && !after.random;
     if (begins && why === 'written') key.rebornAt = this.now();
     // A power loss took the end of the key away, so its operation goes on.
+    // A loss of power may take a log-out away.
+    if (why === 'power-loss' && after.revision < (before?.revision ?? 0)) key.clearedAt = Number.POSITIVE_INFINITY;
     if (why === 'power-loss' && key.end) {
       key.revived = true;
       key.none = undefined;

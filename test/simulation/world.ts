@@ -217,7 +217,7 @@ export class World {
     // A stored request has the header of the call that first sent it. A call with another payload waits for its turn.
     const open = op.calls.filter((call) => call.context === context.id && !call.told && !call.dead);
     const own = open.filter((call) => call.verb === 'resume' || call.payload === payload);
-    return own.at(-1) ?? open.at(-1) ?? context.sweep?.callFor(op) ?? named;
+    return own[0] ?? open[0] ?? context.sweep?.callFor(op) ?? named;
   }
 
   /** A database that several machines share has a clock of its own. */
