@@ -9,7 +9,7 @@ import { clear, derived, resumeOne } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, during, lost } from '../support/server.js';
-import { CART, DAY, HOUR, NAME, ONE, pay, rest, SECOND, test } from '../support/world.js';
+import { CART, DAY, HOUR, NAME, ONE, pay, rest, resumed, SECOND, test } from '../support/world.js';
 
 const EDITED = { ...CART, amount: 20 };
 
@@ -100,3 +100,17 @@ test.for(['if-changed', 'always'] as const)(
     expect(world.server.keys[2]).not.toBe(world.server.keys[1]);
   },
 );
+
+test('another user logs in while resume sends the first of two operations: its end is not yielded, and the second one is not sent', async ({ world }) => {
+  let user = 'ann';
+  const options = { namespace: () => user, keep: { request: true }, limits: { attempts: 1 } } as const;
+  const { tab, once } = world.open(options);
+  for (const cart of ['a', 'b']) await world.end(tab, pay(once, { operation: ['pay', cart] }), lost());
+  const logIn = (): void => {
+    user = 'ben';
+  };
+  const next = tab.reload();
+  world.server.plays(during(logIn, charged(answers(201))));
+  expect(await world.run(resumed(next.once(options), { concurrency: 1 }))).toEqual([]);
+  expect(world.server.arrivals).toHaveLength(3);
+});
