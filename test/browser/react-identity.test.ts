@@ -110,7 +110,7 @@ test('before anybody has logged in, a screen shows "loading" and lists nothing; 
   await settled(() => expect(shown('output')).toBe('loading/'));
 });
 
-test.each([undefined, 'bert'])('a list alone shows its user\'s open payment again after the user was away (in between: %s)', async (between) => {
+test.each([undefined, 'bert'])("a list alone shows its user's open payment again after the user was away (in between: %s)", async (between) => {
   const store = memoryStore();
   let broken = false;
   const scan: typeof store.scan = (query) => (broken ? Promise.reject(new Error('unreadable')) : store.scan(query));
