@@ -245,16 +245,19 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
-  test.for(['the same tab', 'another tab'])('beside `settle` in %s, which says of a refused payment that it is done, has no further effect', async (where, { world }) => {
-    const { tab, once } = world.open(OPTIONS);
-    const other = where === 'the same tab' ? { tab, once } : world.open(OPTIONS);
-    await world.end(tab, pay(once), answers(402));
-    const settling = settle(once, NAME, 'done');
-    const press = watched(pay(other.once));
-    await world.run(settling);
-    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
-    expect(world.server.keys).toHaveLength(1);
-  });
+  test.for(['the same tab', 'another tab'])(
+    'beside `settle` in %s, which says of a refused payment that it is done, has no further effect',
+    async (where, { world }) => {
+      const { tab, once } = world.open(OPTIONS);
+      const other = where === 'the same tab' ? { tab, once } : world.open(OPTIONS);
+      await world.end(tab, pay(once), answers(402));
+      const settling = settle(once, NAME, 'done');
+      const press = watched(pay(other.once));
+      await world.run(settling);
+      expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
+      expect(world.server.keys).toHaveLength(1);
+    },
+  );
 
   test('by a listener that hears of its end is a new operation', async ({ world }) => {
     const { tab, once } = await lostOne(world, 'the same tab');
