@@ -9,7 +9,7 @@ import { type OnceRecord, readRecord } from '../core/record.js';
 import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, namespaceOf, unnamedAddress } from '../engine/address.js';
 import { tryLock } from '../engine/claim.js';
-import type { Client, OperationAddress, OperationRun, Parts } from '../engine/client.js';
+import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
 import { failure, storeError, undriven } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
 import { operate } from '../engine/operate.js';
@@ -96,8 +96,10 @@ async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefine
   }
 }
 
-/** A key that does not go into a header may be in the body that is read here. */
-const readUnnamed = (call: Placeless, draft: RequestInput, isNew = call.settings.key === undefined && isInHeader(call.settings.dialect.carrier)) =>
+/** Whether no earlier call can be the same operation, whatever the payload. A page goes on with a lost call of equal content, and a key may be in the body. */
+const isNewAnyway = ({ client, settings: { key, dialect } }: Placeless): boolean => client.platform.server && key === undefined && isInHeader(dialect.carrier);
+
+const readUnnamed = (call: Placeless, draft: RequestInput, isNew: boolean): Promise<PreparedCall> =>
   whilePlaceless(call, draft.signal, readRequest(call.client, call.settings, draft), isNew);
 
 /** A call without a name. */
@@ -105,7 +107,7 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
   const { platform } = client;
   const call = placeless(client, settings, draft);
   const { namespace, startedAt } = call;
-  const read = await readUnnamed(call, draft);
+  const read = await readUnnamed(call, draft, isNewAnyway(call));
   const label = labelOfContent(read.fingerprint);
   const ownKey = read.key ?? settings.key;
   const { shape = (uuid: string) => uuid } = settings.dialect;

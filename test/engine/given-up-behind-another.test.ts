@@ -134,6 +134,14 @@ describe("a call that is cancelled while its payload is read, and may belong to 
     expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   });
 
+  test('a call without a name, in a page, which goes on with a lost call of its content', async ({ world }) => {
+    const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{}', ...(signal && { signal }) }));
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    await world.end(tab, press(once), charged(lost()));
+    const slow = tab.once({ fingerprint: () => new Promise(() => {}) });
+    expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  });
+
   test('a call without a name, with its key in the body', async ({ world }) => {
     const dialect = defineDialect({ name: 'in-body', place: inBody('key') });
     const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{"key":"order-42"}', ...(signal && { signal }) }));
