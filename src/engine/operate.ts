@@ -52,7 +52,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
   let heldLock = given.held;
   let reading: Promise<PreparedCall> | undefined;
-  let before: InFlightOperation['before'];
+  let before: OperationRun['waited'];
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
@@ -71,6 +71,8 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     reading ??= given.read();
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const meansAnother = flight.ended && settings.repeat === 'always';
+    // The last look before this call came, or else the first one after that.
+    const look = Math.max(flight.looks.length - 1, 0);
     const fingerprints = Promise.all([reading.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await inItsTime(fingerprints)) ?? [];
     // A background call may send only what the customer agreed to. So it does not join a call that may have another payload, but waits for its end.
@@ -78,7 +80,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
     // With `always`, this call means the effect that the other one, such as a `resume`, ended meanwhile, and must not send another one.
-    if (settings.repeat === 'always' && !meansAnother) before ??= flight.before;
+    if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[look];
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(operation);
     if (client.closing.aborted) throw failure(operation, unknown('aborted'));
@@ -101,7 +103,7 @@ async function fly(
   flight: InFlightOperation,
   reading: Promise<PreparedCall>,
   heldLock: Call['held'],
-  before: InFlightOperation['before'],
+  before: OperationRun['waited'],
 ): Promise<void> {
   const { client, settings } = operation;
   // Request the lock while the body is read and digested, so that the two waits overlap.
@@ -114,10 +116,10 @@ async function fly(
     const ownSettings = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
     // If the look at the record fails while another context drives, whichever end it shows later may be that of this operation.
-    if (!held && settings.whenBusy === 'join') flight.before = {};
+    if (!held && settings.whenBusy === 'join') flight.looks[0] = {};
     const { release, ...lockState } = await takeLock(job, held);
     const waited = before ?? lockState.waited;
-    flight.before = waited;
+    if (waited) flight.looks[0] = waited;
     const ended = isAbandoned(job) ? leftBefore(job, lockState.unlocked, waited !== undefined) : execute({ ...job, ...lockState, waited }, flight);
     conclude(job, flight, await ended.finally(release));
   } catch (error) {
@@ -142,11 +144,11 @@ async function fly(
  */
 async function execute(job: OperationRun, flight: InFlightOperation, round = 1): Promise<Ended> {
   const begun = await beginRecord(job);
-  flight.before ??= { ended: endedBefore('record' in begun ? begun.record : undefined) };
+  flight.looks.push({ ended: endedBefore('record' in begun ? begun.record : undefined) });
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (isAbandoned(job)) return leftBefore(job, false, true);
-    return execute({ ...job, waited: job.waited ?? flight.before }, flight, round);
+    return execute({ ...job, waited: job.waited ?? flight.looks[0] }, flight, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
