@@ -3,6 +3,7 @@ import { type Begun, endedBefore } from '../core/begin.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
 import { type Outcome, rejected, unknown } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
 import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
@@ -71,8 +72,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     reading ??= given.read();
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const meansAnother = flight.ended && settings.repeat === 'always';
-    // The last look before this call came, or else the first one after that.
-    const look = Math.max(flight.looks.length - 1, 0);
+    const { length } = flight.looks;
     const fingerprints = Promise.all([reading.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await inItsTime(fingerprints)) ?? [];
     // A background call may send only what the customer agreed to. So it does not join a call that may have another payload, but waits for its end.
@@ -80,7 +80,8 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
     // With `always`, this call means the effect that the other one, such as a `resume`, ended meanwhile, and must not send another one.
-    if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[look];
+    // It takes the last look at the record before it came, or else the first one after that.
+    if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[length && length - 1];
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(operation);
     if (client.closing.aborted) throw failure(operation, unknown('aborted'));
@@ -144,7 +145,7 @@ async function fly(
  */
 async function execute(job: OperationRun, flight: InFlightOperation, round = 1): Promise<Ended> {
   const begun = await beginRecord(job);
-  flight.looks.push({ ended: endedBefore('record' in begun ? begun.record : undefined) });
+  flight.looks.push({ ended: endedBefore((begun as { readonly record?: OnceRecord }).record) });
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (isAbandoned(job)) return leftBefore(job, false, true);
