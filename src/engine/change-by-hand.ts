@@ -64,7 +64,7 @@ export async function changeByHand(
       const record = readRecord(stored);
       const result = heldElsewhere(client, record, storeNow) ? { value: busyError({ client, ...address }) } : change(record, stored, storeNow, { id, ns });
       // A call that waits for this change meant what is done now. If the app says "none", or forgets it, that call is another operation.
-      if (readRecord(result.next)?.ending?.effect === 'done') hold.before = { ended: endedBefore(record) };
+      if (readRecord(result.next)?.ending?.effect === 'done') hold.looks[0] = { ended: endedBefore(record) };
       justChanged = result.next !== undefined;
       storedNow = justChanged ? result.next : stored;
       return result;

@@ -115,8 +115,8 @@ export class InFlightOperation {
   /** The operation has ended; its callers are told right after screens and logs. */
   ended = false;
 
-  /** Which ended operation the record showed before this one began; `undefined` until that is known. */
-  before: Claimant['waited'];
+  /** Which ended operation the record showed at each look at it: before the wait for the lock, and when this operation began. */
+  readonly looks: NonNullable<Claimant['waited']>[] = [];
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
   constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, deadline = 0) {

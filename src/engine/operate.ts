@@ -3,6 +3,7 @@ import { type Begun, endedBefore } from '../core/begin.js';
 import { stop } from '../core/decide.js';
 import { typeOf } from '../core/name.js';
 import { type Outcome, rejected, unknown } from '../core/outcome.js';
+import type { OnceRecord } from '../core/record.js';
 import { isOnceError, OnceError } from '../errors.js';
 import { UnreplayableBody } from '../http/request.js';
 import { wrong } from '../texts/full.js';
@@ -52,7 +53,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
   const inItsTime = <T>(work: Promise<T>) => unlessLate(clock, deadline - clock.now(), work, signal ? [signal, client.closing] : [client.closing]);
   let heldLock = given.held;
   let reading: Promise<PreparedCall> | undefined;
-  let before: InFlightOperation['before'];
+  let before: OperationRun['waited'];
   for (;;) {
     const flight = flights.get(address.operationKey);
     if (!flight) {
@@ -71,6 +72,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     reading ??= given.read();
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const meansAnother = flight.ended && settings.repeat === 'always';
+    const { length } = flight.looks;
     const fingerprints = Promise.all([reading.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await inItsTime(fingerprints)) ?? [];
     // A background call may send only what the customer agreed to. So it does not join a call that may have another payload, but waits for its end.
@@ -78,7 +80,8 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
     // With `always`, this call means the effect that the other one, such as a `resume`, ended meanwhile, and must not send another one.
-    if (settings.repeat === 'always' && !meansAnother) before ??= flight.before;
+    // It takes the last look at the record before it came, or else the first one after that.
+    if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[length && length - 1];
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(operation);
     if (client.closing.aborted) throw failure(operation, unknown('aborted'));
@@ -101,7 +104,7 @@ async function fly(
   flight: InFlightOperation,
   reading: Promise<PreparedCall>,
   heldLock: Call['held'],
-  before: InFlightOperation['before'],
+  before: OperationRun['waited'],
 ): Promise<void> {
   const { client, settings } = operation;
   // Request the lock while the body is read and digested, so that the two waits overlap.
@@ -114,10 +117,10 @@ async function fly(
     const ownSettings = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
     // If the look at the record fails while another context drives, whichever end it shows later may be that of this operation.
-    if (!held && settings.whenBusy === 'join') flight.before = {};
+    if (!held && settings.whenBusy === 'join') flight.looks[0] = {};
     const { release, ...lockState } = await takeLock(job, held);
     const waited = before ?? lockState.waited;
-    flight.before = waited;
+    if (waited) flight.looks[0] = waited;
     const ended = isAbandoned(job) ? leftBefore(job, lockState.unlocked, waited !== undefined) : execute({ ...job, ...lockState, waited }, flight);
     conclude(job, flight, await ended.finally(release));
   } catch (error) {
@@ -142,11 +145,11 @@ async function fly(
  */
 async function execute(job: OperationRun, flight: InFlightOperation, round = 1): Promise<Ended> {
   const begun = await beginRecord(job);
-  flight.before ??= { ended: endedBefore('record' in begun ? begun.record : undefined) };
+  flight.looks.push({ ended: endedBefore((begun as { readonly record?: OnceRecord }).record) });
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (isAbandoned(job)) return leftBefore(job, false, true);
-    return execute({ ...job, waited: job.waited ?? flight.before }, flight, round);
+    return execute({ ...job, waited: job.waited ?? flight.looks[0] }, flight, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;

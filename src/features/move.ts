@@ -217,7 +217,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   }
   // Set the entry rather than rename it: a call of the guest may have removed it by now, because memory no longer has the guest's record.
   degraded.delete(inMemory ? operationKey : newOperationKey);
-  if (inMemory) degraded.set(newOperationKey, store);
+  if (inMemory) degraded.set(newOperationKey, { ...store, atomic: client.store.atomic });
   publish(client, operationKey, { phase: 'idle' });
   if (taken.state === 'pending' && !client.registry.flights.has(newOperationKey))
     publish(client, newOperationKey, { phase: 'unsettled', pending: pendingOf(client, newOperationKey, taken) });

@@ -56,6 +56,8 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     return {
       next: seal({
         ...bare(base),
+        // A call that waits may have seen a refusal here before. What is done now must be another end than that to it.
+        revision: base.revision + Number(effect === 'done'),
         state: effect === 'done' ? 'settled' : 'retired',
         ending,
         keyInUse: undefined,
@@ -83,7 +85,7 @@ const blank = (client: Client, address: OperationAddress, id: RecordId, ns: Name
     origin: '',
     random: true,
     generation: 0,
-    revision: 1,
+    revision: 0,
     ambiguous: false,
     scheme: SCHEME,
     payloads: [],

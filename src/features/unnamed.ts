@@ -1,5 +1,6 @@
 /** Calls without a name. Each is an operation of its own, identified by its key. On a person's device, a call may adopt an equal one that was left unsettled. */
 
+import { isInHeader } from '../core/carrier.js';
 import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
 import { encodeName, labelOfContent } from '../core/name.js';
@@ -84,7 +85,7 @@ function placeless(client: Client, settings: Settings, { signal }: RequestInput)
  * The result of `work`. If the call ends first, nothing was sent, because there was no address yet, unless it may be an earlier call's
  * operation (`isNew` is false): if both have the same key of the app's own, or the same content.
  */
-async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>, isNew = call.settings.key === undefined): Promise<T> {
+async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>, isNew = false): Promise<T> {
   try {
     return await inTime(call, call.settings.limits.totalMs, work, () => failure(call, isNew ? unsent('unreachable') : unknown('store')));
   } catch (error) {
@@ -95,7 +96,10 @@ async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefine
   }
 }
 
-const readUnnamed = (call: Placeless, draft: RequestInput, isNew?: boolean): Promise<PreparedCall> =>
+/** Whether no earlier call can be the same operation, whatever the payload. A page goes on with a lost call of equal content, and a key may be in the body. */
+const isNewAnyway = ({ client, settings: { key, dialect } }: Placeless): boolean => client.platform.server && key === undefined && isInHeader(dialect.carrier);
+
+const readUnnamed = (call: Placeless, draft: RequestInput, isNew: boolean): Promise<PreparedCall> =>
   whilePlaceless(call, draft.signal, readRequest(call.client, call.settings, draft), isNew);
 
 /** A call without a name. */
@@ -103,7 +107,7 @@ async function operateUnnamed(client: Client, settings: Settings, draft: Request
   const { platform } = client;
   const call = placeless(client, settings, draft);
   const { namespace, startedAt } = call;
-  const read = await readUnnamed(call, draft);
+  const read = await readUnnamed(call, draft, isNewAnyway(call));
   const label = labelOfContent(read.fingerprint);
   const ownKey = read.key ?? settings.key;
   const { shape = (uuid: string) => uuid } = settings.dialect;
@@ -151,7 +155,7 @@ interface Orphan {
 /** Looks for an orphan within the call's time. If the search ends too late, releases what it found. Rejects if the store can't be read, because a new key may be a second effect. */
 function orphanInTime(call: Placeless, signal: AbortSignal | undefined, label: Label): Promise<Orphan | undefined> {
   const search = findOrphan(call, label).catch((cause: unknown) => Promise.reject(isOnceError(cause) ? cause : storeError(call, cause)));
-  return whilePlaceless(call, signal, search, false).catch((error: unknown) => {
+  return whilePlaceless(call, signal, search).catch((error: unknown) => {
     void search.then(
       (orphan) => {
         orphan?.unlock();

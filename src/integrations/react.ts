@@ -127,10 +127,10 @@ function listOf(once: Once, prefix: OperationName | undefined, limit: number | u
       return;
     }
     if (all.busy) timer = setTimeout(read, LOOK_AGAIN_MS, show);
-    // An equal list is drawn again only if it has become too late for one of its operations.
+    // An equal list stays the same object, and is not drawn again, unless it has become too late for one of its operations.
     const text = plain(all.found.map((one) => [one, one.expiresAt <= Date.now()]));
-    if (asked === last.of && text === last.text) return;
-    Object.assign(last, { found: all.found, text, of: asked });
+    if (asked !== last.of || text !== last.text) Object.assign(last, { found: all.found, text, of: asked });
+    // It may have been hidden meanwhile, while nobody or another user was logged in.
     show();
   };
   return {

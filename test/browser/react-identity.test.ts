@@ -2,7 +2,7 @@
  * Goal: a screen shows only the payments of its user while another user logs in, the device is cleared, or another tab ends them.
  * Method: as in `react.test.ts`, with a log of every render and of the user at that moment, because not one frame may be wrong.
  */
-import { clear, createOnce, extend, type Once, pending, refresh, settle, subscribe } from 'oncefetch';
+import { clear, createOnce, extend, memoryStore, type Once, pending, refresh, settle, subscribe } from 'oncefetch';
 import { useOperation, usePending } from 'oncefetch/react';
 import { act, createElement as h, memo, StrictMode } from 'react';
 import { afterEach, test as anyTest, expect } from 'vitest';
@@ -108,6 +108,25 @@ test('before anybody has logged in, a screen shows "loading" and lists nothing; 
   person = undefined;
   await act(() => refresh(once));
   await settled(() => expect(shown('output')).toBe('loading/'));
+});
+
+test.each([undefined, 'bert'])("a list alone shows its user's open payment again after the user was away (in between: %s)", async (between) => {
+  const store = memoryStore();
+  let broken = false;
+  const scan: typeof store.scan = (query) => (broken ? Promise.reject(new Error('unreadable')) : store.scan(query));
+  const once = client({ namespace, ...oneTry, store: { ...store, scan } });
+  const List = memo(() => h('output', null, usePending(once).length));
+  await lost(once);
+  await act(() => root.render(h(StrictMode, null, h(List))));
+  await settled(() => expect(shown('output')).toBe('1'));
+  person = between;
+  broken = true;
+  await act(() => refresh(once));
+  await settled(() => expect(shown('output')).toBe('0'));
+  person = 'ann';
+  broken = false;
+  await act(() => refresh(once));
+  await settled(() => expect(shown('output')).toBe('1'));
 });
 
 test('clear updates every screen at once: the meta is gone, and the unsettled payment stays', async ({ once }) => {

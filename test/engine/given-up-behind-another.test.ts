@@ -3,6 +3,7 @@
  * send the same operation, a call that gives up, or whose body can't be read, is told that the effect is unknown.
  */
 import { describe, expect } from 'vitest';
+import { defineDialect, inBody } from '../../src/entries/dialects.js';
 import { clear, close, move, type Once, type OnceOptions } from '../../src/entries/index.js';
 import { answers, charged, delayed, type Entry, lost, unreachable } from '../support/server.js';
 import { DAY, HOUR, MINUTE, NAME, newWorld, pay, rest, SECOND, test, URL_, watched } from '../support/world.js';
@@ -130,6 +131,23 @@ describe("a call that is cancelled while its payload is read, and may belong to 
     expect((await world.end(tab, press(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown' });
     if (isLost) world.medium.set(world.record()?.id ?? '', undefined);
     const slow = tab.once({ fingerprint: () => new Promise(() => {}) });
+    expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  });
+
+  test('a call without a name, in a page, which goes on with a lost call of its content', async ({ world }) => {
+    const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{}', ...(signal && { signal }) }));
+    const { tab, once } = world.open({ limits: { attempts: 1 } });
+    await world.end(tab, press(once), charged(lost()));
+    const slow = tab.once({ fingerprint: () => new Promise(() => {}) });
+    expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
+  });
+
+  test('a call without a name, with its key in the body', async ({ world }) => {
+    const dialect = defineDialect({ name: 'in-body', place: inBody('key') });
+    const press: Press = (once, signal) => watched(once.fetch(URL_, { method: 'POST', body: '{"key":"order-42"}', ...(signal && { signal }) }));
+    const { tab, once } = world.open({ dialect, limits: { attempts: 1 } });
+    expect((await world.end(tab, press(once), charged(lost()))).outcome).toMatchObject({ effect: 'unknown', key: 'order-42' });
+    const slow = tab.once({ dialect, fingerprint: () => new Promise(() => {}) });
     expect(await cancelled(world, { tab, once: slow }, press)).toMatchObject({ effect: 'unknown', reason: 'aborted' });
   });
 

@@ -245,6 +245,40 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
+  test.for(['the same tab', 'another tab'])(
+    'beside `settle` in %s, which says of a refused payment that it is done, has no further effect',
+    async (where, { world }) => {
+      const { tab, once } = world.open(OPTIONS);
+      const other = where === 'the same tab' ? { tab, once } : world.open(OPTIONS);
+      await world.end(tab, pay(once), answers(402));
+      const settling = settle(once, NAME, 'done');
+      const press = watched(pay(other.once));
+      await world.run(settling);
+      expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'replayed' });
+      expect(world.server.keys).toHaveLength(1);
+    },
+  );
+
+  test('after the call of another tab has ended, behind a call that waited for that and is cancelled, is a new operation', async ({ world }) => {
+    const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
+    world.server.plays(delayed(SECOND, answers(201)));
+    const paying = watched(pay(one.once));
+    await rest();
+    const cancel = new AbortController();
+    const cancelled = watched(pay(other.once, { signal: cancel.signal, body: { ...CART, amount: 20 } }));
+    await rest();
+    other.tab.online = false;
+    await world.end(one.tab, paying);
+    await rest();
+    const press = watched(pay(other.once));
+    await rest();
+    cancel.abort(new Error('cancelled'));
+    await world.end(other.tab, cancelled);
+    other.tab.online = true;
+    world.server.plays(answers(201));
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
   test('by a listener that hears of its end is a new operation', async ({ world }) => {
     const { tab, once } = await lostOne(world, 'the same tab');
     world.server.plays(replays(), answers(201));

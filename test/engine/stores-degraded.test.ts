@@ -258,6 +258,18 @@ describe('where contexts race (not atomic)', () => {
     await world.end(next, pay(next.once(), corrected));
     expect((await world.end(next, pay(next.once(), corrected))).outcome).toMatchObject({ effect: 'done', key: world.server.keys[2] });
   });
+
+  test("beside a guest's operation that move took over in memory, the user's next key is derived, too: the reloaded page arrives at it", async ({ world }) => {
+    const { tab, once } = world.open({ namespace: 'guest' }, { locks: false, claims: { atomic: false } });
+    world.server.plays(lost());
+    await degraded(world, tab, once);
+    const ann = tab.once({ namespace: 'ann' });
+    await world.run(move(ann, 'guest'));
+    await world.run(settle(ann, NAME, 'none'));
+    const { outcome } = await world.end(tab, pay(ann, ONE), charged(lost()));
+    const next = tab.reload();
+    expect((await world.end(next, pay(next.once({ namespace: 'ann' })), replays())).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+  });
 });
 
 test('a second client of the page, whose automatic store has not been asked yet, goes on with what the first one keeps in memory', async ({ world, tab }) => {

@@ -10,6 +10,7 @@ import { expect, test, vi } from 'vitest';
 import { STORE_TIMEOUT_MS } from '../../src/engine/record-access.js';
 import { createOnce, outcomeOf } from '../../src/entries/index.js';
 import { d1Store } from '../../src/stores/cloudflare/d1.js';
+import { durableObjectStore } from '../../src/stores/cloudflare/durable-object.js';
 import { denoKvStore } from '../../src/stores/deno/deno-kv.js';
 import { postgresStore } from '../../src/stores/postgres/postgres.js';
 import { postgresMigration } from '../../src/stores/postgres/sql.js';
@@ -40,6 +41,7 @@ test.each<[string, () => unknown]>([
   ['postgresStore.tabel', () => postgresStore({ query: nothing }, { tabel: 'keys' } as never)],
   ['postgresStore.tabel', () => postgresMigration({ tabel: 'keys' } as never)],
   ['d1Store.tabel', () => d1Store({ prepare: nothing, batch: nothing } as never, { tabel: 'keys' } as never)],
+  ['durableObjectStore.timeoutMs', () => durableObjectStore({ transactionSync: nothing, sql: {} } as never, { timeoutMs: 5 } as never)],
   ['denoKvStore.prefx', () => denoKvStore({ atomic: nothing } as never, { prefx: 'shop' } as never)],
 ])('a misspelled option is refused instead of leading to the records of another place: %s', (option, open) => {
   expect(open).toThrow(new TypeError(`once: there is no option ${option}`));

@@ -5,7 +5,6 @@ import { FormController } from './controller.js';
 import { gestures } from './gesture.js';
 import { clientForForms, SpentKeys } from './key.js';
 import { checkOptions, type FormOptions, type OnceFormElement } from './options.js';
-import { setOrRemove } from './status.js';
 import type { FormMoment } from './words.js';
 
 const TAG = 'once-form';
@@ -29,13 +28,14 @@ export function defineOnceForm(once: Once, options: FormOptions = {}): void {
 /** Attributes that are properties, too: Angular and Solid write a property where a value is bound. */
 const BOUND = ['operation', 'known', 'next', 'ignore'] as const;
 
-/** The property of an attribute. Without a value, the attribute goes. */
+/** The property of an attribute. As where a framework writes the attribute itself, it goes without a value, and `false` is none: it must not become a name. */
 const property = (name: string): PropertyDescriptor & ThisType<Element> => ({
   get() {
     return this.getAttribute(name);
   },
   set(value: unknown) {
-    setOrRemove(this, name, String(value ?? ''));
+    if (value == null || value === false) this.removeAttribute(name);
+    else this.setAttribute(name, value === true ? '' : String(value));
   },
 });
 

@@ -136,6 +136,17 @@ test('properties that Angular and Solid bind become attributes, also those bound
   expect(reported).toEqual([]);
 });
 
+test('what React writes as no attribute, or as an empty one, stays that where it writes the property: `false` is no name', async ({ shop }) => {
+  const tag = define(client(shop));
+  const place = document.createElement('div');
+  host.append(place);
+  const root = createRoot(place);
+  undo.push(() => root.unmount());
+  await act(() => root.render(h(tag, { operation: false, known: null, next: '', ignore: true }, h('form', { method: 'post', action: shop.url }))));
+  const [element] = place.children;
+  expect(['operation', 'known', 'next', 'ignore'].map((name) => element?.getAttribute(name))).toEqual([null, null, '', '']);
+});
+
 test('a framework changes the content of the busy button through neighbour nodes, as Lit and Svelte do: the idle button shows the change', async () => {
   const page = show({ fields: '<button data-once-busy="Paying…"><!---->2<!----> bags</button>' });
   const button = page.element.querySelector('button') as HTMLButtonElement;
