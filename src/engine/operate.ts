@@ -149,7 +149,7 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
   if (begun.do === 'busy') {
     await awaitLease(job, begun.ms);
     if (isAbandoned(job)) return leftBefore(job, false, true);
-    return execute({ ...job, waited: job.waited ?? flight.looks[0] }, flight, round);
+    return execute({ ...job, waited: job.waited ?? flight.looks.at(-1) }, flight, round);
   }
   // The app's strategy has no other key, so the server's refusal under this one stands.
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
