@@ -46,8 +46,8 @@ async function keepsUp(kind: string, at: string, store: Store): Promise<void> {
   const scans = told.map((line) => (JSON.parse(line) as { scans: number }).scans);
   const removed = OVER - (await store.scan(isOver)).records.length;
   expect(Math.max(...scans)).toBeLessThanOrEqual(SETTLES / 100);
-  // Not the full rate: processes that start together find the same records in their first scan, and by chance later.
-  expect(removed / (PROCESSES * SETTLES)).toBeGreaterThan(1.5);
+  // Three at most. It is less because processes that start together find the same records in their first scan, and by chance later.
+  expect(removed / (PROCESSES * SETTLES)).toBeGreaterThan(1);
 }
 
 test('SQLite removes due records faster than new ones come', async () => {
