@@ -22,8 +22,8 @@ import { aRecord } from '../../support/record.js';
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
 
 const PROCESSES = 4;
-const SETTLES = 300;
-const OVER = 4000;
+const SETTLES = 600;
+const OVER = 8000;
 const DAY_MS = 86_400_000;
 
 let worker: ReturnType<typeof script>;
@@ -46,8 +46,8 @@ async function keepsUp(kind: string, at: string, store: Store): Promise<void> {
   const scans = told.map((line) => (JSON.parse(line) as { scans: number }).scans);
   const removed = OVER - (await store.scan(isOver)).records.length;
   expect(Math.max(...scans)).toBeLessThanOrEqual(SETTLES / 100);
-  // Three at most. It is less because processes that start together find the same records in their first scan, and by chance later.
-  expect(removed / (PROCESSES * SETTLES)).toBeGreaterThan(1);
+  // Not the full rate: processes that start together find the same records in their first scan, and by chance later.
+  expect(removed / (PROCESSES * SETTLES)).toBeGreaterThan(1.5);
 }
 
 test('SQLite removes due records faster than new ones come', async () => {
