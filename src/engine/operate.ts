@@ -72,7 +72,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     reading ??= given.read();
     // With `always`, a call that a listener makes when it hears of the end means another effect.
     const meansAnother = flight.ended && settings.repeat === 'always';
-    const { length } = flight.looks;
+    const looksSoFar = flight.looks.length;
     const fingerprints = Promise.all([reading.catch(() => undefined), flight.fingerprint]);
     const [mine, theirs] = (await inItsTime(fingerprints)) ?? [];
     // A background call may send only what the customer agreed to. So it does not join a call that may have another payload, but waits for its end.
@@ -81,7 +81,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     await inItsTime(flight.landed);
     // With `always`, this call means the effect that the other one, such as a `resume`, ended meanwhile, and must not send another one.
     // It takes the last look at the record before it came, or else the first one after that.
-    if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[length && length - 1];
+    if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
     if (signal?.aborted) throw givenUp(client, signal, caller.left);
     if (clock.now() >= deadline) throw busyError(operation);
     if (client.closing.aborted) throw failure(operation, unknown('aborted'));

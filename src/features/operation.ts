@@ -49,8 +49,8 @@ const IDLE: OperationState = { phase: 'idle' };
 const textOf = (state: OperationState | undefined): string | undefined => JSON.stringify(state, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
 
 /**
- * Reads the stored record, and shows it on the operation's screens. `mounted`: because a screen has come, which shows the same state again
- * only if it has changed: one that makes a client each time it is drawn would never rest.
+ * Reads the stored record, and shows it on the operation's screens. `mounted`: it reads because a screen has begun to listen. Then it tells
+ * screens of changes only, because a component that makes a client at each render would otherwise be rendered without end.
  */
 async function showStored(client: Client, address: OperationAddress, mounted: boolean): Promise<void> {
   const { operationKey } = address;

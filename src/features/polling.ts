@@ -144,6 +144,7 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   const hookHeaders = await askHeaders(asking, attempt).catch(() => 'failed' as const);
   if (hookHeaders === 'failed') return { state: 'running' };
   const sent = await callTransport(client, merged(asking, hookHeaders), {
+    // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
     ms: Math.min(attempt.ms, attempt.ms - (clock.now() - begun)),
     stop,
     bodyBytes: settings.limits.bodyBytes,

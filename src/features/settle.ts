@@ -56,7 +56,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
     return {
       next: seal({
         ...bare(base),
-        // A call that waits may have seen a refusal here before. What is done now must be another end than that to it.
+        // A waiting call may have seen an earlier refusal in this record. By the revision it tells the new end from that one.
         revision: base.revision + Number(effect === 'done'),
         state: effect === 'done' ? 'settled' : 'retired',
         ending,

@@ -64,6 +64,7 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     // The request has no place for the record's key.
     if (!request) return { reading: NOT_A_VERDICT };
     if (sleptSince(client, startedAt) && attempt.stillMine && !(await attempt.stillMine())) return { reading: NOT_SENT };
+    // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
     const sending = {
       ms: Math.min(attempt.ms, attempt.ms - (clock.now() - startedAt)),
       stop,

@@ -8,7 +8,7 @@ import { generic } from '../../src/entries/dialects.js';
 import { clear, derived, resumeOne } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { sealed } from '../support/record.js';
-import { answers, charged, delayed, during, lost } from '../support/server.js';
+import { answers, charged, delayed, during, lost, replays, unreachable } from '../support/server.js';
 import { CART, DAY, HOUR, NAME, ONE, pay, rest, resumed, SECOND, test } from '../support/world.js';
 
 const EDITED = { ...CART, amount: 20 };
@@ -113,4 +113,32 @@ test('another user logs in while resume sends the first of two operations: its e
   world.server.plays(during(logIn, charged(answers(201))));
   expect(await world.run(resumed(next.once(options), { concurrency: 1 }))).toEqual([]);
   expect(world.server.arrivals).toHaveLength(3);
+});
+
+test('a call finds its key used up, and then waits for another process, which sends nothing: the call goes on under a new key', async ({ world }) => {
+  const of = { server: true, locks: false };
+  const [one, other] = [world.open({}, of), world.open({ limits: { attempts: 1 } }, of)];
+  await world.end(one.tab, pay(one.once), answers(400, { code: 'bad_card' }));
+  const { update } = one.tab.store;
+  let updates = Number.NaN;
+  let othersPress: Promise<unknown> | undefined;
+  const begins = async (...call: Parameters<typeof update>) => {
+    // The other process begins after this call has retired the key, and before it begins again.
+    if (++updates === 2) {
+      other.tab.online = false;
+      othersPress = pay(other.once);
+      await rest();
+    }
+    return update(...call);
+  };
+  Object.assign(one.tab.store, { update: begins });
+  const usedUp = during(
+    () => {
+      updates = 0;
+    },
+    replays(400, { code: 'bad_card' }),
+  );
+  const end = await world.end(one.tab, pay(one.once), usedUp, unreachable(), answers(201));
+  await othersPress?.catch(() => {});
+  expect(end.outcome).toMatchObject({ type: 'fresh', effect: 'done' });
 });
