@@ -420,3 +420,21 @@ test('the link of an edited form ends: a press of the first form, which was sent
   world.server.otherwise = charged(answers(200, { state: 'done' }));
   expect((await world.end(tab, pay(once))).outcome).toMatchObject({ type: 'fresh', certain: false, changed: true });
 });
+
+test('a gateway may send the keyed PUT of an edited form again unseen: the end of the work is not told as that of the first form', async () => {
+  const world = newWorld();
+  const tab = world.tab();
+  const { transport } = tab.platform;
+  Object.assign(tab.platform, {
+    transport: (...given: Parameters<typeof transport>) => ({
+      ...transport(...given),
+      mayResend: ({ method }: RequestInit, carrier = '') => method === 'PUT' && carrier !== '',
+    }),
+  });
+  const once = tab.once({ accepted: 'poll', limits: { attempts: 1 } });
+  const init = { method: 'PUT' };
+  await world.end(tab, pay(once, { init }), charged(lost()));
+  const accepted = idle(answers(202, '', { location: '/jobs/1', ...REPLAYED }));
+  const edited = pay(once, { init, body: { cart: 'c1', amount: 20 } });
+  expect((await world.end(tab, edited, accepted, answers(200, { state: 'done' }, REPLAYED))).outcome).toMatchObject({ effect: 'done', certain: false });
+});

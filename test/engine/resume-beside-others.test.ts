@@ -279,6 +279,25 @@ describe("with repeat: 'always', a press while `resume` or `settle` ends a lost 
     expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
   });
 
+  test('behind a call that waited for another tab and was cancelled is a new operation if that tab sends nothing', async ({ world }) => {
+    const [one, other] = [world.open(OPTIONS), world.open(OPTIONS)];
+    await world.end(one.tab, pay(one.once), answers(201));
+    one.tab.online = false;
+    const [cancelThere, cancelHere] = [new AbortController(), new AbortController()];
+    const there = watched(pay(one.once, { signal: cancelThere.signal }));
+    await rest();
+    const waits = watched(pay(other.once, { signal: cancelHere.signal, body: { ...CART, amount: 20 } }));
+    await rest();
+    const press = watched(pay(other.once));
+    await rest();
+    world.server.plays(answers(201));
+    cancelThere.abort(new Error('cancelled'));
+    cancelHere.abort(new Error('cancelled'));
+    await world.end(one.tab, there);
+    await world.end(other.tab, waits);
+    expect((await world.end(other.tab, press)).outcome).toMatchObject({ type: 'fresh' });
+  });
+
   test('by a listener that hears of its end is a new operation', async ({ world }) => {
     const { tab, once } = await lostOne(world, 'the same tab');
     world.server.plays(replays(), answers(201));
