@@ -39,6 +39,7 @@ export type ProbeFinding =
   | 'refusal-released'
   | 'refusal-blocks'
   | 'fault-released'
+  | 'fault-forgets-payload'
   | 'login-first'
   | 'login-burns'
   | 'login-leaks'
@@ -84,6 +85,10 @@ export const FINDINGS: Readonly<Record<ProbeFinding, ReturnType<typeof finding>>
   'refusal-released': finding('fine', 'The refusal gives its key free: the corrected request takes effect under the same one.'),
   'refusal-blocks': finding('wrong', 'After a refusal not even a new key gets the corrected request through.'),
   'fault-released': finding('fine', 'The fault gives its key free, and the next copy takes effect.'),
+  'fault-forgets-payload': finding(
+    'note',
+    'After a fault, the key takes another payload. If such a fault can have had its effect, that is a second one. Say `answersMismatch: false`.',
+  ),
   'login-first': finding('fine', 'The login is looked at before the key: it uses up nothing, and sees nothing.'),
   'login-burns': finding('wrong', 'A refused login uses up the key.'),
   'login-leaks': finding('wrong', 'A refused login gets the stored answer.'),

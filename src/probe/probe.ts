@@ -8,7 +8,7 @@ import { NotTried, type ProbeTarget, type ProbeTimes } from './request.js';
 import { type Found, notTried, type ProbeRow, rowOf } from './row.js';
 import { type ProbeRowName, ROW_NAMES } from './rows.js';
 import { afterWait, again, answerCut, atOnce, first, killed, reset } from './rows-of-copies.js';
-import { otherAccount, otherPath, otherPayload, passingFault, refusal, refusedLogin } from './rows-of-others.js';
+import { changedAfterFault, otherAccount, otherPath, otherPayload, passingFault, refusal, refusedLogin } from './rows-of-others.js';
 
 const PLAYS: Readonly<Record<ProbeRowName, (bench: Bench) => Promise<Found>>> = {
   first,
@@ -20,6 +20,7 @@ const PLAYS: Readonly<Record<ProbeRowName, (bench: Bench) => Promise<Found>>> = 
   killed,
   refusal,
   'passing-fault': passingFault,
+  'changed-after-fault': changedAfterFault,
   'refused-login': refusedLogin,
   'other-path': otherPath,
   'other-account': otherAccount,

@@ -1,6 +1,6 @@
 /** Rows in which the same key comes with something else: another payload, a refused payload, another login, another path. */
 import { isRefusal, isSuccess } from './answers.js';
-import type { Bench } from './bench.js';
+import type { Bench, ProbeOperation } from './bench.js';
 import { isMarked, judge } from './judge.js';
 import { type Came, NotTried } from './request.js';
 import type { Found } from './row.js';
@@ -39,18 +39,35 @@ export async function refusal(bench: Bench): Promise<Found> {
   return { answers, effects, finding: value.underNew.length > 0 ? 'refusal-kept' : 'refusal-released' };
 }
 
+/** Sends work that fails once, then `payload` under the same key. */
+async function afterFault(bench: Bench, operation: ProbeOperation, payload: 'fails-once' | 'changed') {
+  return bench.counting(async () => {
+    const failed = await bench.send(operation, { payload: 'fails-once' });
+    if (failed && failed.status < 500) throw new NotTried(`its work was to fail, and it was answered ${failed.status}`);
+    return [failed, ...(await bench.insist(operation, { payload }))];
+  });
+}
+
 /** Work that fails once. */
 export async function passingFault(bench: Bench): Promise<Found> {
   const operation = bench.operation();
-  const { value: answers, effects } = await bench.counting(async () => {
-    const failed = await bench.send(operation, { payload: 'fails-once' });
-    if (failed && failed.status < 500) throw new NotTried(`its work was to fail, and it was answered ${failed.status}`);
-    return [failed, ...(await bench.insist(operation, { payload: 'fails-once' }))];
-  });
+  const { value: answers, effects } = await afterFault(bench, operation, 'fails-once');
   const last = answers.at(-1);
   const finding = judge(bench, { key: operation.key, last, effects });
   const done = ['replays', 'replays-marked'].includes(finding);
   return { answers, effects, finding: done ? 'fault-released' : finding === 'never-done' && last && last.status >= 500 ? 'stored-fault' : finding };
+}
+
+/** Work that fails once, and then another payload. */
+export async function changedAfterFault(bench: Bench): Promise<Found> {
+  const operation = bench.operation();
+  const { value: answers, effects } = await afterFault(bench, operation, 'changed');
+  const last = answers.at(-1);
+  if (effects !== undefined && effects > 1) return { answers, effects, finding: 'doubles' };
+  if (!last) return { answers, effects, finding: 'no-answer' };
+  if (isSuccess(last)) return { answers, effects, finding: effects === 0 ? 'false-success' : 'fault-forgets-payload' };
+  const refuses = isRefusal(last) && !bench.saysLater(last, operation.key) && !effects;
+  return { answers, effects, finding: refuses ? 'refuses-payload' : judge(bench, { key: operation.key, last, effects }) };
 }
 
 /** A refused login, before and after. */

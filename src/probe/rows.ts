@@ -11,6 +11,7 @@ export type ProbeRowName =
   | 'killed'
   | 'refusal'
   | 'passing-fault'
+  | 'changed-after-fault'
   | 'refused-login'
   | 'other-path'
   | 'other-account'
@@ -27,6 +28,7 @@ export const ROWS: Readonly<Record<ProbeRowName, string>> = {
   killed: 'the server killed in mid-work and started again, then the same key again',
   refusal: 'a refused request, then a corrected one under the same key, and under a new one',
   'passing-fault': 'work that fails once, then the same key again',
+  'changed-after-fault': 'work that fails once, then another payload under the same key',
   'refused-login': 'the same key with a refused login, before and after',
   'other-path': 'the same key at another path',
   'other-account': 'the same key by another account',
@@ -48,6 +50,7 @@ export const EFFECTS_MAX: Readonly<Record<ProbeRowName, number>> = {
   killed: 2,
   refusal: 4,
   'passing-fault': 2,
+  'changed-after-fault': 2,
   'refused-login': 4,
   'other-path': 2,
   'other-account': 2,

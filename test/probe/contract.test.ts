@@ -35,7 +35,7 @@ test('an honest server passes, and the report names what could not be asked', as
   expect(report.left.map(({ because }) => because)).toEqual(
     expect.arrayContaining(['no `restart` was given', 'no `elsewhere` was given', expect.stringContaining('payload: refused')]),
   );
-  expect(report.rows.length + report.left.length).toBe(14);
+  expect(report.rows.length + report.left.length).toBe(15);
 });
 
 test.concurrent.each([

@@ -63,6 +63,7 @@ const EARNED: Readonly<Record<ProbeFinding, Earned>> = {
   'refusal-released': { row: 'refusal', parts: { stores: ({ status }) => status < 300 } },
   'refusal-blocks': { row: 'refusal', parts: { scope: ({ order }) => order } },
   'fault-released': { row: 'passing-fault' },
+  'fault-forgets-payload': { row: 'changed-after-fault', parts: { keepsPayload: false } },
   'login-first': { row: 'refused-login' },
   'login-burns': { row: 'refused-login', parts: { loginFirst: false } },
   'login-leaks': { row: 'refused-login', parts: { loginFirst: false, stores: ({ status }) => status < 300 } },

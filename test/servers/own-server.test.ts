@@ -104,6 +104,7 @@ test('the contract left out no row, and every row has the expected finding', () 
     killed: expect.stringMatching(/^replays/),
     refusal: 'refusal-kept',
     'passing-fault': 'fault-released',
+    'changed-after-fault': 'refuses-payload',
     'refused-login': 'login-first',
     'other-path': 'refuses-path',
     'other-account': 'per-account',

@@ -32,6 +32,7 @@ function effectsMax({ request, bodies, elsewhere, other, times, resume: resumed 
   const left: readonly (string | false)[] = [
     'killed',
     'passing-fault',
+    'changed-after-fault',
     bodies.changed === undefined && 'other-payload',
     bodies.refused === undefined && 'refusal',
     !hasLogin(request) && 'refused-login',

@@ -28,6 +28,8 @@ export interface Parts {
   again(stored: Answer, asked: Asked, first: Asked): Told;
   /** Whether an answer is kept under its key. */
   stores(given: Answer): boolean;
+  /** Whether a key whose work failed still belongs to its payload. */
+  readonly keepsPayload: boolean;
   /** Whether the log-in is checked before the key. */
   readonly loginFirst: boolean;
   /** What is kept of work whose client has gone. If it is nothing, the key stays busy; without this part, the work goes on. */
@@ -55,6 +57,7 @@ const HONEST: Parts = {
   busy: () => answer(409, { title: 'A request is outstanding for this Idempotency-Key' }, { 'retry-after': '0' }),
   again: (stored, asked, first) => (asked.payload === first.payload ? marked(stored) : MISMATCH),
   stores: ({ status }) => status < 500,
+  keepsPayload: true,
   loginFirst: true,
   keepsMs: 60_000,
   workMs: WORK_MS,
@@ -65,6 +68,8 @@ const HONEST: Parts = {
 interface Kept {
   readonly asked: Asked;
   given?: Told;
+  /** Its work failed: the next copy does it again. */
+  failed?: boolean;
 }
 
 export interface ServerByParts extends AsyncDisposable {
@@ -73,7 +78,7 @@ export interface ServerByParts extends AsyncDisposable {
 }
 
 export async function startByParts(parts: Partial<Parts>): Promise<ServerByParts> {
-  const { scope, work, busy, again, stores, loginFirst, onGone, keepsMs, workMs, headers, preflight } = { ...HONEST, ...parts };
+  const { scope, work, busy, again, stores, keepsPayload, loginFirst, onGone, keepsMs, workMs, headers, preflight } = { ...HONEST, ...parts };
   const kept = new Map<string, Kept>();
   const failed = new Set<string>();
   const server = { effects: 0 };
@@ -83,7 +88,8 @@ export async function startByParts(parts: Partial<Parts>): Promise<ServerByParts
     const name = scope(asked);
     const earlier = kept.get(name);
     if (refusesLogin && loginFirst) return answer(401);
-    if (earlier) return earlier.given ? again(earlier.given, asked, earlier.asked) : busy();
+    if (earlier?.failed && asked.payload !== earlier.asked.payload) return MISMATCH;
+    if (earlier && !earlier.failed) return earlier.given ? again(earlier.given, asked, earlier.asked) : busy();
     const entry: Kept = { asked };
     kept.set(name, entry);
     await sleep(workMs);
@@ -95,6 +101,7 @@ export async function startByParts(parts: Partial<Parts>): Promise<ServerByParts
     failed.add(asked.order);
     const given = refusesLogin ? answer(401) : fails ? answer(500) : work(asked, () => server.effects++);
     if (given && stores(given)) entry.given = given;
+    else if (fails && keepsPayload) entry.failed = true;
     else kept.delete(name);
     setTimeout(() => kept.delete(name), keepsMs).unref();
     return given;
