@@ -3,6 +3,7 @@
  * their own servers, as those libraries give them, in the sequences in which a wrong reading charges twice.
  */
 import { describe, expect } from 'vitest';
+import { defineDialect, inHeader } from '../../src/entries/dialects.js';
 import { answers, charged, type Entry, lost, replays } from '../support/server.js';
 import { CART, MINUTE, ONE, pay, test } from '../support/world.js';
 
@@ -39,6 +40,20 @@ describe.each(MISUSES)('a refusal of the key that echoes it, in %s', (_, misuse)
     }
     expect((await world.end(tab, pay(once, ONE), echoing(replays()))).outcome).toMatchObject({ effect: 'done', key: unsure.outcome?.key });
   });
+});
+
+test.for(MISUSES)('with the dialect of the guide, the first payload is read to its end: %s', async ([_, misuse], { world }) => {
+  const dialect = defineDialect({
+    name: 'mine',
+    place: inHeader('Idempotency-Key'),
+    answersMismatch: true,
+    answers: [{ status: 417, means: 'mismatch' }],
+  });
+  const { tab, once } = world.open({ dialect });
+  await world.end(tab, pay(once, ONE), charged(lost()));
+  const edited = await world.end(tab, pay(once, { body: EDITED.body }), echoing(misuse), echoing(answers(201, { id: 'ch_1' })));
+  expect(edited).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  expect(new Set(world.server.keys).size).toBe(1);
 });
 
 test('a refusal of the operation that echoes the key is still proven when it comes again', async ({ world, tab, once }) => {
