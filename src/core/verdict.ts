@@ -43,8 +43,11 @@ interface Words {
   readonly resource: boolean;
 }
 
-/** Values that are no error code of an application: a status's own phrase, `true`, the status repeated. */
-const NO_CODE = /^(|true|false|conflict|locked|about:blank|\d{3})$/i;
+/**
+ * Values that are no error code of an application: a status's own phrase, `true`, the status repeated, the address of its description, as
+ * frameworks give it for the `type` of problem details (`https://tools.ietf.org/html/rfc9110#section-15.5.10`, `https://httpstatuses.io/409`).
+ */
+const NO_CODE = /^(|true|false|conflict|locked|about:blank|.*\/rfc\d.*|(.*\/)?\d{3})$/i;
 
 /** What the members of an answer say went wrong. */
 function words(json: unknown): Words {
@@ -119,11 +122,16 @@ function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
 const isDecline = ({ status, text, json }: Answer): boolean =>
   status === 402 && (text === '' || words(json).codes.some((code) => /^(?!payment.required$)\S+$/i.test(code)));
 
-/** A refusal that no earlier rule explains, with who made it. */
+/**
+ * A refusal that no earlier rule explains, with who made it. An answer that speaks of idempotency may refuse the key, not the operation: then
+ * a key in its headers proves nothing (express-idempotency gives it with its 417, which means another payload).
+ *
+ * @see https://github.com/VilledeMontreal/express-idempotency src/services/idempotencyService.ts
+ */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
-  const { status } = answer;
+  const { status, text } = answer;
   const echoed = asked.key.length > 7 && (answer.header('idempotency-key')?.includes(asked.key) ?? false);
-  if (isDecline(answer) || echoed || dialect.keyLayer?.(answer)) return REFUSED;
+  if (isDecline(answer) || ((echoed || dialect.keyLayer?.(answer)) && !/idempoten/i.test(text))) return REFUSED;
   const page = asked.refusesHtml && isHtml(answer);
   return { ...REFUSED, from: mayBeInFront(status) || page ? 'in-front' : undefined };
 }

@@ -26,8 +26,8 @@ export const mollie = (): DefinedDialect =>
     replays: true,
     answersMismatch: true,
     answers: [
-      // A recurring card payment may already have been declined when it is answered.
-      { status: 201, at: { resource: 'payment', status: 'failed' }, means: 'refused', sticky: true },
+      // A recurring card payment may already have been declined when it is answered; captures, refunds, payouts and transfers have the same status.
+      { status: 201, at: { resource: /./, status: 'failed' }, means: 'refused', sticky: true },
       { ...CONFLICT, afterAmbiguity: true, means: 'open' },
       { ...CONFLICT, means: 'refused' },
     ],

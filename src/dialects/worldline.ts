@@ -5,10 +5,11 @@ import { inHeader } from './key-location.js';
  * Worldline (Connect, Direct; formerly Ingenico). It never compares payloads: a repeated key gets the first answer, whatever its
  * payload, so a changed payload is not sent under the same key. Every answer but the first has a header with the time of the first
  * request; the 409 while that is at work may have it too. The status in a repeated answer may be newer than in the first one, so a
- * payment that was rejected meanwhile is a refusal.
+ * payment that was rejected meanwhile is a refusal. A refund, a capture and a payout have the `status` at the top of the answer.
  *
  * @see https://docs.direct.worldline-solutions.com/integration/api-developer-guide/idempotent-requests
  * @see https://docs.direct.worldline-solutions.com/integration/api-developer-guide/statuses
+ * @see https://github.com/wl-online-payments-direct/sdk-nodejs src/generated/model/domain/index.ts, RefundResponse (063461e)
  * @see https://apireference.connect.worldline-solutions.com/s2sapi/v1/en_US/go/idempotent-requests.html
  * @see https://github.com/Worldline-Global-Collect/connect-sdk-nodejs src/utils/communicator.ts (acea45e)
  */
@@ -24,5 +25,6 @@ export const worldline = (): DefinedDialect =>
     answers: [
       { status: 409, means: 'in-progress' },
       { status: [200, 201], at: { 'payment.status': 'REJECTED' }, means: 'refused', sticky: true },
+      { status: [200, 201], at: { status: 'REJECTED' }, means: 'refused', sticky: true },
     ],
   });

@@ -91,6 +91,12 @@ test.each<[string, Given, How, object]>([
     {},
     { from: 'application' },
   ],
+  [
+    'but not if it speaks of idempotency: it may refuse the key',
+    { status: 417, headers: { 'idempotency-key': KEY }, json: { error: 'Misuse of the idempotency key' }, text: '{"error":"Misuse of the idempotency key"}' },
+    {},
+    { kind: 'refused', from: undefined },
+  ],
   ['the same with another key is not', { status: 404, headers: { 'idempotency-key': 'another-key' } }, {}, { from: 'in-front' }],
   ['a 204 to a repeated DELETE took effect', { status: 204 }, { method: 'DELETE', ambiguous: true }, { kind: 'fresh' }],
   ['a 403 to a repeated DELETE is refused', { status: 403 }, { method: 'DELETE', ambiguous: true }, { kind: 'refused' }],

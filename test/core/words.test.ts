@@ -42,6 +42,9 @@ describe("an application's own error code means a refusal, not work in progress"
     [{ code: '4091' }],
     [{ code: 'x409' }],
     [{ code: '40' }],
+    [{ type: 'https://shop.example/problems/email-taken', title: 'Conflict' }],
+    [{ type: 'https://shop.example/problems/4091', title: 'Conflict' }],
+    [{ type: 'https://tools.ietf.org/html/rfc9110#section-15.5.10', code: OWN }],
   ])('%j', (json) => {
     expect(kindOf(409, json)).toBe('refused');
     expect(kindOf(423, json)).toBe('refused');
@@ -61,6 +64,10 @@ describe("an application's own error code means a refusal, not work in progress"
     [deep(6, { code: OWN })],
     [{ ...Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`a${n}`, n])), code: OWN }],
     ...['', 'true', 'false', 'Conflict', 'LOCKED', 'about:blank', '409', 409, true].map((code): [object] => [{ code }]),
+    // The addresses of a status, as frameworks give them for the `type` of problem details.
+    ...['https://tools.ietf.org/html/rfc9110#section-15.5.10', 'https://www.rfc-editor.org/rfc/rfc9110', 'https://httpstatuses.io/409'].map(
+      (type): [object] => [{ type, title: 'Conflict', status: 409 }],
+    ),
   ])('is not found in %j', (json) => {
     expect(kindOf(409, json)).toBe('in-progress');
   });

@@ -175,7 +175,8 @@ describe('an empty body', () => {
     ['of JSON whose compressed bytes never came', 200, { ...json, 'content-encoding': 'gzip', 'content-length': '90' }, 'transient'],
     ['of JSON whose length is given as 0', 200, { ...json, 'content-length': '0' }, 'fresh'],
     ['that is not labelled as JSON', 200, {}, 'fresh'],
-    ['of JSON with a status that declines nothing', 201, json, 'fresh'],
+    ['of JSON that a gateway cut off, where the status alone means accepted', 202, json, 'transient'],
+    ['of JSON with a status that declines nothing', 204, json, 'fresh'],
   ])('%s, %i, from a server that declines in the body', (_, status, headers, kind) => {
     for (const ambiguous of [false, true]) expect(readAnswer(answerOf({ status, headers }), ASKED, adyen(), ambiguous).kind).toBe(kind);
     for (const dialect of [generic(), klarna()]) expect(readAnswer(answerOf({ status: 201, headers }), ASKED, dialect, false).kind).toBe('fresh');

@@ -52,9 +52,11 @@ const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>>
   shopify: previousFailed,
   'shopify, in an argument': previousFailed,
   // Declined inside a 2xx.
-  adyen: (status, body) => status === 200 && /^(Refused|Cancelled)$/.test(String((body as { resultCode?: string })?.resultCode)),
+  adyen: (status, body) =>
+    (status === 200 && /^(Refused|Cancelled)$/.test(String((body as { resultCode?: string })?.resultCode))) ||
+    ([200, 201, 202].includes(status) && /^(refused|Declined)$/.test(String((body as { status?: string })?.status))),
   braintree: (status, body) => status === 200 && /(PROCESSOR|SETTLEMENT)_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),
-  checkout: (status, body) => status === 201 && (body as { status?: string })?.status === 'Declined',
+  checkout: (status, body) => [200, 201, 202].includes(status) && (body as { status?: string })?.status === 'Declined',
   klarna: (status, body) => status === 200 && /"result":"DECLINED"|"fraud_status":"REJECTED"/.test(JSON.stringify(body)),
   mangopay: (status, body) =>
     (status === 200 && (body as { Status?: string })?.Status === 'FAILED') || (status === 400 && typeof (body as { Type?: unknown })?.Type === 'string'),

@@ -1,0 +1,85 @@
+/**
+ * Goal: what a server says about the key is no refusal of the operation, however it says it. Method: the answers of libraries that people put in front of
+ * their own servers, as those libraries give them, in the sequences in which a wrong reading charges twice.
+ */
+import { describe, expect } from 'vitest';
+import { defineDialect, inHeader } from '../../src/entries/dialects.js';
+import { answers, charged, type Entry, lost, replays } from '../support/server.js';
+import { CART, MINUTE, ONE, pay, test } from '../support/world.js';
+
+const EDITED = { ...ONE, body: { ...CART, amount: 12 } };
+
+/** As `entry`, with the key of the request in a header, as on every answer of express-idempotency. */
+const echoing =
+  (entry: Entry): Entry =>
+  async (arrival, server) => {
+    const { status, headers, body } = await entry(arrival, server);
+    return new Response(body, { status, headers: { ...Object.fromEntries(headers), 'idempotency-key': String(arrival.key) } });
+  };
+
+/**
+ * Another payload under the key, as express-idempotency 1.0.6 answers it: with the default error page of Express, and with an error handler that
+ * answers with the message.
+ */
+const MISUSE = 'Misuse of the idempotency key. Please check your request.';
+const MISUSES: readonly (readonly [string, Entry])[] = [
+  [
+    'the error page of Express',
+    answers(417, `<!DOCTYPE html>\n<html lang="en"><body><pre>Error: ${MISUSE}</pre></body></html>`, { 'content-type': 'text/html' }),
+  ],
+  ['a JSON error handler', answers(417, { error: MISUSE })],
+];
+
+describe.each(MISUSES)('a refusal of the key that echoes it, in %s', (_, misuse) => {
+  test('proves nothing of the first payload, however often it comes', async ({ world, tab, once }) => {
+    const unsure = await world.end(tab, pay(once, ONE), charged(lost()));
+    for (const _ of [1, 2, 3]) {
+      const edited = await world.end(tab, pay(once, EDITED), echoing(misuse));
+      expect(edited.outcome).toMatchObject({ effect: 'unknown', key: unsure.outcome?.key });
+      await world.clock.advance(3 * MINUTE);
+    }
+    expect((await world.end(tab, pay(once, ONE), echoing(replays()))).outcome).toMatchObject({ effect: 'done', key: unsure.outcome?.key });
+  });
+});
+
+test.for(MISUSES)('with the dialect of the guide, the first payload is read to its end: %s', async ([_, misuse], { world }) => {
+  const dialect = defineDialect({
+    name: 'mine',
+    place: inHeader('Idempotency-Key'),
+    answersMismatch: true,
+    answers: [{ status: 417, means: 'mismatch' }],
+  });
+  const { tab, once } = world.open({ dialect });
+  await world.end(tab, pay(once, ONE), charged(lost()));
+  const edited = await world.end(tab, pay(once, { body: EDITED.body }), echoing(misuse), echoing(answers(201, { id: 'ch_1' })));
+  expect(edited).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
+  expect(new Set(world.server.keys).size).toBe(1);
+});
+
+test('a refusal of the operation that echoes the key is still proven when it comes again', async ({ world, tab, once }) => {
+  await world.end(tab, pay(once, ONE), lost());
+  const refusal = echoing(answers(404, { message: 'No such cart' }));
+  expect((await world.end(tab, pay(once, ONE), refusal)).outcome).toMatchObject({ effect: 'unknown' });
+  await world.clock.advance(3 * MINUTE);
+  expect((await world.end(tab, pay(once, ONE), refusal)).outcome).toMatchObject({ effect: 'none' });
+});
+
+/** The problem details that frameworks give a bare 409: the address of the specification is no code of the application. */
+const CONFLICTS: readonly (readonly [string, string])[] = [
+  ['ASP.NET Core 8', 'https://tools.ietf.org/html/rfc9110#section-15.5.10'],
+  ['ASP.NET Core 3.1 to 7', 'https://tools.ietf.org/html/rfc7231#section-6.5.8'],
+  ['Hellang.Middleware.ProblemDetails', 'https://httpstatuses.io/409'],
+];
+
+describe.each(CONFLICTS)('a bare 409 of %s', (_, type) => {
+  const conflict = answers(409, { type, title: 'Conflict', status: 409, traceId: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00' });
+
+  test('is waited for, as work in progress of IdempotentAPI is', async ({ world, tab, once }) => {
+    expect((await world.end(tab, pay(once), charged(lost()), conflict, replays())).outcome).toMatchObject({ effect: 'done', attempts: 3 });
+  });
+
+  test('is no "none" while a copy that the browser sent unseen is at work', async ({ world }) => {
+    const { tab, once } = world.open({}, { resends: true });
+    expect((await world.end(tab, pay(once), charged(conflict), replays())).outcome).toMatchObject({ effect: 'done' });
+  });
+});
