@@ -46,7 +46,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   // If this call's only attempt was the first one with the present payload, a 202 that is marked as a replay may be the answer to an earlier one.
   const first = marked && drive.facts.attempts === 1 && !start.sentBefore;
   const changed = first ? hasOthers(start) : start.changed;
-  const ofEarlier = first && changed && isOfEarlier(drive);
+  const ofEarlier = (first && changed && isOfEarlier(drive)) || hasUnsentRequest(drive);
   const end = await askAfter(drive, accepted, marked);
   return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, changed, ofEarlier }));
 }
@@ -62,6 +62,13 @@ async function pollProbed(drive: Driver, accepted: Result | undefined, [fingerpr
   if (end.state === 'done') return settle(drive, replayed('server'), end.result, { earlier: true, payloads: [fingerprint] });
   return end.state === 'failed' ? finish(drive, { decision: { do: 'anew' }, result: end.result }) : undefined;
 }
+
+/**
+ * Whether the stored request is that of an edited payload, which could only wait for the work of an earlier one: a resume finds no other sign
+ * of it. With `never`, both payloads mean the same effect.
+ */
+const hasUnsentRequest = ({ job, record }: Driver): boolean =>
+  job.resumeOnly && job.settings.repeat !== 'never' && record.earlier !== undefined && record.earlier.at(-1)?.fingerprint === record.payloads.at(-1);
 
 /** Whether the 202 has the replay marker. */
 function isMarked({ job }: Driver, accepted: Result | undefined): boolean {

@@ -5,7 +5,7 @@ import type { Answer, Reading } from '../core/dialect.js';
 import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { type Outcome, unknown } from '../core/outcome.js';
 import { retryAfterMs } from '../core/retry-after.js';
-import { NO_ANSWER, NOT_A_VERDICT, NOT_SENT, OPEN, REFUSED, readAnswer } from '../core/verdict.js';
+import { FRESH, NO_ANSWER, NOT_A_VERDICT, NOT_SENT, OPEN, REFUSED, readAnswer } from '../core/verdict.js';
 import type { Verdict } from '../core/verdict-words.js';
 import { addressOf, isSamePerson, namespaceOf, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, AttemptResult, Payload, PreparedCall } from '../engine/client.js';
@@ -216,8 +216,10 @@ async function readResponse(response: Response, said: Verdict | undefined, attem
   const { accepted, dialect } = settings;
   const asked = { method: 'POST', key: attempt.key, refusesHtml: false, accepted, otherPayloads: attempt.otherPayloads };
   const own = said === undefined ? readAnswer(answer, asked, dialect, attempt.ambiguous) : hookReading(attempt.job, said, answer);
-  const reading =
-    said === undefined ? inContext(own, several, !attempt.ambiguous && !attempt.otherPayloads, client.registry.outcomes.get(response)?.effect) : own;
+  const effect = client.registry.outcomes.get(response)?.effect;
+  // To a function that runs again, the call of this package repeats its 202. If that call is done, the 202 does not say that work goes on.
+  const known = own.kind === 'in-progress' && response.ok && effect === 'done' ? FRESH : own;
+  const reading = said === undefined ? inContext(known, several, !attempt.ambiguous && !attempt.otherPayloads, effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch, and sent a body.
   const mayResend = client.transport.mayResend({ body: '{}' });

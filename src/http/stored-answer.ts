@@ -36,9 +36,9 @@ function storedValue(value: unknown): StoredAnswer | undefined {
 /** The constructors of objects that JSON writes as they are. */
 const PLAIN = [Object, Array, undefined] as unknown[];
 
-/** Throws on bytes, and on an instance none of whose members JSON sees, such as a Map, a stream, an Error. */
-function refuseLossy(_: string, part: unknown): unknown {
-  if (typeof part === 'object' && part && !PLAIN.includes(part.constructor) && (ArrayBuffer.isView(part) || !Object.keys(part).length)) throw part;
+/** Throws on bytes (`part` of a Node Buffer is what its `toJSON` gave), and on an instance none of whose members JSON sees, such as a Map, a stream, an Error. */
+function refuseLossy(this: Readonly<Record<string, unknown>>, name: string, part: unknown): unknown {
+  if (ArrayBuffer.isView(this[name]) || (typeof part === 'object' && part && !PLAIN.includes(part.constructor) && !Object.keys(part).length)) throw part;
   return part;
 }
 

@@ -5,10 +5,10 @@
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { increase, repeatableRequests, stripe } from '../../src/entries/dialects.js';
-import { move, run as runOnce } from '../../src/entries/index.js';
+import { move, resumeInBackground, run as runOnce } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { type Arrival, answers, charged, during, idle, lost, replays, textOf } from '../support/server.js';
-import { CART, NAME, ONE, pay, rest, SECOND, test, URL_, type World, watched } from '../support/world.js';
+import { CART, MINUTE, NAME, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const EDITED = { ...CART, amount: 20 };
 const ACCEPTED = { location: '/jobs/1' };
@@ -158,6 +158,29 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
     world.server.otherwise = (arrival, server) => (arrival.method === 'GET' ? running : answers(201))(arrival, server);
     const end = await world.end(next, pay(again, { body: EDITED, reconcile: async () => 'done' }));
     expect(end).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+  });
+});
+
+describe("accepted: 'poll', with if-changed, and an edited form whose request is stored while the earlier payload's work goes on", () => {
+  const options = { namespace: 'ann', accepted: 'poll', repeat: 'if-changed', limits: { inProgressMs: 5 * SECOND } } as const;
+
+  test.for(['resume', 'resumeInBackground'])('%s does not tell it as done, and the next press sends it', async (by, { world }) => {
+    const keeps = { keep: { request: true }, ...(by === 'resume' ? {} : { background: { untilMs: world.clock.now() + 60 * MINUTE } }) };
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(answers(202, '', ACCEPTED)));
+    world.server.otherwise = idle(answers(202, { state: 'running' }));
+    await world.end(tab, pay(once, keeps));
+    pay(once, { ...keeps, body: EDITED });
+    await world.clock.advance(SECOND);
+    const next = tab.reload();
+    const told: unknown[] = [];
+    const again = next.once({ ...options, onOutcome: (outcome) => void told.push(outcome) });
+    const completed = idle(answers(200, { state: 'completed' }));
+    world.server.otherwise = (arrival, server) => (arrival.method === 'GET' ? completed : answers(201))(arrival, server);
+    await world.run<unknown>(by === 'resume' ? resumed(again) : resumeInBackground(again));
+    expect(told).toMatchObject([{ effect: 'unknown', reason: 'mismatch' }]);
+    expect(await world.end(next, pay(again, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+    expect(world.server.charged.size).toBe(2);
   });
 });
 

@@ -355,6 +355,19 @@ describe('a function that returns the Response of a call of this package', () =>
     expect((await run(several as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   });
 
+  test('which is done with a 202 is done, also if the function failed after that call and runs again', async () => {
+    const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
+    world.server.plays(answers(202, { job: 1 }));
+    let runs = 0;
+    const effect = async ({ key }: { key: string }) => {
+      const response = await pay(once, { operation: ['charge', 'c1'] });
+      world.server.charged.add(key);
+      if (++runs === 1) throw new Error('the database is away');
+      return response;
+    };
+    expect(await run(effect as never)).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
+  });
+
   test('whose outcome is refused is refused', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     world.server.plays(answers(402, { code: 'card_declined' }));

@@ -75,6 +75,7 @@ describe('a value', () => {
     ['a Map', new Map([['id', 1]])],
     ['a Set, in an object', { tags: new Set(['a']) }],
     ['bytes', new Uint8Array([1])],
+    ['a Buffer, in an object', { pdf: Buffer.from('pdf') }],
     ['an instance with private members only', new Charge()],
     ['a stream', new ReadableStream()],
     ['an Error', new Error('none')],
