@@ -16,7 +16,7 @@ export interface ReactNativeParts {
   AsyncStorage?: unknown;
   /** `createMMKV({ id: 'oncefetch' })` of `react-native-mmkv` 4. */
   mmkv?: unknown;
-  /** The default export of `expo-sqlite/kv-store`. */
+  /** `new SQLiteStorage('oncefetch')` of `expo-sqlite/kv-store`, or its default export. */
   kvStore?: unknown;
   /** The default export of `@react-native-community/netinfo`, or the module `expo-network`. */
   NetInfo?: unknown;

@@ -72,9 +72,14 @@ export function pairsStore(kind: string, scope: string, prefix: string, pairs: P
 /** How SQLite and file systems say that they are full. Only their messages reach us. */
 const FULL = /\bfull\b|quota|no space left|ENOSPC/i;
 
+const messageOf = (error: unknown): string => String((error as { message?: unknown } | undefined)?.message ?? error);
+
+/** Whether SQLite refused a call because of another one that is under way. */
+export const isLocked = (error: unknown): boolean => /database (table )?is locked/i.test(messageOf(error));
+
 function pairsFault(scope: string, error: unknown): StoreFault {
-  const says = String((error as { message?: unknown } | undefined)?.message ?? error);
-  return new StoreFault(FULL.test(says) ? 'quota' : 'io', `${scope} failed: ${says}`, error);
+  const says = messageOf(error);
+  return new StoreFault(FULL.test(says) ? 'quota' : isLocked(error) ? 'blocked' : 'io', `${scope} failed: ${says}`, error);
 }
 
 /** Throws at once if a method is missing, which would otherwise show only at the first call. */

@@ -7,7 +7,7 @@ import { createOnce, outcomeOf, pending } from '../../src/entries/node.js';
 import type { Store } from '../../src/ports.js';
 import type { PairsOptions } from '../../src/stores/key-value-base.js';
 import { type AsyncStorageLike, asyncStorageStore } from '../../src/stores/react-native/async-storage.js';
-import { kvStoreStore } from '../../src/stores/react-native/kv-store.js';
+import { type KvStoreLike, kvStoreStore } from '../../src/stores/react-native/kv-store.js';
 import { mmkvStore } from '../../src/stores/react-native/mmkv.js';
 import { put, record, remove } from '../../src/testing/contract/bench.js';
 import { idempotentServer } from '../../src/testing/idempotent-server.js';
@@ -100,6 +100,51 @@ test('an empty value in the kv-store, which an interrupted removal leaves, count
   expect(await store.read('a')).toBeUndefined();
   expect(await store.update('a', (current) => ({ next: record('a'), value: current }))).toBeUndefined();
   expect(await store.read('a')).toEqual(record('a'));
+});
+
+describe('kv-store, whose database the app and its screens read and write while a customer pays', () => {
+  const url = 'https://shop.example/pay';
+  const meanwhile = async (work: () => Promise<unknown>, until: Promise<unknown>): Promise<void> => {
+    let over = false;
+    void until.finally(() => (over = true));
+    while (!over) await work().catch(() => {});
+  };
+
+  test.each<[string, (kv: KvStoreLike, at: Store) => Promise<unknown>]>([
+    ['the app reads an entry of its own', (kv) => kv.getItemAsync('theme')],
+    ['the app writes an entry of its own', (kv) => (kv as unknown as { setItemAsync(key: string, text: string): Promise<void> }).setItemAsync('theme', 'dark')],
+    ['a screen lists what is open', (_, store) => store.scan({ ns: 'ns', state: 'pending', limit: 9 })],
+    ['another client of the app pays, too', (kv) => put(kvStoreStore(kv, { prefix: 'other' }), record('a'))],
+  ])('%s: the record is on the disk, and after a relaunch the key is the same', async (_, work) => {
+    const kv = kvStore(disk());
+    const server = idempotentServer({ url });
+    const pay = async () => {
+      const once = createOnce({ store: kvStoreStore(kv), fetch: server.fetch, limits: { attempts: 1 } });
+      return outcomeOf(await once.fetch(url, { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error));
+    };
+    server.faults.next('lose-response');
+    const lost = pay();
+    await meanwhile(() => work(kv, kvStoreStore(kv)), lost);
+    expect(await lost).toMatchObject({ effect: 'unknown', storedIn: 'disk' });
+    expect(await pay()).toMatchObject({ effect: 'done', resumed: true });
+    expect(server.effects).toHaveLength(1);
+  });
+
+  test('a database that stays locked ends the call after some seconds, with the reason blocked', async () => {
+    const kv: KvStoreLike = { ...kvStore(disk()), setItemAsync: async () => Promise.reject(new Error('database is locked')) };
+    await expect(put(kvStoreStore(kv), record('a'))).rejects.toMatchObject({ name: 'StoreFault', reason: 'blocked' });
+  });
+
+  test('a removal is tried again by itself, and its change is not asked a second time', async () => {
+    const bare = kvStore(disk());
+    let refused = 0;
+    const removeItemAsync = async (key: string) => (++refused < 3 ? Promise.reject(new Error('database is locked')) : bare.removeItemAsync(key));
+    const store = kvStoreStore({ ...bare, removeItemAsync });
+    await put(store, record('a'));
+    const seen: unknown[] = [];
+    await store.update('a', (current) => ({ next: null, value: seen.push(current) }));
+    expect([refused, seen, await bare.getAllKeysAsync()]).toEqual([3, [record('a')], []]);
+  });
 });
 
 test('two MMKV stores with one id have one scope, although they got two objects', () => {

@@ -42,21 +42,48 @@ export const mmkv = (at: Disk, id?: string): MmkvLike => ({
   getAllKeys: () => [...touch(at).keys()],
 });
 
-/** Refuses an exclusive transaction that overlaps another one, as SQLite does without a busy timeout. */
+/**
+ * SQLite as expo-sqlite opens it: without a busy timeout and without a write-ahead log. A transaction that has written makes all other writes
+ * fail, and its commit fails while somebody reads.
+ */
 export function kvStore(at: Disk): KvStoreLike {
-  let busy = false;
+  let readers = 0;
+  let writing = false;
+  const lock = (locked: boolean): void => {
+    if (locked) throw new Error('database is locked');
+  };
+  const read = async <T>(work: (pairs: Map<string, string>) => T): Promise<T> => {
+    // The statement is prepared first, which locks nothing.
+    await new Promise((go) => setTimeout(go, 1));
+    readers++;
+    try {
+      return await later(at, work);
+    } finally {
+      readers--;
+    }
+  };
+  const write = <T>(work: (pairs: Map<string, string>) => T): Promise<T> =>
+    later(at, (pairs) => {
+      lock(writing || readers > 0);
+      return work(pairs);
+    });
   return {
-    getItemAsync: (key) => later(at, (pairs) => pairs.get(key) ?? null),
-    async setItemAsync(key, value) {
-      if (busy) throw new Error('database is locked');
-      busy = true;
+    getItemAsync: (key) => read((pairs) => pairs.get(key) ?? null),
+    async setItemAsync(key: string, value: string | ((present: string | null) => string)) {
+      if (typeof value === 'string') return write((pairs) => void pairs.set(key, value));
+      const next = await read((pairs) => value(pairs.get(key) ?? null));
+      lock(writing);
+      writing = true;
       try {
-        await later(at, (pairs) => void pairs.set(key, value(pairs.get(key) ?? null)));
+        await later(at, (pairs) => {
+          lock(readers > 0);
+          pairs.set(key, next);
+        });
       } finally {
-        busy = false;
+        writing = false;
       }
     },
-    removeItemAsync: (key) => later(at, (pairs) => pairs.delete(key)),
-    getAllKeysAsync: () => later(at, (pairs) => [...pairs.keys()]),
+    removeItemAsync: (key) => write((pairs) => pairs.delete(key)),
+    getAllKeysAsync: () => read((pairs) => [...pairs.keys()]),
   };
 }
