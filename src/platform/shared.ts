@@ -3,8 +3,14 @@ import { typeOf } from '../core/name.js';
 import type { DeviceClock, Platform, Randomness } from '../ports.js';
 import { needs, wrong } from '../texts/full.js';
 
-/** Whether this is Node, Deno or Bun. workerd may have the same globals, but there a request can't wait for another request's promise. */
-export const isNode = (): boolean => typeof globalThis.process?.versions?.node === 'string' && !('WebSocketPair' in globalThis);
+/**
+ * Whether this is Node, Deno or Bun. workerd may have the same globals, but there a request can't wait for another request's promise. So may
+ * a window of Electron's, which is a page: its reload must find the key again.
+ */
+export const isNode = (): boolean => {
+  const { process } = globalThis as { process?: { type?: string; versions?: { node?: string } } };
+  return !!process?.versions?.node && process.type !== 'renderer' && !('WebSocketPair' in globalThis);
+};
 
 /**
  * Whether this is a page, or a worker of one. A server may have a simulated document, or a worker's global scope; but then it has no
@@ -12,7 +18,7 @@ export const isNode = (): boolean => typeof globalThis.process?.versions?.node =
  */
 export const isPage = (): boolean =>
   !isNode() &&
-  !['WebSocketPair', 'EdgeRuntime'].some((name) => name in globalThis) &&
+  !('WebSocketPair' in globalThis || 'EdgeRuntime' in globalThis) &&
   ('document' in globalThis || ('WorkerGlobalScope' in globalThis && 'indexedDB' in globalThis));
 
 /** A module of Node's, found without an import, because bundlers for browsers fail on such imports. */

@@ -14,6 +14,9 @@ const NODE = { process: { versions: { node: '20.19.0' }, getBuiltinModule: proce
 const PAGE = { document: {}, indexedDB: {}, location: { origin: 'https://shop.example', href: 'https://shop.example/' } };
 const WORKERD = { WebSocketPair: class {}, WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {} };
 
+/** Electron's `process`, which has Node's versions wherever it is there at all. `type` is documented: https://www.electronjs.org/docs/latest/api/process#processtype-readonly */
+const electron = (type: string) => ({ process: { ...NODE.process, type } });
+
 const at = (globals: object): void => {
   for (const [name, value] of Object.entries({ process: undefined, ...globals })) vi.stubGlobal(name, value);
 };
@@ -27,6 +30,7 @@ describe.each<[string, () => ReturnType<typeof detectPlatform>]>([
     ['a page with the stand-ins for Node that a bundler brings', { ...PAGE, process: { versions: {}, env: {} } }],
     ['a worker of a page', { WorkerGlobalScope: class {}, indexedDB: {} }],
     ['a service worker', { WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {}, indexedDB: {} }],
+    ["a window of Electron's that has Node's modules", { ...PAGE, ...electron('renderer') }],
   ])("%s is one person's device", (_, globals) => {
     at(globals);
     expect(detect()).toMatchObject({ server: false });
@@ -50,6 +54,9 @@ describe.each<[string, () => ReturnType<typeof detectPlatform>]>([
   test.each<[string, object]>([
     ['Node, Deno or Bun', NODE],
     ['a page in Node', { ...NODE, ...PAGE }],
+    ['the main process of Electron', electron('browser')],
+    ['the main process of Electron, with a document of a library', { ...PAGE, ...electron('browser') }],
+    ['a utility process of Electron', electron('utility')],
   ])('%s is a server whose calls meet in memory', (_, globals) => {
     at(globals);
     expect(detect()).toMatchObject({ server: true, isolated: false });
