@@ -29,7 +29,8 @@ const REASONS: Readonly<Record<string, StoreFaultReason>> = {
 /** The SQLSTATE of an error; '' if it has none, for example because the connection broke. */
 export function stateOf(thrown: unknown): string {
   const { code } = Object(thrown) as { code?: unknown };
-  return /^[0-9A-Z]{5}$/.test(String(code)) ? String(code) : '';
+  // Each has a digit, unlike EPIPE, which Node gives.
+  return /^(?=.*\d)[0-9A-Z]{5}$/.test(String(code)) ? String(code) : '';
 }
 
 export function postgresFault(scope: string, client: PostgresClient, thrown: unknown): StoreFault {

@@ -7,6 +7,9 @@ import { type PostgresClient, stateOf } from './fault.js';
 
 /** SQLSTATEs for a statement name that the connection does not know, or has already, because a pooler uses another connection. Nothing was done. */
 const NAMES_GET_LOST = ['26000', '42P05'];
+/** What a client's `query` must give. That of pg-promise and of Neon over HTTP gives the rows themselves. */
+const NO_ROWS =
+  'query(text, values) of the client gave no { rows }. If it gives the rows themselves, hand in { query: async (text, values) => ({ rows: await client.query(text, values) }) }';
 
 /**
  * Gives the function that runs queries. With a single connection, it runs one at a time, because from pg 9 on a second one is refused.
@@ -22,18 +25,20 @@ export function queryOf(client: PostgresClient, prepare: boolean, limitMs: numbe
     return name;
   };
   // Only pg has this form, with a name and a time limit.
-  const asked = (text: string, values: unknown[]) => {
+  const asked = async (text: string, values: unknown[]) => {
     const isPool = 'totalCount' in client;
     if (!prepares && !isPool) return client.query(text, values);
     const config = { ...(prepares && { name: named(text) }), text, values, query_timeout: limitMs };
     return isPool && 'connect' in client ? queryOfPool(client as unknown as PgPool, config) : (client as unknown as PgClient).query(config);
   };
   const query: Query = async (text, ...values) => {
-    const { rows } = await asked(text, values).catch((error) => {
+    const found = await asked(text, values).catch((error) => {
       if (!NAMES_GET_LOST.includes(stateOf(error))) throw error;
       prepares = false;
       return asked(text, values);
     });
+    const { rows } = Object(found) as Partial<typeof found>;
+    if (!Array.isArray(rows)) throw new StoreFault('io', NO_ROWS);
     return rows as readonly Row[];
   };
   if (!('processID' in client)) return query;

@@ -48,27 +48,36 @@ export function tableOf(options: PostgresTable): string {
 
 /**
  * The SQL that makes the table or brings it up to date, as one statement. It may run any number of times, also in several processes
- * at once. If nothing is missing, it takes no lock on the table; otherwise it waits for one no longer than a second.
+ * at once. If nothing is missing, it takes no lock, and the role needs no right to make tables; otherwise it waits for a lock on the table
+ * no longer than a second.
  *
  * @throws TypeError if `table` or `schema` is no valid name
  * @example
  * await pool.query(postgresMigration());
  */
 export function postgresMigration(options: PostgresTable = {}): string {
-  const { table = 'oncefetch_records' } = options;
+  const { table = 'oncefetch_records', schema } = options;
   const name = tableOf(options);
+  const indexes = Object.keys(INDEXES).map((of) => literal(`${table}_${of}`));
   const steps = Object.entries(INDEXES).map(
     ([of, columns]) => `  IF NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
     WHERE i.indrelid = ${literal(name)}::regclass AND c.relname = ${literal(`${table}_${of}`)}) THEN
     CREATE INDEX ${quoted(`${table}_${of}`)} ON ${name} ${columns};
   END IF;`,
   );
-  // Looked up first, because IF NOT EXISTS waits for a lock on the table before it looks, and all writers wait behind it.
+  // Looked up first, because IF NOT EXISTS wants the right to make a table before it looks, and, for an index, a lock on the table, behind
+  // which all writers wait. Only the first schema of the search path counts, where a new table would be made.
   // `data` is text, not jsonb, which refuses U+0000 and lone surrogates, changes the order of members, and can't hold a damaged record.
   // COLLATE "C" sorts by bytes, so that an update of the system's language rules can't corrupt an index.
   const block = `DECLARE
   patience text := current_setting('lock_timeout');
 BEGIN
+  IF (SELECT count(*) FROM pg_namespace AS n JOIN pg_class AS t ON t.relnamespace = n.oid
+    JOIN pg_index AS i ON i.indrelid = t.oid JOIN pg_class AS c ON c.oid = i.indexrelid
+    WHERE n.nspname = ${schema === undefined ? 'current_schema()' : literal(schema)} AND t.relname = ${literal(table)}
+      AND c.relname IN (${indexes.join(', ')}) AND obj_description(t.oid, 'pg_class') IS NOT NULL) = ${indexes.length} THEN
+    RETURN;
+  END IF;
   PERFORM pg_advisory_xact_lock(${LOCK});
   PERFORM set_config('lock_timeout', '${LOCK_MS_MAX}', true);
   CREATE TABLE IF NOT EXISTS ${name} (

@@ -19,14 +19,18 @@ export interface IoRedisClient {
   on?(event: string, listener: (node: IoRedisClient) => void): unknown;
   /** Only a Cluster has this. */
   nodes?(): IoRedisClient[];
-  readonly status?: string | undefined;
+  /** Other clients have an `evalsha` too, which takes other arguments, but not this. */
+  readonly status: string;
 }
 
 /** A client that the app has made and closes itself. */
 export type RedisClient = NodeRedisClient | IoRedisClient;
 
 const isNodeRedis = (client: RedisClient): client is NodeRedisClient => typeof (client as Partial<NodeRedisClient> | null)?.evalSha === 'function';
-const isIoRedis = (client: RedisClient): client is IoRedisClient => typeof (client as Partial<IoRedisClient> | null)?.evalsha === 'function';
+const isIoRedis = (client: RedisClient): client is IoRedisClient => {
+  const { evalsha, status } = Object(client) as Partial<IoRedisClient>;
+  return typeof evalsha === 'function' && typeof status === 'string';
+};
 
 /** What the store needs of a client. */
 export interface Scripts {
@@ -65,7 +69,10 @@ function waysOf(client: RedisClient): readonly [byDigest: Run, byText: Run] {
 
 /** Runs each script by its digest, which is short. If a server does not know it yet, it gets the script's text once. */
 export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
-  if (!isNodeRedis(client) && !isIoRedis(client)) throw new TypeError('once: redisStore takes a client of node-redis or ioredis');
+  if (!isNodeRedis(client) && !isIoRedis(client))
+    throw new TypeError(
+      'once: redisStore takes a client of node-redis or ioredis, from versions 4 and 5 on; for Upstash, connect one of them to its TCP address (rediss://…)',
+    );
   const digests = new Map<string, string>();
   const digestOf = (script: string): string => {
     const digest = digests.get(script) ?? bytesToHex(sha1(utf8ToBytes(script)));

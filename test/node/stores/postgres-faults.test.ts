@@ -179,6 +179,19 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     for (const call of everyCall(readOnly)) await expect(call()).rejects.toMatchObject({ reason: 'denied' });
   });
 
+  test.each([undefined, "Other's place"])('a user who may make no tables runs the migration again, and then the store; schema %s', async (schema) => {
+    const { table } = await open();
+    const user = `app_${table}`;
+    await admin.query(`CREATE ROLE ${user} LOGIN`);
+    if (schema) await admin.query(`CREATE SCHEMA "${schema}"; GRANT USAGE ON SCHEMA "${schema}" TO ${user}`);
+    await admin.query(postgresMigration({ table, schema }));
+    await admin.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON ${schema ? `"${schema}".` : ''}${table} TO ${user}`);
+    const app = poolOf({ user });
+    await app.query(postgresMigration({ table, schema }));
+    expect(await put(postgresStore(app, { table, schema }), record('a'))).toBe('stored');
+    await expect(app.query(postgresMigration({ table: `${table}_not`, schema }))).rejects.toMatchObject({ code: '42501' });
+  });
+
   test('a statement that the server cancels because of statement_timeout: the update rejects with timeout', async () => {
     const { store, table } = await open({ options: '-c statement_timeout=100' });
     await put(store, record('a'));

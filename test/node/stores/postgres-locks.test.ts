@@ -97,6 +97,15 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(first).toBe('migrated');
   });
 
+  test('the migration, run again beside a transaction that has run it, waits for nobody', async () => {
+    const release = await holding(postgresMigration());
+    const migrated = admin.query(postgresMigration());
+    const first = await Promise.race([migrated.then(() => 'migrated'), pause(3000).then(() => 'it waits')]);
+    await release();
+    await migrated;
+    expect(first).toBe('migrated');
+  });
+
   test('a migration that has to change the table gives up its wait for the lock after a second', async () => {
     await admin.query(postgresMigration({ table: 'busy' }));
     await admin.query('DROP INDEX busy_time');

@@ -1,0 +1,50 @@
+/**
+ * Goal: a client that looks like a supported one, but takes or gives something else, is refused, and the error says what to hand in. Method:
+ * stand-ins with the calling conventions of Upstash's client, of version 3 of the package `redis`, of pg-promise, of the package `sqlite3`
+ * and of D1.
+ */
+import { describe, expect, test } from 'vitest';
+import { postgresStore } from '../../src/stores/postgres/postgres.js';
+import { redisStore } from '../../src/stores/redis/redis.js';
+import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
+
+describe('a client of Redis', () => {
+  const evalsha = async (_: string, keys: string[], args: string[]) => [...keys, ...args];
+  test.each([
+    ['over HTTP, as that of Upstash', { evalsha, eval: evalsha, evalshaRo: evalsha }],
+    ['with callbacks, as version 3 of redis', { evalsha: () => false, eval: () => false, on: () => {} }],
+  ])('%s: a TypeError names the clients that are taken', (_, client) => {
+    expect(() => redisStore(client as never)).toThrow(TypeError);
+    expect(() => redisStore(client as never)).toThrow(/node-redis or ioredis.*for Upstash.*TCP address/);
+  });
+});
+
+describe('a client of PostgreSQL whose `query`', () => {
+  test.each([
+    ['gives the rows themselves, as that of pg-promise', () => Promise.resolve([{ found: 'oncefetch_records', comment: null }])],
+    ['gives nothing, as one that takes a callback', () => undefined],
+  ])('%s: the fault says how to hand it in', async (_, query) => {
+    const read = postgresStore({ query } as never).read('a');
+    await expect(read).rejects.toMatchObject({
+      name: 'StoreFault',
+      reason: 'io',
+      message: expect.stringMatching(/gave no \{ rows \}.*hand in \{ query: async/),
+    });
+  });
+});
+
+describe('a database of SQLite whose statements', () => {
+  const statement = {
+    get(): unknown {
+      return this;
+    },
+  };
+  test.each([
+    ['take a callback, as those of the package sqlite3', () => statement],
+    ['have no `get`, as those of D1', () => ({ first: async () => null })],
+    ['come later', async () => statement],
+  ])('%s: the fault says what to hand in', async (_, prepare) => {
+    const read = sqliteStore({ database: { prepare, exec: async () => {}, close: async () => {} } as never }).read('a');
+    await expect(read).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied', message: expect.stringMatching(/rows at once: hand in a DatabaseSync/) });
+  });
+});
