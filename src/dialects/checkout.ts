@@ -5,8 +5,9 @@ import { onlyKnown } from './misspelled.js';
 /**
  * Checkout.com. Only a 2xx is stored; after a 4xx or 5xx the same key is executed again. A declined payment is a 201 too, with the
  * status `Declined`. While a request is at work, others with its key get a 409 and should wait 30 seconds; it used to be a 429, which
- * has no rule of its own here. A capture, a refund, a void and a payment that waits for the customer are a 202, and so may be the repetition
- * of any payment, with the payment as it was first answered: a 202 is never said of a request at work. Checkout.com can change the window of a production account on request: then give `windowMs`.
+ * has no rule of its own here. A capture, a refund, a void and a payment that waits for the customer are answered with a 202, and so may be
+ * the repetition of any payment, with the first answer in it; a request at work never is. Checkout.com can change the window of a
+ * production account on request: then give `windowMs`.
  *
  * Not known: how it answers the same key with another payload.
  *

@@ -3,9 +3,8 @@ import { inHeader } from './key-location.js';
 
 /**
  * TrueLayer's Payments API v3. The same key with the same payload gets an identical response for 30 days; its documentation once said
- * 6 hours. A payment may already have failed when it is answered with a 201. A payout or a refund is answered with a 202, a request
- * whose key is at work with a 409. `Tl-Signature` covers the key: sign in the `headers`
- * hook, which gets the request as it goes out.
+ * 6 hours. A payment may already have failed when it is answered with a 201. A payout or a refund is answered with a 202, a copy of a
+ * request at work with a 409. `Tl-Signature` covers the key: sign in the `headers` hook, which gets the request as it goes out.
  *
  * Not known: what marks a replay, which refusals are kept (a 409 about the resource asks to "try again"), how long a key may be, and
  * where it counts.

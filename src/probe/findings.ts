@@ -87,7 +87,7 @@ export const FINDINGS: Readonly<Record<ProbeFinding, ReturnType<typeof finding>>
   'fault-released': finding('fine', 'The fault gives its key free, and the next copy takes effect.'),
   'fault-forgets-payload': finding(
     'note',
-    'After a fault, the key takes another payload. If such a fault can have had its effect, that is a second one. Say `answersMismatch: false`.',
+    'After a fault, the key takes another payload. If the work may have had its effect in spite of the fault, that is a second one. Say `answersMismatch: false`.',
   ),
   'login-first': finding('fine', 'The login is looked at before the key: it uses up nothing, and sees nothing.'),
   'login-burns': finding('wrong', 'A refused login uses up the key.'),

@@ -2,7 +2,7 @@
  * Goal: React Native's stores keep the store contract, and pass on the error of a storage that fails. Method: models of the
  * packages; `test/react-native` runs the same contract on the packages themselves.
  */
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createOnce, outcomeOf, pending } from '../../src/entries/node.js';
 import type { Store } from '../../src/ports.js';
 import type { PairsOptions } from '../../src/stores/key-value-base.js';
@@ -133,6 +133,21 @@ describe('kv-store, whose database the app and its screens read and write while 
   test('a database that stays locked ends the call after some seconds, with the reason blocked', async () => {
     const kv: KvStoreLike = { ...kvStore(disk()), setItemAsync: async () => Promise.reject(new Error('database is locked')) };
     await expect(put(kvStoreStore(kv), record('a'))).rejects.toMatchObject({ name: 'StoreFault', reason: 'blocked' });
+  });
+
+  test('a read that never comes back stops those behind it for ten seconds only', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const bare = kvStore(disk());
+    let reads = 0;
+    const store = kvStoreStore({ ...bare, getItemAsync: (key) => (++reads === 1 ? new Promise(() => {}) : bare.getItemAsync(key)) });
+    const hangs = store.read('a').catch((error: unknown) => error);
+    const behind = put(store, record('a'));
+    await vi.advanceTimersByTimeAsync(10_100);
+    expect(await hangs).toMatchObject({ name: 'StoreFault' });
+    await behind;
+    vi.useRealTimers();
+    expect(await bare.getAllKeysAsync()).toHaveLength(1);
   });
 
   test('a removal is tried again by itself, and its change is not asked a second time', async () => {

@@ -2,6 +2,7 @@
 import type { Store } from '../../ports.js';
 import { inTurn, isLocked, mustHave, type PairsOptions, pairsStore } from '../key-value-base.js';
 import { numberOf } from '../number-of.js';
+import { STORE_MS_MAX } from '../time-limit.js';
 
 /** The part of expo-sqlite's key-value store that is used. */
 export interface KvStoreLike {
@@ -31,6 +32,14 @@ async function unlocked<T>(work: () => Promise<T>, deadline: number): Promise<T>
   }
 }
 
+/** Ends the wait for a call that never comes back: the calls behind it would wait for ever. Its own caller has given up by then. */
+function limited<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`no answer within ${STORE_MS_MAX} ms`)), STORE_MS_MAX);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
 /**
  * A store in the key-value store of expo-sqlite. Each update is one exclusive transaction of the database. The app's own writes to the
  * same database fail meanwhile, so give the store a database of its own.
@@ -47,7 +56,7 @@ export function kvStoreStore(kvStore: KvStoreLike, { prefix = 'oncefetch' }: Pai
   // One call at a time, reads too: stores with other prefixes share the database, and what overlaps with a commit makes it fail.
   const alone = <T>(work: (deadline: number) => Promise<T>): Promise<T> => {
     const deadline = performance.now() + LOCKED_MS_MAX;
-    return inTurn(database, () => work(deadline));
+    return inTurn(database, () => limited(work(deadline)));
   };
   const reading = <T>(work: () => Promise<T>): Promise<T> => alone((deadline) => unlocked(work, deadline));
   return pairsStore('kvstore', `${database}/${prefix}`, prefix, {
