@@ -75,7 +75,7 @@ const FULL = /\bfull\b|quota|no space left|ENOSPC/i;
 const messageOf = (error: unknown): string => String((error as { message?: unknown } | undefined)?.message ?? error);
 
 /** Whether SQLite refused a call because of another one that is under way. */
-export const isLocked = (error: unknown): boolean => /database (table )?is locked/i.test(messageOf(error));
+export const isLocked = (error: unknown): boolean => / is locked/i.test(messageOf(error));
 
 function pairsFault(scope: string, error: unknown): StoreFault {
   const says = messageOf(error);

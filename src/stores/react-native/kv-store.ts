@@ -2,7 +2,6 @@
 import type { Store } from '../../ports.js';
 import { inTurn, isLocked, mustHave, type PairsOptions, pairsStore } from '../key-value-base.js';
 import { numberOf } from '../number-of.js';
-import { STORE_MS_MAX } from '../time-limit.js';
 
 /** The part of expo-sqlite's key-value store that is used. */
 export interface KvStoreLike {
@@ -16,27 +15,26 @@ export interface KvStoreLike {
 /** Thrown inside a transaction that should change nothing, so that it is rolled back. */
 const AS_IT_IS = {};
 
-/** How long a call tries again while the app's own calls lock the database, ms, and the longest pause in between. */
-const LOCKED_MS_MAX = 5000;
-const PAUSE_MS_MAX = 20;
+/** How often a call tries again while the app's own calls lock the database, and the pause in between, ms: 5 s in all. */
+const TRIES_MAX = 500;
+const PAUSE_MS = 10;
+/** How long the calls behind one that never comes back wait for it, ms. Its own caller has given up by then. */
+const TURN_MS_MAX = 10_000;
 
 /** Tries again while the database is locked: expo-sqlite never waits for a lock, and a commit fails even while somebody only reads. */
-async function unlocked<T>(work: () => Promise<T>, deadline: number): Promise<T> {
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isLocked(error) || performance.now() > deadline) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, Math.random() * PAUSE_MS_MAX));
-  }
+function unlocked<T>(work: () => Promise<T>, tries = TRIES_MAX): Promise<T> {
+  return work().catch(async (error) => {
+    if (!isLocked(error) || !tries) throw error;
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    return unlocked(work, tries - 1);
+  });
 }
 
-/** Ends the wait for a call that never comes back: the calls behind it would wait for ever. Its own caller has given up by then. */
+/** Rejects if the work takes too long, which ends its turn. */
 function limited<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${STORE_MS_MAX} ms`)), STORE_MS_MAX);
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    const timer = setTimeout(reject, TURN_MS_MAX, 'timeout');
+    void work.then(resolve, reject).then(() => clearTimeout(timer));
   });
 }
 
@@ -54,32 +52,26 @@ export function kvStoreStore(kvStore: KvStoreLike, { prefix = 'oncefetch' }: Pai
   const { databaseName } = kvStore as { databaseName?: unknown };
   const database = `kvstore:${typeof databaseName === 'string' ? databaseName : numberOf(kvStore)}`;
   // One call at a time, reads too: stores with other prefixes share the database, and what overlaps with a commit makes it fail.
-  const alone = <T>(work: (deadline: number) => Promise<T>): Promise<T> => {
-    const deadline = performance.now() + LOCKED_MS_MAX;
-    return inTurn(database, () => limited(work(deadline)));
-  };
-  const reading = <T>(work: () => Promise<T>): Promise<T> => alone((deadline) => unlocked(work, deadline));
+  const alone = <T>(work: () => Promise<T>): Promise<T> => inTurn(database, () => limited(work()));
+  const get = (key: string): Promise<string | null> => alone(() => unlocked(() => kvStore.getItemAsync(key)));
   return pairsStore('kvstore', `${database}/${prefix}`, prefix, {
-    get: (key) => reading(() => kvStore.getItemAsync(key)),
-    getMany: (keys) => reading(() => Promise.all(keys.map((key) => kvStore.getItemAsync(key)))),
-    keys: () => reading(() => kvStore.getAllKeysAsync()),
+    get,
+    getMany: (keys) => Promise.all(keys.map(get)),
+    keys: () => alone(() => unlocked(() => kvStore.getAllKeysAsync())),
     swap: (key, change) =>
-      alone(async (deadline) => {
+      alone(async () => {
         let removed = false;
         const write = (present: string | null): string => {
           const next = change(present);
-          if (next === undefined || (next === null && !present)) throw AS_IT_IS;
-          removed = next === null;
+          removed = next === null && !!present;
+          if (!next && !removed) throw AS_IT_IS;
           // The transaction can't remove a key. It writes an empty text, which counts as absent if the app ends before the removal below.
           return next ?? '';
         };
-        try {
-          await unlocked(() => kvStore.setItemAsync(key, write), deadline);
-        } catch (error) {
+        await unlocked(() => kvStore.setItemAsync(key, write)).catch((error) => {
           if (error !== AS_IT_IS) throw error;
-          return;
-        }
-        if (removed) await unlocked(() => kvStore.removeItemAsync(key), deadline);
+        });
+        if (removed) await unlocked(() => kvStore.removeItemAsync(key));
       }),
   });
 }
