@@ -63,12 +63,9 @@ async function pollProbed(drive: Driver, accepted: Result | undefined, [fingerpr
   return end.state === 'failed' ? finish(drive, { decision: { do: 'anew' }, result: end.result }) : undefined;
 }
 
-/**
- * Whether the stored request is that of an edited payload, which could only wait for the work of an earlier one: a resume finds no other sign
- * of it. With `never`, both payloads mean the same effect.
- */
+/** Whether a resume has found the stored request of an edited payload, which could only wait for the work of an earlier one. */
 const hasUnsentRequest = ({ job, record }: Driver): boolean =>
-  job.resumeOnly && job.settings.repeat !== 'never' && record.earlier !== undefined && record.earlier.at(-1)?.fingerprint === record.payloads.at(-1);
+  job.resumeOnly && record.earlier !== undefined && record.earlier.at(-1)?.fingerprint === record.payloads.at(-1);
 
 /** Whether the 202 has the replay marker. */
 function isMarked({ job }: Driver, accepted: Result | undefined): boolean {

@@ -218,7 +218,7 @@ async function readResponse(response: Response, said: Verdict | undefined, attem
   const own = said === undefined ? readAnswer(answer, asked, dialect, attempt.ambiguous) : hookReading(attempt.job, said, answer);
   const effect = client.registry.outcomes.get(response)?.effect;
   // To a function that runs again, the call of this package repeats its 202. If that call is done, the 202 does not say that work goes on.
-  const known = own.kind === 'in-progress' && response.ok && effect === 'done' ? FRESH : own;
+  const known = own.kind === 'in-progress' && effect === 'done' ? FRESH : own;
   const reading = said === undefined ? inContext(known, several, !attempt.ambiguous && !attempt.otherPayloads, effect) : own;
   const refusal = reading.kind === 'refused' ? await client.platform.digest(`${answer.status}\n${answer.text}`) : undefined;
   // The function most likely used the platform's own fetch, and sent a body.

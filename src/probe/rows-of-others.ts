@@ -66,7 +66,7 @@ export async function changedAfterFault(bench: Bench): Promise<Found> {
   if (effects !== undefined && effects > 1) return { answers, effects, finding: 'doubles' };
   if (!last) return { answers, effects, finding: 'no-answer' };
   if (isSuccess(last)) return { answers, effects, finding: effects === 0 ? 'false-success' : 'fault-forgets-payload' };
-  const refuses = isRefusal(last) && !bench.saysLater(last, operation.key) && !effects;
+  const refuses = isRefusal(last) && !bench.saysLater(last, operation.key);
   return { answers, effects, finding: refuses ? 'refuses-payload' : judge(bench, { key: operation.key, last, effects }) };
 }
 

@@ -178,7 +178,8 @@ describe('an empty body', () => {
     ['of JSON that a gateway cut off, where the status alone means accepted', 202, json, 'transient'],
     ['of JSON with a status that declines nothing', 204, json, 'fresh'],
   ])('%s, %i, from a server that declines in the body', (_, status, headers, kind) => {
-    for (const ambiguous of [false, true]) expect(readAnswer(answerOf({ status, headers }), ASKED, adyen(), ambiguous).kind).toBe(kind);
+    for (const dialect of [adyen(), checkout()])
+      for (const ambiguous of [false, true]) expect(readAnswer(answerOf({ status, headers }), ASKED, dialect, ambiguous).kind).toBe(kind);
     for (const dialect of [generic(), klarna()]) expect(readAnswer(answerOf({ status: 201, headers }), ASKED, dialect, false).kind).toBe('fresh');
   });
 });

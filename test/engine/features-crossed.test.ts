@@ -182,6 +182,20 @@ describe("accepted: 'poll', with if-changed, and an edited form whose request is
     expect(await world.end(next, pay(again, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
     expect(world.server.charged.size).toBe(2);
   });
+
+  test('a press of the form before gets the end of its own work', async ({ world }) => {
+    const keeps = { keep: { request: true } };
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(answers(202, '', ACCEPTED)));
+    world.server.otherwise = idle(answers(202, { state: 'running' }));
+    await world.end(tab, pay(once, keeps));
+    pay(once, { ...keeps, body: EDITED });
+    await world.clock.advance(SECOND);
+    const next = tab.reload();
+    world.server.otherwise = idle(answers(200, { state: 'completed' }));
+    expect(await world.end(next, pay(next.once(options), keeps))).toMatchObject({ status: 200, code: undefined, outcome: { effect: 'done' } });
+    expect(world.server.charged.size).toBe(1);
+  });
 });
 
 describe("repeat: 'if-changed', and a server that names the resource in place of its answer", () => {

@@ -368,6 +368,16 @@ describe('a function that returns the Response of a call of this package', () =>
     expect(await run(effect as never)).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
   });
 
+  test('the 202 of a plain fetch is not done if the function failed after it and runs again: that work may still fail', async () => {
+    const { run } = scene({ namespace: 'orders' }, { server: true });
+    let runs = 0;
+    const effect = async () => {
+      if (++runs === 1) throw new Error('the database is away');
+      return new Response('', { status: 202 });
+    };
+    expect((await run(effect as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+  });
+
   test('whose outcome is refused is refused', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     world.server.plays(answers(402, { code: 'card_declined' }));

@@ -125,6 +125,7 @@ test.concurrent.each([
   ['429 for a duplicate', tooMany, 'again', 'no-replay', 'replays-marked'],
   ['202 for "processing"', acceptsMeanwhile, 'at-once', 'accepts-while-busy', 'replays-marked'],
   ['no owner', withoutOwner, 'passing-fault', 'stuck', 'fault-released'],
+  ['no owner, another payload', withoutOwner, 'changed-after-fault', 'stuck', 'fault-forgets-payload'],
   ['a stored 500', storesFaults, 'passing-fault', 'stored-fault', 'fault-released'],
   ['a filter by hash', hashes, 'passing-fault', 'never-done', 'fault-released'],
 ] as const)('the probe finds the mistake, and does not find it at the mended server: %s', async (_, server, row, finding, mended) => {
