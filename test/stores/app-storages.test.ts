@@ -130,9 +130,16 @@ describe('kv-store, whose database the app and its screens read and write while 
     expect(server.effects).toHaveLength(1);
   });
 
-  test('a database that stays locked ends the call after some seconds, with the reason blocked', async () => {
-    const kv: KvStoreLike = { ...kvStore(disk()), setItemAsync: async () => Promise.reject(new Error('database is locked')) };
-    await expect(put(kvStoreStore(kv), record('a'))).rejects.toMatchObject({ name: 'StoreFault', reason: 'blocked' });
+  test.each([0, 200])('a database that stays locked, and says so after %i ms, ends the call after some seconds, with the reason blocked', async (ms) => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const setItemAsync = async (): Promise<never> => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      throw new Error('database is locked');
+    };
+    const ended = put(kvStoreStore({ ...kvStore(disk()), setItemAsync }), record('a')).catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(6_000);
+    expect(await Promise.race([ended, 'still at it'])).toMatchObject({ name: 'StoreFault', reason: 'blocked' });
   });
 
   test('a read that never comes back stops those behind it for ten seconds only', async () => {

@@ -15,18 +15,18 @@ export interface KvStoreLike {
 /** Thrown inside a transaction that should change nothing, so that it is rolled back. */
 const AS_IT_IS = {};
 
-/** How often a call tries again while the app's own calls lock the database, and the pause in between, ms: 5 s in all. */
-const TRIES_MAX = 500;
+/** How long a call tries again while the app's own calls lock the database, and the pause in between, ms. */
+const LOCKED_MS_MAX = 5_000;
 const PAUSE_MS = 10;
 /** How long the calls behind one that never comes back wait for it, ms. Its own caller has given up by then. */
 const TURN_MS_MAX = 10_000;
 
 /** Tries again while the database is locked: expo-sqlite never waits for a lock, and a commit fails even while somebody only reads. */
-function unlocked<T>(work: () => Promise<T>, tries = TRIES_MAX): Promise<T> {
+function unlocked<T>(work: () => Promise<T>, until = Date.now() + LOCKED_MS_MAX): Promise<T> {
   return work().catch(async (error) => {
-    if (!isLocked(error) || !tries) throw error;
+    if (!isLocked(error) || Date.now() >= until) throw error;
     await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    return unlocked(work, tries - 1);
+    return unlocked(work, until);
   });
 }
 
