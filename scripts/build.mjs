@@ -49,13 +49,17 @@ function keepDirectives(folder) {
 }
 
 /**
- * Copies the type declarations for CJS: the same text, with file extensions for CJS.
+ * Copies the type declarations for CJS: the same text, with file extensions for CJS. ky has ES modules only, and TypeScript wants to be told
+ * that a declaration of CJS imports such types.
  * @param {string} folder
  */
 function typesOfCjs(folder) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.d.ts'))) {
     const text = readFileSync(join(folder, name), 'utf8');
-    writeFileSync(join(folder, name.replace(/ts$/, 'cts')), text.replaceAll(/(?<=(?:from|import) '\.\/[^']+\.)js(?=')/g, 'cjs'));
+    const cjs = text
+      .replaceAll(/(?<=(?:from|import) '\.\/[^']+\.)js(?=')/g, 'cjs')
+      .replaceAll(/^import (\{.*\} from 'ky');$/gm, "import type $1 with { 'resolution-mode': 'import' };");
+    writeFileSync(join(folder, name.replace(/ts$/, 'cts')), cjs);
   }
 }
 

@@ -16,8 +16,8 @@ export interface ModelAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The body as bytes, if it may not be text. */
-  readonly bytes?: Uint8Array<ArrayBuffer> | undefined;
+  /** The body as bytes, if it may not be text. The type says `Uint8Array<ArrayBuffer>`, which TypeScript before 5.7 can't read. */
+  readonly bytes?: ReturnType<InstanceType<typeof TextEncoder>['encode']> | undefined;
 }
 
 /** One effect that really happened. */

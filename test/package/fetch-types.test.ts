@@ -8,16 +8,20 @@ import oldest from 'typescript-5.4';
 import { describe, expect, test } from 'vitest';
 import { root } from './installed.js';
 
-const program = join(root, 'test/types/fetch-types/program.ts');
+const program = (name: string): string => join(root, 'test/types/fetch-types', name);
+const PROGRAM = program('program.ts');
+/** Imports the entries that are for pages only. */
+const PAGE = program('page.ts');
+const COMMONJS = program('commonjs.cts');
 
 const COMPILERS: [string, typeof latest][] = [
   [oldest.version, oldest as unknown as typeof latest],
   [latest.version, latest],
 ];
-const LIBRARIES: [string, { lib: string[]; types: string[] }][] = [
-  ['the DOM library', { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: [] }],
-  ["Node's types and no DOM library", { lib: ['lib.es2023.d.ts'], types: ['node'] }],
-  ['both', { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: ['node'] }],
+const LIBRARIES: [string, string[], { lib: string[]; types: string[] }][] = [
+  ['the DOM library', [PROGRAM, PAGE], { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: [] }],
+  ["Node's types and no DOM library", [PROGRAM], { lib: ['lib.es2023.d.ts'], types: ['node'] }],
+  ['both', [PROGRAM, PAGE], { lib: ['lib.es2023.d.ts', 'lib.dom.d.ts', 'lib.dom.iterable.d.ts'], types: ['node'] }],
 ];
 
 /** Libraries are long, so a compiler parses each file once, and its next programs with the same kind of modules get the result. */
@@ -34,10 +38,10 @@ function hostOf(ts: typeof latest, options: latest.CompilerOptions): latest.Comp
   return host;
 }
 
-/** What is wrong in the program and in our types; errors in a library's own types are the library's. */
-function errors(ts: typeof latest, libraries: latest.CompilerOptions): string[] {
+/** What is wrong in the programs and in our types; errors in a library's own types are the library's. */
+function errors(ts: typeof latest, programs: string[], libraries: latest.CompilerOptions): string[] {
   const options = { target: ts.ScriptTarget.ES2022, strict: true, exactOptionalPropertyTypes: true, verbatimModuleSyntax: true, noEmit: true, ...libraries };
-  const compiled = ts.createProgram([program], options, hostOf(ts, options));
+  const compiled = ts.createProgram(programs, options, hostOf(ts, options));
   const ours = compiled.getSourceFiles().filter(({ fileName }) => !relative(root, fileName).startsWith('..') && !fileName.includes('node_modules'));
   return [...compiled.getOptionsDiagnostics(), ...ours.flatMap((file) => ts.getPreEmitDiagnostics(compiled, file))].map(
     ({ file, start, messageText }) =>
@@ -46,13 +50,13 @@ function errors(ts: typeof latest, libraries: latest.CompilerOptions): string[] 
 }
 
 describe.each(COMPILERS)('TypeScript %s', (_, ts) => {
-  describe.each(LIBRARIES)('with %s', (_, libraries) => {
+  describe.each(LIBRARIES)('with %s', (_, programs, libraries) => {
     test.each([
-      ['a bundler', { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, skipLibCheck: false }],
-      ['Node', { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: false }],
-      ['Node, libraries unchecked', { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: true }],
-    ])('as %s resolves it', (_, resolution) => {
-      expect(errors(ts, { ...libraries, ...resolution })).toEqual([]);
+      ['a bundler', [], { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, skipLibCheck: false }],
+      ['Node', [COMMONJS], { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: false }],
+      ['Node, libraries unchecked', [COMMONJS], { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext, skipLibCheck: true }],
+    ])('as %s resolves it', (_, further, resolution) => {
+      expect(errors(ts, [...programs, ...further], { ...libraries, ...resolution })).toEqual([]);
     });
   });
 });

@@ -1,8 +1,17 @@
 import { createOnce, type Once, type OnceOptions, type OnceRequestInit, operation, outcomeOf } from 'oncefetch';
 import { stripe } from 'oncefetch/dialects';
+import 'oncefetch/cloudflare';
+import 'oncefetch/deno';
+import 'oncefetch/ky';
+import 'oncefetch/node';
+import 'oncefetch/opentelemetry';
 import { postgresStore } from 'oncefetch/postgres';
+import 'oncefetch/react';
+import 'oncefetch/react-native';
 import { redisStore } from 'oncefetch/redis';
+import 'oncefetch/service-worker';
 import { sqliteStore } from 'oncefetch/sqlite';
+import { idempotentServer } from 'oncefetch/testing';
 
 const options: OnceOptions = {
   fetch,
@@ -22,7 +31,7 @@ createOnce({ headers: () => [['a', 'b']] });
 const asFetch: typeof fetch = once.fetch;
 createOnce({ fetch: asFetch });
 const asOnce: Once['fetch'] = fetch;
-void [outcomeOf(response), asOnce, postgresStore, redisStore, sqliteStore];
+void [outcomeOf(response), asOnce, postgresStore, redisStore, sqliteStore, idempotentServer];
 
 // @ts-expect-error a number is no URL
 await once.fetch(42);

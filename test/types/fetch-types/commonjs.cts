@@ -1,0 +1,4 @@
+import ky = require('oncefetch/ky');
+import testing = require('oncefetch/testing');
+
+void [ky.withOnce, testing.idempotentServer];

@@ -1,0 +1,2 @@
+import 'oncefetch/devtools';
+import 'oncefetch/form';
