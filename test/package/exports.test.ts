@@ -203,7 +203,15 @@ describe('the package', () => {
   test('passes are-the-types-wrong', () => {
     const attw = run(
       process.execPath,
-      [join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js'), installed.tarball, '--profile', 'strict', '--exclude-entrypoints', 'package.json', '--no-color'],
+      [
+        join(root, 'node_modules/@arethetypeswrong/cli/dist/index.js'),
+        installed.tarball,
+        '--profile',
+        'strict',
+        '--exclude-entrypoints',
+        'package.json',
+        '--no-color',
+      ],
       installed.home,
     );
     expect(attw.ok, attw.all).toBe(true);
