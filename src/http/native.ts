@@ -1,4 +1,4 @@
-/** Functions for what React Native does differently from browsers. */
+/** Functions for what React Native and pages in Node do differently from browsers. */
 
 /** UTF-8 as text; the engines of React Native 0.81 to 0.87 have no TextDecoder. */
 export function textOf(data: string | ArrayBuffer | Uint8Array): string {
@@ -13,12 +13,12 @@ export function textOf(data: string | ArrayBuffer | Uint8Array): string {
   }
 }
 
-/** The class of a body, by its tag, or by its methods, because React Native's own classes have no tag. */
+/** The class of a body, by its tag, or by its methods, because the classes of React Native and of happy-dom have no tag. */
 export function kindOf(body: unknown): string {
   const tag = Object.prototype.toString.call(body).slice(8, -1);
   if (tag !== 'Object') return tag;
   const can = (name: string): boolean => typeof (body as Record<string, unknown>)[name] === 'function';
-  if (can('getParts')) return 'FormData';
   if (can('slice') && 'size' in (body as object)) return 'Blob';
-  return can('append') && can('sort') ? 'URLSearchParams' : tag;
+  if (can('append') && can('sort')) return 'URLSearchParams';
+  return can('getParts') || (can('append') && can('getAll')) ? 'FormData' : tag;
 }

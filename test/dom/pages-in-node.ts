@@ -23,6 +23,20 @@ export function pagesInNode(): void {
     expect(new Set(server.requests.map(({ url }) => url))).toEqual(new Set([new URL('/api/payments', location.href).href]));
   });
 
+  test("a signal and a form of the page's own classes are taken", async () => {
+    const body = new FormData();
+    body.append('cart', '1');
+    const { signal } = new AbortController();
+    expect(outcomeOf(await once.fetch('/api/payments', { method: 'POST', body, signal, once: ['pay', 'by form'] }))).toMatchObject({ effect: 'done' });
+    expect(server.requests.map(({ body: sent }) => sent)).toEqual([expect.stringMatching(/name="cart"\r\n\r\n1\r\n/)]);
+  });
+
+  test('a signal of the page calls a call off', async () => {
+    const signal = AbortSignal.abort(new Error('left'));
+    await expect(once.fetch('/api/payments', { method: 'POST', body: '{}', signal, once: ['pay', 'called off'] })).rejects.toThrow('left');
+    expect(server.requests).toEqual([]);
+  });
+
   test("a <base> counts, as for the page's links", () => {
     const base = document.createElement('base');
     base.href = '/shop/';

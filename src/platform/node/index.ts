@@ -54,6 +54,15 @@ function transport(fetch: typeof globalThis.fetch | undefined): Transport {
   };
 }
 
+/** Keeps Node 20 from warning of a leak at the eleventh listener. */
+function shares(signal: AbortSignal): void {
+  try {
+    builtin<Events>('node:events')?.setMaxListeners(0, signal);
+  } catch {
+    // Not a signal of Node's own, but of happy-dom, for example, which warns of nothing.
+  }
+}
+
 export const nodePlatform = (): Platform => ({
   ...serverPlatform(),
   digest,
@@ -61,7 +70,6 @@ export const nodePlatform = (): Platform => ({
   // Tools of the process hear every event of every client on channel('oncefetch').
   channel: debugged(builtin<Channels>('node:diagnostics_channel')?.channel('oncefetch')),
   nesting,
-  // Node 20 warns of a leak at the eleventh listener.
-  shares: (signal) => builtin<Events>('node:events')?.setMaxListeners(0, signal),
+  shares,
   forgets: warning((message, code) => globalThis.process.emitWarning?.(message, { code })),
 });
