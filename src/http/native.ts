@@ -20,5 +20,5 @@ export function kindOf(body: unknown): string {
   const can = (name: string): boolean => typeof (body as Record<string, unknown>)[name] === 'function';
   if (can('slice') && 'size' in (body as object)) return 'Blob';
   if (can('append') && can('sort')) return 'URLSearchParams';
-  return can('getParts') || (can('append') && can('getAll')) ? 'FormData' : tag;
+  return can('getParts') || can('getAll') ? 'FormData' : tag;
 }
