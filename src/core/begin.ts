@@ -66,7 +66,8 @@ function foundPending(record: PendingRecord, same: boolean, call: Claimant, now:
     if (previous && staysInUse(previous, call, storeNow)) return reuse(previous, call, now, storeNow, record.revision);
     if (previous?.key === record.key || !same) return insert(record, call, now, storeNow);
   }
-  const wasSent = record.ambiguous || record.firstSentAt !== undefined;
+  // Nothing is sent again under the key of a record with a link: the call asks after the work behind it, however long that takes.
+  const wasSent = !record.link && (record.ambiguous || record.firstSentAt !== undefined);
   // The later clock counts: if this machine's clock is slow, but the store's own is not, no clock went back.
   if (wasSent && (pastWindow(record, call, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { do: 'key-expired', record };
   if (record.ambiguous && !call.resumeOnly && isElsewhere(record, call)) return { do: 'elsewhere', record };

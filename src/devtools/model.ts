@@ -92,7 +92,7 @@ export class Model {
   /** Whether this page can send the request of an operation: the server remembers its key, and it is in memory or can be read from the store. */
   sends({ id, key, record }: Row): boolean {
     const { registry, parts, platform } = this.client;
-    if ((record?.windowEndsAt ?? Number.POSITIVE_INFINITY) <= platform.clock.now()) return false;
+    if (!record?.link && (record?.windowEndsAt ?? Number.POSITIVE_INFINITY) <= platform.clock.now()) return false;
     return registry.payloads.has(keyedOperationOf(id as never, key as never)) || !!(record?.request && parts.requests);
   }
 

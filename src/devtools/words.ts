@@ -77,7 +77,7 @@ function nextOfUnsettled({ record }: Row, { settings, parts }: Client, now: numb
   const lines = [`${alone} The next call with this name, or a resume, goes on with the same key.`];
   if (record?.retryAt !== undefined && record.retryAt > now) lines.push(`It makes sense to ask again ${when(record.retryAt, now)}.`);
   const ends = record?.windowEndsAt;
-  if (ends === undefined) return lines;
+  if (ends === undefined || record?.link) return lines;
   const asks = parts.ask && settings.reconcile ? 'reconcile is asked' : 'somebody must find out and settle it: there is no reconcile';
   if (ends > now)
     return [...lines, `The server remembers the key until ${time(ends)} (in ${duration(ends - now)}). After that, nothing is sent again: ${asks}.`];

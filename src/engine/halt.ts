@@ -16,7 +16,8 @@ export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: b
   if (isAbandoned(job)) return 'aborted';
   if (!isSamePerson(client, namespace)) return 'identity';
   if (now >= deadline) return 'no-answer';
-  return ambiguous && (windowIsOver(job, record) || clockWentBack(record, now + Math.max(0, job.aheadMs))) ? 'key-expired' : undefined;
+  // A record with a link is asked after, and nothing is sent under its key.
+  return ambiguous && !record.link && (windowIsOver(job, record) || clockWentBack(record, now + Math.max(0, job.aheadMs))) ? 'key-expired' : undefined;
 }
 
 /** Whether the server may have forgotten this record's key before an attempt that leaves now has ended. */

@@ -95,7 +95,7 @@ export const pendingOf = ({ registry, parts }: Client, operationKey: OperationKe
   createdAt: record.createdAt,
   firstSentAt: record.firstSentAt,
   sent: record.ambiguous ? 'maybe' : 'no',
-  expiresAt: record.windowEndsAt ?? record.forgetAt,
+  expiresAt: (!record.link && record.windowEndsAt) || record.forgetAt,
   retryAt: record.retryAt,
   resumable: registry.payloads.has(keyedOperationOf(operationKey, record.key)) || !!(record.request && parts.requests),
   inFlight,

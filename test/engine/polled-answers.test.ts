@@ -5,7 +5,17 @@
  */
 import { describe, expect } from 'vitest';
 import { defineDialect, generic, inHeader } from '../../src/entries/dialects.js';
-import { clear, type Evidence, memoryStore, type Once, type OnceOptions, polling as pollingFeature, resumeOne, type Verdict } from '../../src/entries/index.js';
+import {
+  clear,
+  type Evidence,
+  memoryStore,
+  type Once,
+  type OnceOptions,
+  pending,
+  polling as pollingFeature,
+  resumeOne,
+  type Verdict,
+} from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { answers, charged, type Entry, idle, lost, textOf } from '../support/server.js';
@@ -70,6 +80,39 @@ describe('a status document', () => {
     const { world, tab, once } = polling({}, charged(ACCEPTED), idle(entry), answers(200, { status: 'done' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(world.server.arrivals).toHaveLength(3);
+  });
+});
+
+describe('work that takes longer than the key counts', () => {
+  const WINDOW = 60 * SECOND;
+  const running = (): Entry => idle(answers(202, { state: 'running' }));
+
+  test('is asked after by its link at the next press, and nothing is sent under the key', async () => {
+    const { world, tab, once } = polling({ limits: { inProgressMs: 5 * SECOND, keyWindowMs: WINDOW } }, charged(ACCEPTED));
+    world.server.otherwise = running();
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    await world.clock.advance(2 * WINDOW);
+    expect((await pending(once))[0]?.expiresAt).toBeGreaterThan(world.clock.now());
+    world.server.otherwise = answers(200, { state: 'done' }, REPLAYED);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('is asked after until it ends, by a call that waits for so long', async () => {
+    const { world, tab, once } = polling({ limits: { inProgressMs: 5 * WINDOW, totalMs: 5 * WINDOW, keyWindowMs: WINDOW } }, charged(ACCEPTED));
+    const ends = world.clock.now() + 2 * WINDOW;
+    world.server.otherwise = idle((arrival, server) => (arrival.at < ends ? running() : answers(200, { state: 'done' }, REPLAYED))(arrival, server));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+    expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test('is not known to be done where its link has gone: the next press says in progress, and sends nothing', async () => {
+    const { world, tab, once } = polling({ limits: { inProgressMs: 5 * SECOND, keyWindowMs: WINDOW } }, charged(ACCEPTED));
+    world.server.otherwise = idle(answers(404, ''));
+    await world.end(tab, pay(once));
+    await world.clock.advance(2 * WINDOW);
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 });
 
