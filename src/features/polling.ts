@@ -11,6 +11,7 @@ import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
 import { finish, settle, settlePolled } from '../engine/finish.js';
 import type { Finished } from '../engine/in-flight.js';
+import { emit } from '../engine/observe.js';
 import { commit } from '../engine/record-access.js';
 import type { Polled, Result } from '../engine/result.js';
 import { hasOthers } from '../engine/settle.js';
@@ -83,11 +84,15 @@ function isOfEarlier({ job: { client, settings, payload }, record }: Driver): bo
 
 /** Polls until the work ends, the time for waiting is over, or the drive must stop; `undefined` if there is no link. */
 async function askAfter(drive: Driver, accepted: Result | undefined, marked: boolean): Promise<Polled | Stopped | undefined> {
-  const prepared = drive.job.payload?.prepared;
+  const { job, record } = drive;
+  const prepared = job.payload?.prepared;
   // A function given to `run` has no request, so its Response has no link that could be polled.
   if (!prepared) return undefined;
-  const link = drive.record.link ?? (accepted?.response && linkOf(prepared, drive.job.client.platform, accepted.response));
-  if (link === undefined) return undefined;
+  const link = record.link ?? (accepted?.response && linkOf(prepared, job.client.platform, accepted.response));
+  if (link === undefined) {
+    emit(job.client, job, record.key, { type: 'diagnostic', code: 'poll-link', where: prepared.origin });
+    return undefined;
+  }
   // Store the link, so that nobody has to send the request again.
   if (drive.record.link === undefined) {
     // Without the marker, this key is new to the server, so no later key of a lost record can have been used.

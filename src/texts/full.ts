@@ -62,6 +62,7 @@ export const DIAGNOSTICS = {
   'key-ignored': 'the server says that it ignored the key: nothing is sent there twice from now on',
   'reconcile-unproven':
     "what reconcile returned proves nothing, so the operation stays unknown: it must return 'done', 'none', 'unknown', or a 2xx Response whose body has not been read",
+  'poll-link': 'a 202 has no link on its own origin that can be read, so nobody asks whether its work has ended: see Access-Control-Expose-Headers',
   'insecure-origin': 'an insecure origin has no Web Crypto and no Web Locks: tabs meet by leases in the store',
   'unsettled-forgotten': 'an operation that never settled was forgotten 30 days after its last attempt',
   'move-conflict': 'there are two operations of this name; one of them stays in the old namespace',

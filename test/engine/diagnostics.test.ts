@@ -4,7 +4,7 @@
  */
 import { describe, expect } from 'vitest';
 import { registry } from '../../src/engine/registry.js';
-import { createOnce, memoryStore, move, type Once, type OnceEvent, pending, subscribe } from '../../src/entries/index.js';
+import { createOnce, memoryStore, move, type Once, type OnceEvent, pending, polling, subscribe } from '../../src/entries/index.js';
 import { answers, charged, during, type Entry, lost, replays, shaped } from '../support/server.js';
 import { DAY, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
@@ -22,6 +22,18 @@ describe('a diagnostic', () => {
     const told = listening(user);
     await world.run(move(user, 'guest'));
     expect(told).toMatchObject([{ code: 'move-conflict', operation: NAME }]);
+  });
+
+  test.each([
+    ['none, or none that the page can read', {}],
+    ['one on another origin', { location: 'https://jobs.example/1' }],
+  ])("poll-link: a 202 that is to be polled has %s", async (_, link) => {
+    const world = newWorld();
+    const { tab, once } = world.open({ use: [polling()], accepted: 'poll', limits: { attempts: 1 } });
+    const told = listening(once);
+    const end = await world.end(tab, pay(once, ONE), charged(answers(202, '', link)));
+    expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    expect(told).toMatchObject([{ code: 'poll-link', operation: NAME }]);
   });
 
   test('unsettled-forgotten: nobody settled it for thirty days', async ({ world, tab, once }) => {
