@@ -27,7 +27,7 @@ describe('a diagnostic', () => {
   test.each([
     ['none, or none that the page can read', {}],
     ['one on another origin', { location: 'https://jobs.example/1' }],
-  ])("poll-link: a 202 that is to be polled has %s", async (_, link) => {
+  ])('poll-link: a 202 that is to be polled has %s', async (_, link) => {
     const world = newWorld();
     const { tab, once } = world.open({ use: [polling()], accepted: 'poll', limits: { attempts: 1 } });
     const told = listening(once);
