@@ -13,7 +13,7 @@ import { failure } from '../engine/failure.js';
 import { abortReason } from '../engine/in-flight.js';
 import { operate } from '../engine/operate.js';
 import { valueResult } from '../engine/values.js';
-import { limit } from '../engine/wait.js';
+import { limit, within } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import type { Answered } from '../http/sending.js';
@@ -69,12 +69,14 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
     const said = JSON.stringify(await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined })) ?? '';
     return { payload, fingerprint: await client.platform.digest(said), raw: '' };
   };
+  const late = (): Error => new TypeError('once: fingerprint did not answer in time');
   let outcome = undefined as unknown as Outcome;
   const onOutcome = (end: Outcome) => {
     outcome = end;
     return settings.onOutcome?.(end);
   };
-  const value = await operate({ client, settings: { ...settings, onOutcome }, address, read: reading, signal, request: undefined });
+  const inTime = () => within(client.platform.clock, settings.limits.totalMs, reading(), late);
+  const value = await operate({ client, settings: { ...settings, onOutcome }, address, read: inTime, signal, request: undefined });
   return schema ? parseResult({ client, signal, deadline }, schema, value, outcome) : (value as T);
 }
 

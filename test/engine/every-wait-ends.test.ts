@@ -273,3 +273,13 @@ describe('a page that can make no digest, because it is on http://', () => {
     expect(world.clock.now() - began).toBe(0);
   });
 });
+
+test.each<[string, Act]>([
+  ['fetch', (once) => once.fetch(URL_, { method: 'POST', body: '{}', once: { operation: NAME, fingerprint: never } })],
+  ['run', (once) => run(once, NAME, () => 1, { fingerprint: never })],
+])('a fingerprint hook that never answers is named in the error of %s', async (_, act) => {
+  const world = newWorld();
+  const { once } = world.open({ limits: { totalMs: TOTAL } });
+  const [end] = await world.run(Promise.allSettled([act(once, undefined, {})]));
+  expect(end).toMatchObject({ reason: new TypeError('once: fingerprint did not answer in time') });
+});
