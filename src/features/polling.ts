@@ -161,8 +161,11 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   });
   if (sent.end !== 'answer') return { state: 'running' };
   const answer = answerOf(sent.answered);
+  const state = read(sent.answered.response, answer, attempt);
+  // Nobody reads the rest of this document, and a page has six connections to a server: an event stream would hold one of them.
+  if (state === 'running' && answer.unread) sent.answered.response.body?.cancel().catch(() => {});
   return {
-    state: read(sent.answered.response, answer, attempt),
+    state,
     result: resultOf(sent.answered),
     retryAfterMs: retryAfterMs(answer.header, clock.now()),
   };
