@@ -130,9 +130,11 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;
   const { clock, randomness } = job.client.platform;
-  const ends = waitsUntil(job, clock.now());
+  const now = clock.now();
+  // By the monotonic clock, because somebody may set the other one back by hours meanwhile.
+  const ends = clock.monotonic() + waitsUntil(job, now) - now;
   for (let number = 1; ; number++) {
-    const ms = Math.min(limits.attemptMs, ends - clock.now());
+    const ms = Math.min(limits.attemptMs, ends - clock.monotonic());
     const answer = await askOnce(
       prepared,
       { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !drive.mustStop() },
@@ -144,7 +146,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
     const cutOff = answer.result ? undefined : await drive.awaitNetwork();
     if (cutOff) return cutOff;
     const pause = atLeast(number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
-    if (clock.now() + pause >= ends) return answer;
+    if (clock.monotonic() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');
     const halted = await drive.halt();
     if (halted) return clock.now() < job.deadline ? halted : answer;
