@@ -5,7 +5,7 @@
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { increase, repeatableRequests, stripe } from '../../src/entries/dialects.js';
-import { move, resumeInBackground, run as runOnce } from '../../src/entries/index.js';
+import { clear, forget, move, type Once, resumeInBackground, run as runOnce, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { type Arrival, answers, charged, during, idle, lost, replays, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
@@ -204,6 +204,29 @@ describe("accepted: 'poll', with if-changed, and an edited form whose request is
     expect(await world.run(resumeInBackground(again))).toEqual({ open: 1 });
     expect(told).toMatchObject([{ effect: 'unknown', reason: 'mismatch' }]);
     expect(await world.end(next, pay(again, body))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+  });
+
+  test.for<[string, (once: Once) => Promise<unknown>, string | undefined]>([
+    ['a log-out', clear, undefined],
+    ['settle', (once) => settle(once, NAME, 'done'), 'ERR_ONCE_BUSY'],
+    ['forget', (once) => forget(once, NAME, { evenIfUnknown: true }), 'ERR_ONCE_BUSY'],
+  ])('nor in the middle of %s in another tab', async ([_, act, code], { world }) => {
+    const consent = { background: { untilMs: world.clock.now() + 60 * MINUTE } };
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(answers(202, '', ACCEPTED)));
+    world.server.otherwise = idle(answers(202, { state: 'running' }));
+    await world.end(tab, pay(once, consent));
+    await world.end(tab, pay(once, { ...consent, body: EDITED }));
+    const told: unknown[] = [];
+    const next = tab.reload();
+    const again = next.once({ ...options, onOutcome: (outcome) => void told.push(outcome) });
+    const acts: Promise<unknown>[] = [];
+    const other = world.tab().once(options);
+    world.server.otherwise = undefined;
+    world.server.plays(during(() => void acts.push(act(other).catch((error: unknown) => error)), idle(answers(200, { state: 'completed' }))));
+    await world.run(resumeInBackground(again));
+    expect(told).toMatchObject([{ effect: 'unknown', reason: 'mismatch' }]);
+    expect(((await world.run(acts[0] as Promise<unknown>)) as { code?: string }).code).toBe(code);
   });
 
   test.for(['text', 'bytes', 'a form'])('resumeInBackground tells the end of the work of %s that went out', async (kind, { world }) => {
