@@ -206,13 +206,16 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
 
 const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed', 'done-elsewhere']);
 
+/** Whether a state of the work may stand where nobody has read: in JSON that is too long, or in an event stream. */
+const isUnreadState = ({ unread, header }: Answer): boolean => unread === true && /event-?stream|\bjson\b/i.test(header('content-type') ?? '');
+
 /**
  * Reads the answer to a poll of a 202's link. `hooked`: the reading by the app's `verdict` hook, if it gave one. A refusal of the poll (not
  * logged in, not found yet, too many requests) says nothing about the work itself, and neither does a login page or a captive portal.
  */
 export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, hooked?: Reading): WorkState {
   const { status } = answer;
-  const ok = status > 199 && status < 300 && status !== 202 && !isHtml(answer) && !isEmptyJson(answer);
+  const ok = status > 199 && status < 300 && status !== 202 && !isHtml(answer) && !isEmptyJson(answer) && !isUnreadState(answer);
   // Some services answer with a bare word, as JSON or as text. A bare "error" may be about the poll and not about the work. The empty `message`
   // makes it count like JSend's "error", which is about the poll.
   const state = documentState(isObject(answer.json) ? answer.json : { status: answer.text, message: '' });

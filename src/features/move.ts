@@ -179,8 +179,9 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
   const moved = (before: OnceRecord, generation = 0): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
-    // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`).
-    const scoped = before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS } : {};
+    // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`). Nor does the
+    // link of a 202 count there: behind it may be the work of another operation.
+    const scoped = before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS, link: undefined } : {};
     const ended = before.previous;
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
     const previous = ended && readRecord(ended) ? seal({ ...ended, id, ns }) : ended;

@@ -47,7 +47,7 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   // If this call's only attempt was the first one with the present payload, a 202 that is marked as a replay may be the answer to an earlier one.
   const first = marked && drive.facts.attempts === 1 && !start.sentBefore;
   const changed = first ? hasOthers(start) : start.changed;
-  const ofEarlier = (first && changed && isOfEarlier(drive)) || hasUnsentRequest(drive);
+  const ofEarlier = (first && changed && isOfEarlier(drive)) || (await hasUnsentRequest(drive));
   const end = await askAfter(drive, accepted, marked);
   return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, changed, ofEarlier }));
 }
@@ -64,9 +64,18 @@ async function pollProbed(drive: Driver, accepted: Result | undefined, [fingerpr
   return end.state === 'failed' ? finish(drive, { decision: { do: 'anew' }, result: end.result }) : undefined;
 }
 
-/** Whether a resume has found the stored request of an edited payload, which could only wait for the work of an earlier one. */
-const hasUnsentRequest = ({ job, record }: Driver): boolean =>
-  job.resumeOnly && record.earlier !== undefined && record.earlier.at(-1)?.fingerprint === record.payloads.at(-1);
+/**
+ * Whether a resume has found the stored request of an edited payload, which could only wait for the work of an earlier one. If the request of
+ * that one was not stored, or only with a consent, the bytes tell: those of the present payload are the ones that were sent.
+ */
+async function hasUnsentRequest({ job, record }: Driver): Promise<boolean> {
+  const { requests } = job.client.parts;
+  const stored = job.resumeOnly && requests?.fromStore(record)?.prepared;
+  if (!stored) return false;
+  // Requests are stored with text or bytes only. A client with a `fingerprint` stores only the first digits of their digest.
+  const raw = await job.client.platform.digest((stored.body as string | undefined) ?? '');
+  return record.earlier?.at(-1)?.fingerprint === record.payloads.at(-1) || !raw.startsWith(record.raw);
+}
 
 /** Whether the 202 has the replay marker. */
 function isMarked({ job }: Driver, accepted: Result | undefined): boolean {
@@ -121,9 +130,11 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
   const { key, carrier, firstSentAt = drive.record.createdAt } = drive.record;
   const { limits, backoff } = job.settings;
   const { clock, randomness } = job.client.platform;
-  const ends = waitsUntil(job, clock.now());
+  const now = clock.now();
+  // By the monotonic clock, because somebody may set the other one back by hours meanwhile.
+  const ends = clock.monotonic() + waitsUntil(job, now) - now;
   for (let number = 1; ; number++) {
-    const ms = Math.min(limits.attemptMs, ends - clock.now());
+    const ms = Math.min(limits.attemptMs, ends - clock.monotonic());
     const answer = await askOnce(
       prepared,
       { job, key, carrier, firstSentAt, number, ambiguous: true, resumed: start.resumed, otherPayloads: false, ms, leaves: () => !drive.mustStop() },
@@ -135,7 +146,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
     const cutOff = answer.result ? undefined : await drive.awaitNetwork();
     if (cutOff) return cutOff;
     const pause = atLeast(number, answer.retryAfterMs ?? backoffMs(backoff, number, randomness.random()));
-    if (clock.now() + pause >= ends) return answer;
+    if (clock.monotonic() + pause >= ends) return answer;
     await drive.pause(pause, 'in-progress');
     const halted = await drive.halt();
     if (halted) return clock.now() < job.deadline ? halted : answer;
@@ -161,8 +172,11 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   });
   if (sent.end !== 'answer') return { state: 'running' };
   const answer = answerOf(sent.answered);
+  const state = read(sent.answered.response, answer, attempt);
+  // Nobody reads the rest of this document, and a page has six connections to a server: an event stream would hold one of them.
+  if (state === 'running' && answer.unread) sent.answered.response.body?.cancel().catch(() => {});
   return {
-    state: read(sent.answered.response, answer, attempt),
+    state,
     result: resultOf(sent.answered),
     retryAfterMs: retryAfterMs(answer.header, clock.now()),
   };

@@ -1,10 +1,11 @@
 /** Goal: a server that stores its 202, and answers work in progress otherwise, is not waited for. Method: the first answer is lost, the same one comes again. */
 import { describe, expect } from 'vitest';
 import type { DefinedDialect } from '../../src/entries/dialects.js';
-import { charged, lost } from '../support/server.js';
-import { pay } from '../support/world.js';
+import { clear, pending, run } from '../../src/entries/index.js';
+import { type Arrival, answers, charged, during, type Entry, idle, lost } from '../support/server.js';
+import { NAME, ONE, pay, watched } from '../support/world.js';
 import { samples } from './support/all.js';
-import { fixturesOf } from './support/fixtures.js';
+import { type Fixture, fixturesOf } from './support/fixtures.js';
 import { plays, testOf } from './support/suite.js';
 
 describe.each([
@@ -19,5 +20,34 @@ describe.each([
     const end = await world.end(tab, pay(once), charged(lost()), plays(accepted, true));
     expect(end).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
     expect(world.server.arrivals).toHaveLength(2);
+  });
+
+  const accepted = plays(fixturesOf(name).find((one) => one.name === fixture) as Fixture, true);
+
+  test('so it is to a second tab, and to a press after a log-out in between', async ({ world, tab, once }) => {
+    await world.end(tab, pay(once, ONE), charged(lost()));
+    const second = world.tab();
+    const cleared = during(() => clear(once), accepted);
+    const [{ key } = {}] = (await pending(once)) ?? [];
+    expect((await world.end(second, pay(second.once({ dialect: samples[name]?.dialect })), cleared)).outcome).toMatchObject({ effect: 'done', key });
+    expect((await world.end(tab, pay(once), accepted)).outcome).toMatchObject({ effect: 'done', key });
+  });
+
+  test('so it is to a function of run', async ({ world, tab, once }) => {
+    let runs = 0;
+    const effect = ({ key }: { key: string }) => (++runs === 1 ? charged(lost()) : accepted)({ key } as Arrival, world.server);
+    const end = await world.end(tab, watched(run(once, NAME, effect as () => Promise<Response>)));
+    expect(end).toMatchObject({ status: 202, outcome: { effect: 'done', attempts: 2 } });
+  });
+
+  test("with accepted: 'poll' it is only when its work has ended", async ({ world, tab }) => {
+    const once = tab.once({ dialect: samples[name]?.dialect, accepted: 'poll' });
+    const linked: Entry = async (arrival, server) => {
+      const response = await accepted(arrival, server);
+      response.headers.set('location', '/jobs/1');
+      return response;
+    };
+    world.server.plays(idle(linked), idle(answers(200, { status: 'failed' })));
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'none' });
   });
 });

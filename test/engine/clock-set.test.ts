@@ -6,7 +6,7 @@ import { describe, expect, vi } from 'vitest';
 import { steadyForMs } from '../../src/engine/even-clock.js';
 import { around, clear, createOnce, type OnceOptions, type Outcome, run, settle } from '../../src/entries/index.js';
 import { virtualClock } from '../../src/testing/virtual-clock.js';
-import { answers, charged, delayed, during, type Entry, hangs, lost } from '../support/server.js';
+import { answers, charged, delayed, during, type Entry, hangs, idle, lost } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, SECOND, test, URL_, type World, watched } from '../support/world.js';
 
 const DECLINE = answers(402, { error: 'declined' });
@@ -229,5 +229,17 @@ test('set back by four minutes while a hook gives the headers of a poll: the pol
   world.server.otherwise = answers(200, { status: 'done' }, { 'idempotent-replayed': 'true' });
   const { ms, outcome } = await world.end(tab, call, accepted, hangs());
   expect(outcome).toMatchObject({ effect: 'done' });
+  expect(ms).toBeLessThan(MINUTE);
+});
+
+test.for([-4 * MINUTE, -10 * HOUR, 10 * HOUR])('set by %i ms while the work behind a 202 goes on: the call ends in its time', async (byMs, { world, tab }) => {
+  const call = pay(tab.once({ accepted: 'poll', limits: { inProgressMs: 30 * SECOND } }));
+  const running = idle(answers(202, { state: 'running' }));
+  world.server.otherwise = running;
+  const sets = during(() => {
+    tab.skewMs = byMs;
+  }, running);
+  const { ms, outcome } = await world.end(tab, call, charged(answers(202, '', { location: '/jobs/1' })), sets);
+  expect(outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
   expect(ms).toBeLessThan(MINUTE);
 });

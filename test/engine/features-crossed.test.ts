@@ -5,7 +5,7 @@
 import { describe, expect, vi } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { increase, repeatableRequests, stripe } from '../../src/entries/dialects.js';
-import { move, resumeInBackground, run as runOnce } from '../../src/entries/index.js';
+import { clear, forget, move, type Once, resumeInBackground, run as runOnce, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { type Arrival, answers, charged, during, idle, lost, replays, textOf } from '../support/server.js';
 import { CART, MINUTE, NAME, ONE, pay, rest, resumed, SECOND, test, URL_, type World, watched } from '../support/world.js';
@@ -181,6 +181,67 @@ describe("accepted: 'poll', with if-changed, and an edited form whose request is
     expect(told).toMatchObject([{ effect: 'unknown', reason: 'mismatch' }]);
     expect(await world.end(next, pay(again, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
     expect(world.server.charged.size).toBe(2);
+  });
+
+  test.for([
+    ['both forms are stored with a consent', true, true],
+    ['only the edited form is stored', false, true],
+    ['the edited form differs in its file', true, true, new Uint8Array([1, 2])],
+  ] as const)('resumeInBackground does not tell it as done where %s', async ([_, first, edited, bytes], { world }) => {
+    const consent = { background: { untilMs: world.clock.now() + 60 * MINUTE } };
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(answers(202, '', ACCEPTED)));
+    world.server.otherwise = idle(answers(202, { state: 'running' }));
+    await world.end(tab, pay(once, first ? consent : {}));
+    const body = bytes ? { init: { body: bytes } } : { body: EDITED };
+    pay(once, { ...(edited && consent), ...body });
+    await world.clock.advance(SECOND);
+    const next = tab.reload();
+    const told: unknown[] = [];
+    const again = next.once({ ...options, onOutcome: (outcome) => void told.push(outcome) });
+    const completed = idle(answers(200, { state: 'completed' }));
+    world.server.otherwise = (arrival, server) => (arrival.method === 'GET' ? completed : answers(201))(arrival, server);
+    expect(await world.run(resumeInBackground(again))).toEqual({ open: 1 });
+    expect(told).toMatchObject([{ effect: 'unknown', reason: 'mismatch' }]);
+    expect(await world.end(next, pay(again, body))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
+  });
+
+  test.for<[string, (once: Once) => Promise<unknown>, string | undefined]>([
+    ['a log-out', clear, undefined],
+    ['settle', (once) => settle(once, NAME, 'done'), 'ERR_ONCE_BUSY'],
+    ['forget', (once) => forget(once, NAME, { evenIfUnknown: true }), 'ERR_ONCE_BUSY'],
+  ])('nor in the middle of %s in another tab', async ([_, act, code], { world }) => {
+    const consent = { background: { untilMs: world.clock.now() + 60 * MINUTE } };
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(answers(202, '', ACCEPTED)));
+    world.server.otherwise = idle(answers(202, { state: 'running' }));
+    await world.end(tab, pay(once, consent));
+    await world.end(tab, pay(once, { ...consent, body: EDITED }));
+    const told: unknown[] = [];
+    const next = tab.reload();
+    const again = next.once({ ...options, onOutcome: (outcome) => void told.push(outcome) });
+    const acts: Promise<unknown>[] = [];
+    const other = world.tab().once(options);
+    world.server.otherwise = undefined;
+    world.server.plays(during(() => void acts.push(act(other).catch((error: unknown) => error)), idle(answers(200, { state: 'completed' }))));
+    await world.run(resumeInBackground(again));
+    expect(told).toMatchObject([{ effect: 'unknown', reason: 'mismatch' }]);
+    expect(((await world.run(acts[0] as Promise<unknown>)) as { code?: string }).code).toBe(code);
+  });
+
+  test.for(['text', 'bytes', 'a form'])('resumeInBackground tells the end of the work of %s that went out', async (kind, { world }) => {
+    const form = new FormData();
+    form.set('amount', '10');
+    const body = { text: 'amount=10', bytes: new Uint8Array([1, 2]), 'a form': form }[kind] as BodyInit;
+    const { tab, once } = world.open(options);
+    world.server.plays(charged(answers(202, '', ACCEPTED)));
+    world.server.otherwise = idle(answers(202, { state: 'running' }));
+    await world.end(tab, pay(once, { init: { body, headers: {} }, background: { untilMs: world.clock.now() + 60 * MINUTE } }));
+    const told: unknown[] = [];
+    const again = tab.reload().once({ ...options, onOutcome: (outcome) => void told.push(outcome) });
+    world.server.otherwise = idle(answers(200, { state: 'completed' }));
+    expect(await world.run(resumeInBackground(again))).toEqual({ open: 0 });
+    expect(told).toMatchObject([{ type: 'fresh', effect: 'done', certain: true }]);
   });
 
   test('a press of the form before gets the end of its own work', async ({ world }) => {

@@ -22,6 +22,7 @@ import { answers, charged, type Entry, idle, lost, textOf } from '../support/ser
 import { CART, NAME, newWorld, pay, SECOND, test, watched } from '../support/world.js';
 
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
+const MIB = 1_048_576;
 const REPLAYED = { 'idempotent-replayed': 'true' };
 
 function polling(options: OnceOptions, accepted: Entry, ...then: readonly Entry[]) {
@@ -76,10 +77,36 @@ describe('a status document', () => {
     ['of a server in trouble', answers(503, { status: 'error' })],
     ['with 202', answers(202, { status: 'failed' })],
     ['behind a redirect that was not followed', answers(303, '', { location: '/login' })],
+    ['in an event stream', answers(200, 'data: {"state":"running"}\n\n', { 'content-type': 'text/event-stream' })],
+    ['that is too long to be read', answers(200, { state: 'failed', log: 'x'.repeat(MIB) })],
+    ['of a type of its own that is too long to be read', answers(200, { log: 'x'.repeat(MIB) }, { 'content-type': 'application/hal+json' })],
   ])('%s proves nothing about the work', async (_, entry) => {
     const { world, tab, once } = polling({}, charged(ACCEPTED), idle(entry), answers(200, { status: 'done' }, REPLAYED));
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
     expect(world.server.arrivals).toHaveLength(3);
+  });
+
+  test.each([
+    ['a file', 'text/csv'],
+    ['a list of lines', 'application/x-ndjson'],
+    ['a film', 'video/mp4'],
+  ])('can not be what is too long to be read: %s is the result of the work', async (_, type) => {
+    const { world, tab, once } = polling({}, charged(ACCEPTED), idle(answers(200, 'x'.repeat(MIB + 1), { 'content-type': type })));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
+  });
+
+  test('in an event stream is not held open while the work goes on: a page has six connections to a server', async () => {
+    const { world, tab, once } = polling({}, charged(ACCEPTED));
+    const streams: string[] = [];
+    world.server.plays(
+      idle(() => {
+        const body = new ReadableStream({ cancel: () => void streams.push('closed') });
+        return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+      }),
+      answers(200, { status: 'done' }, REPLAYED),
+    );
+    await world.end(tab, pay(once));
+    expect(streams).toEqual(['closed']);
   });
 });
 
@@ -191,6 +218,8 @@ describe('the verdict hook', () => {
     ['rejected', 200, { phase: 1 }, 'none'],
     ['rejected-for-good', 200, { phase: 1 }, 'none'],
     ['rejected-for-good', 402, { phase: 1 }, 'none'],
+    ['fresh', 303, {}, 'done'],
+    ['fresh', 200, { log: 'x'.repeat(MIB) }, 'done'],
     ['rejected', 404, {}, 'unknown'],
     ['rejected', 202, {}, 'unknown'],
     ['rejected', 200, { status: 'running' }, 'unknown'],

@@ -4,8 +4,9 @@
  */
 import { describe, expect } from 'vitest';
 import { defineDialect, inHeader } from '../../src/entries/dialects.js';
-import { answers, charged, type Entry, lost, replays } from '../support/server.js';
-import { CART, MINUTE, ONE, pay, test } from '../support/world.js';
+import { resumeOne, run } from '../../src/entries/index.js';
+import { type Arrival, answers, charged, type Entry, lost, replays, textOf } from '../support/server.js';
+import { CART, MINUTE, NAME, ONE, pay, test, watched } from '../support/world.js';
 
 const EDITED = { ...ONE, body: { ...CART, amount: 12 } };
 
@@ -39,6 +40,43 @@ describe.each(MISUSES)('a refusal of the key that echoes it, in %s', (_, misuse)
       await world.clock.advance(3 * MINUTE);
     }
     expect((await world.end(tab, pay(once, ONE), echoing(replays()))).outcome).toMatchObject({ effect: 'done', key: unsure.outcome?.key });
+  });
+});
+
+describe.each(MISUSES)('nor does it prove anything, in %s,', (_, misuse) => {
+  /** The first payload takes effect, and its answer is lost. From then on the server answers every other payload with `misuse`. */
+  const compares: Entry = async (arrival, server) => {
+    const first = (await textOf(arrival)) === JSON.stringify(CART);
+    return (first ? (server.charged.size ? echoing(replays()) : charged(lost())) : echoing(misuse))(arrival, server);
+  };
+
+  test('to a resume of the edited form', async ({ world }) => {
+    const options = { namespace: 'ann', keep: { request: true } } as const;
+    const { tab, once } = world.open(options);
+    world.server.otherwise = compares;
+    const { outcome } = await world.end(tab, pay(once, ONE));
+    await world.end(tab, pay(once, EDITED));
+    const next = tab.reload();
+    const again = next.once(options);
+    for (const _ of [1, 2, 3]) {
+      expect((await world.end(next, watched(resumeOne(again, NAME)))).outcome).toMatchObject({ effect: 'unknown', key: outcome?.key });
+      await world.clock.advance(3 * MINUTE);
+    }
+    expect((await world.end(next, pay(again))).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
+  });
+
+  test('to a function of run', async ({ world }) => {
+    const { tab, once } = world.open({ namespace: 'orders', ...ONE }, { server: true });
+    const charge = (body: object) => {
+      const effect = ({ key }: { key: string }) => compares({ key, body: JSON.stringify(body) } as Arrival, world.server);
+      return world.end(tab, watched(run(once, NAME, effect as () => Promise<Response>, { fingerprint: () => body })));
+    };
+    const { outcome } = await charge(CART);
+    for (const _ of [1, 2, 3]) {
+      expect((await charge(EDITED.body)).outcome).toMatchObject({ effect: 'unknown', key: outcome?.key });
+      await world.clock.advance(3 * MINUTE);
+    }
+    expect((await charge(CART)).outcome).toMatchObject({ effect: 'done', key: outcome?.key });
   });
 });
 

@@ -7,7 +7,7 @@ import { GENERIC } from '../../src/dialects/generic.js';
 import { defineDialect, inHeader, stripe } from '../../src/entries/dialects.js';
 import { clear, move, resumeOne, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
-import { answers, charged, during, lost, replays } from '../support/server.js';
+import { answers, charged, during, idle, lost, replays } from '../support/server.js';
 import { DAY, HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, SECOND, test, watched } from '../support/world.js';
 
 const EXPIRED = { code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } };
@@ -237,6 +237,23 @@ describe('the dialect of a request says how long its server remembers a key', ()
     const next = world.open({ namespace: 'ann', dialect: PER_ACCOUNT });
     expect(await world.end(next.tab, pay(next.once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown' } });
   });
+
+  test.for([answers(200, { state: 'failed' }), answers(200, { state: 'done' })])(
+    'nor is the link of its 202 polled there, behind which may be the work of another operation',
+    async (otherWork, { world }) => {
+      const options = { accepted: 'poll', dialect: PER_ACCOUNT, limits: { inProgressMs: 5 * SECOND } } as const;
+      const guest = world.open({ ...options, namespace: 'guest' });
+      world.server.plays(charged(answers(202, '', { location: '/jobs/1' })));
+      world.server.otherwise = idle(answers(202, { state: 'running' }));
+      await world.end(guest.tab, pay(guest.once));
+      const sent = world.server.arrivals.length;
+      const ann = world.open({ ...options, namespace: 'ann' });
+      await world.run(move(ann.once, 'guest'));
+      world.server.otherwise = idle(otherWork);
+      expect(await world.end(ann.tab, pay(ann.once))).toMatchObject(EXPIRED);
+      expect(world.server.arrivals).toHaveLength(sent);
+    },
+  );
 
   test('nor is an equal call without a name sent under a new key after such a move: the lost call may have had its effect', async ({ world }) => {
     const options = { dialect: PER_ACCOUNT, ...ONE } as const;
