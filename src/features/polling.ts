@@ -1,6 +1,7 @@
 /** Polls the work behind the link of a 202. */
 
 import { atLeast, backoffMs } from '../core/backoff.js';
+import { stop } from '../core/decide.js';
 import type { Answer } from '../core/dialect.js';
 import { replayed } from '../core/outcome.js';
 import { type OnceRecord, seal } from '../core/record.js';
@@ -10,6 +11,7 @@ import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
 import { finish, settle, settlePolled } from '../engine/finish.js';
+import { windowIsOver } from '../engine/halt.js';
 import type { Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
 import { commit } from '../engine/record-access.js';
@@ -49,7 +51,11 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   const changed = first ? hasOthers(start) : start.changed;
   const ofEarlier = (first && changed && isOfEarlier(drive)) || (await hasUnsentRequest(drive));
   const end = await askAfter(drive, accepted, marked);
-  return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, changed, ofEarlier }));
+  if (!end || !('state' in end)) return end && finish(drive, { ...end, result: accepted });
+  // The server has forgotten the work, and perhaps its key, too: no later call could learn more.
+  const forgotten = /^4(04|10)$/.test(String(end.result?.response?.status)) && windowIsOver(drive.job, drive.record);
+  if (end.state === 'running' && forgotten) return finish(drive, { decision: stop('key-expired', true), result: accepted });
+  return settlePolled(drive, end, { marked, changed, ofEarlier });
 }
 
 /** Polls the work of an earlier payload. Does not store its link: the next call would take the work for that of the present payload. */
