@@ -110,6 +110,17 @@ describe('a status document', () => {
   });
 });
 
+test('a stream that is no web stream, as that of node-fetch, does not end the polling', async () => {
+  const { world, tab, once } = polling({}, charged(ACCEPTED));
+  const stream = new Response('data: {"state":"running"}\n\n', { headers: { 'content-type': 'text/event-stream' } });
+  Object.defineProperty(stream, 'body', { value: { pipe: () => {} } });
+  world.server.plays(
+    idle(() => stream),
+    answers(200, { status: 'done' }, REPLAYED),
+  );
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+});
+
 describe('work that takes longer than the key counts', () => {
   const WINDOW = 60 * SECOND;
   const running = (): Entry => idle(answers(202, { state: 'running' }));
