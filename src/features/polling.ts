@@ -1,9 +1,11 @@
 /** Polls the work behind the link of a 202. */
 
 import { atLeast, backoffMs } from '../core/backoff.js';
+import { stop } from '../core/decide.js';
 import type { Answer } from '../core/dialect.js';
 import { replayed } from '../core/outcome.js';
 import { type OnceRecord, seal } from '../core/record.js';
+import { pastWindow } from '../core/retention.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
 import type { WorkState } from '../core/work-state.js';
@@ -49,7 +51,13 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   const changed = first ? hasOthers(start) : start.changed;
   const ofEarlier = (first && changed && isOfEarlier(drive)) || (await hasUnsentRequest(drive));
   const end = await askAfter(drive, accepted, marked);
-  return end && ('decision' in end ? finish(drive, { ...end, result: accepted }) : settlePolled(drive, end, { marked, changed, ofEarlier }));
+  if (!end || !('state' in end)) return end && finish(drive, { ...end, result: accepted });
+  // The server has forgotten the work, and perhaps its key, too: no later call could learn more.
+  const { client, settings, aheadMs } = drive.job;
+  const late = pastWindow(drive.record, settings.limits, client.platform.clock.now() + aheadMs);
+  const forgotten = late && /^4(04|10)$/.test(String(end.result?.response?.status));
+  if (end.state === 'running' && forgotten) return finish(drive, { decision: stop('key-expired', true), result: accepted });
+  return settlePolled(drive, end, { marked, changed, ofEarlier });
 }
 
 /** Polls the work of an earlier payload. Does not store its link: the next call would take the work for that of the present payload. */
@@ -173,8 +181,9 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   if (sent.end !== 'answer') return { state: 'running' };
   const answer = answerOf(sent.answered);
   const state = read(sent.answered.response, answer, attempt);
-  // Nobody reads the rest of this document, and a page has six connections to a server: an event stream would hold one of them.
-  if (state === 'running' && answer.unread) sent.answered.response.body?.cancel().catch(() => {});
+  // Nobody reads the rest of this document, and a page has six connections to a server: an event stream would hold one of them. The body of
+  // an app's own `fetch` may be no web stream, as in node-fetch.
+  if (state === 'running' && answer.unread) sent.answered.response.body?.cancel?.().catch(() => {});
   return {
     state,
     result: resultOf(sent.answered),

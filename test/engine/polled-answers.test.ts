@@ -19,7 +19,7 @@ import {
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
 import { answers, charged, type Entry, idle, lost, shaped, textOf } from '../support/server.js';
-import { CART, NAME, newWorld, pay, SECOND, test, watched } from '../support/world.js';
+import { CART, NAME, newWorld, pay, SECOND, saying, test, watched } from '../support/world.js';
 
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
 const MIB = 1_048_576;
@@ -116,6 +116,17 @@ describe('a status document', () => {
   });
 });
 
+test('a stream that is no web stream, as that of node-fetch, does not end the polling', async () => {
+  const { world, tab, once } = polling({}, charged(ACCEPTED));
+  const stream = new Response('data: {"state":"running"}\n\n', { headers: { 'content-type': 'text/event-stream' } });
+  Object.defineProperty(stream, 'body', { value: { pipe: () => {} } });
+  world.server.plays(
+    idle(() => stream),
+    answers(200, { status: 'done' }, REPLAYED),
+  );
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'done' });
+});
+
 describe('work that takes longer than the key counts', () => {
   const WINDOW = 60 * SECOND;
   const running = (): Entry => idle(answers(202, { state: 'running' }));
@@ -139,13 +150,24 @@ describe('work that takes longer than the key counts', () => {
     expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
-  test('is not known to be done where its link has gone: the next press says in progress, and sends nothing', async () => {
+  test.each([404, 410])('is not known to be done where its link has gone (%i): the next press says that it is too late, and sends nothing', async (gone) => {
     const { world, tab, once } = polling({ limits: { inProgressMs: 5 * SECOND, keyWindowMs: WINDOW } }, charged(ACCEPTED));
-    world.server.otherwise = idle(answers(404, ''));
+    world.server.otherwise = idle(answers(gone, ''));
+    // A link may be there a little later than its 202.
+    expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
+    await world.clock.advance(2 * WINDOW);
+    expect(await world.end(tab, pay(once))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED', outcome: { effect: 'unknown', reason: 'key-expired' } });
+    const reconcile = saying([], 'done' as const);
+    expect((await world.end(tab, pay(once, { reconcile }))).outcome).toMatchObject({ type: 'replayed', from: 'reconcile' });
+    expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
+  });
+
+  test.each([401, 403, 500])('is still in progress where the link answers %i', async (status) => {
+    const { world, tab, once } = polling({ limits: { inProgressMs: 5 * SECOND, keyWindowMs: WINDOW } }, charged(ACCEPTED));
+    world.server.otherwise = idle(answers(status, ''));
     await world.end(tab, pay(once));
     await world.clock.advance(2 * WINDOW);
     expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'in-progress' });
-    expect(world.server.arrivals.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 });
 
