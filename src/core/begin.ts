@@ -1,7 +1,7 @@
 /** Decides what a call does with the record that it finds. */
 import type { Begun, Claimant } from './claimant.js';
 import { type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
-import { clockWentBack, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
+import { isKeyOver, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
 
 export type { Begun, Claimant };
 
@@ -66,10 +66,8 @@ function foundPending(record: PendingRecord, same: boolean, call: Claimant, now:
     if (previous && staysInUse(previous, call, storeNow)) return reuse(previous, call, now, storeNow, record.revision);
     if (previous?.key === record.key || !same) return insert(record, call, now, storeNow);
   }
-  // Nothing is sent again under the key of a record with a link: the call asks after the work behind it, however long that takes.
-  const wasSent = !record.link && (record.ambiguous || record.firstSentAt !== undefined);
-  // The later clock counts: if this machine's clock is slow, but the store's own is not, no clock went back.
-  if (wasSent && (pastWindow(record, call, storeNow) || clockWentBack(record, Math.max(now, storeNow)))) return { do: 'key-expired', record };
+  const wasSent = record.ambiguous || record.firstSentAt !== undefined;
+  if (wasSent && isKeyOver(record, call, now, storeNow)) return { do: 'key-expired', record };
   if (record.ambiguous && !call.resumeOnly && isElsewhere(record, call)) return { do: 'elsewhere', record };
   if (!same && !call.resumeOnly && call.whenChanged === 'refuse') return { do: 'mismatch', record };
   return adopt(record, same, call, now, storeNow);

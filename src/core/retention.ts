@@ -98,3 +98,10 @@ export const pastWindow = (record: OnceRecord, limits: { readonly keyWindowMs: n
 
 /** Whether the clock is so far behind the record's last write that it can't tell whether the key window is over. */
 export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;
+
+/**
+ * Whether the key of a request that may have been sent is too old to be sent again. `now` and `storeNow`: the later clock counts, so that no clock
+ * that is merely slow counts as set back. The work behind a link is asked after without the key, however long it takes.
+ */
+export const isKeyOver = (record: OnceRecord, limits: Parameters<typeof pastWindow>[1], now: number, storeNow: number): boolean =>
+  !record.link && (pastWindow(record, limits, storeNow) || clockWentBack(record, Math.max(now, storeNow)));

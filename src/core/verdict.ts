@@ -206,8 +206,12 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
 
 const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed', 'done-elsewhere']);
 
-/** Whether a state of the work may stand where nobody has read: in JSON that is too long, or in an event stream. */
-const isUnreadState = ({ unread, header }: Answer): boolean => unread === true && /event-?stream|\bjson\b/i.test(header('content-type') ?? '');
+/**
+ * Whether a state of the work may stand where nobody has read: in JSON that is too long, or in an event stream. A link redirects to the result when the
+ * work is done (RFC 9110, section 15.4.4).
+ */
+const isUnreadState = ({ unread, redirected, header }: Answer): boolean =>
+  unread === true && !redirected && /event-?stream|\bjson\b/i.test(header('content-type') ?? '');
 
 /**
  * Reads the answer to a poll of a 202's link. `hooked`: the reading by the app's `verdict` hook, if it gave one. A refusal of the poll (not

@@ -6,7 +6,7 @@ import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
 import { outOfBudget } from './budget.js';
 import type { AttemptResult, Driver, OperationRun, Payload } from './client.js';
-import { reasonToHalt, reasonUnsent, takenOver, windowIsOver } from './halt.js';
+import { reasonToHalt, reasonUnsent, takenOver } from './halt.js';
 import { renew } from './lease.js';
 import { emit, named, publish, tellWait } from './observe.js';
 import { commitMark, readStored, storedIn, storeForOperation } from './record-access.js';
@@ -191,10 +191,10 @@ export class AttemptLoop implements Driver {
 
   /** The checks that need no I/O; repeated right before the attempt leaves, because hooks and stores take time. */
   mustStop(): Stopped | undefined {
-    const reason = reasonToHalt(this.job, this.record, this.ambiguous && this.record.ambiguous);
-    if (reason === 'key-expired') return { decision: stop(reason, true) };
-    // The key window of a key that stayed in use is over: go on under a new key, as the next call would.
-    if (!reason && this.start.reused && !this.ambiguous && windowIsOver(this.job, this.record)) return { decision: { do: 'anew' } };
+    const maybeSent = this.ambiguous && this.record.ambiguous;
+    const reason = reasonToHalt(this.job, this.record, maybeSent || (this.start.reused && !this.ambiguous));
+    // If all that was sent under the key was refused, go on under a new key, as the next call would.
+    if (reason === 'key-expired') return { decision: maybeSent ? stop(reason, true) : { do: 'anew' } };
     return reason && this.#end(reason);
   }
 

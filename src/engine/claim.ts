@@ -235,5 +235,5 @@ async function writeAgain(job: OperationRun, begun: Inserted, next: OnceRecord |
   };
   // A removal gets the store's full time: only a removal that is certain lets the call say that nothing was sent.
   const place = next ? job : { ...job, deadline: undefined };
-  return updateStored<boolean>(place, change, next && job.name.length ? 'strict' : 'relaxed').catch(() => false);
+  return updateStored<boolean>(place, change, 'strict').catch(() => false);
 }

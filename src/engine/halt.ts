@@ -3,26 +3,21 @@ import type { UnknownReason, UnsentReason } from '../core/codes.js';
 import { stop } from '../core/decide.js';
 import { isStill } from '../core/ownership.js';
 import type { OnceRecord } from '../core/record.js';
-import { clockWentBack, pastWindow } from '../core/retention.js';
+import { isKeyOver } from '../core/retention.js';
 import { isSamePerson } from './address.js';
 import type { OperationRun } from './client.js';
 import type { Stopped } from './stopped.js';
 import { isAbandoned } from './wait.js';
 
-/** Why nothing may be sent under this record's key now; `undefined` if it may. */
-export function reasonToHalt(job: OperationRun, record: OnceRecord, ambiguous: boolean): UnknownReason | undefined {
-  const { client, namespace, deadline } = job;
+/** Why nothing may be sent under this record's key now; `undefined` if it may. `used`: the server may know the key, so that its age counts. */
+export function reasonToHalt(job: OperationRun, record: OnceRecord, used: boolean | undefined): UnknownReason | undefined {
+  const { client, namespace, deadline, settings, aheadMs } = job;
   const now = client.platform.clock.now();
   if (isAbandoned(job)) return 'aborted';
   if (!isSamePerson(client, namespace)) return 'identity';
   if (now >= deadline) return 'no-answer';
-  // A record with a link is asked after, and nothing is sent under its key.
-  return ambiguous && !record.link && (windowIsOver(job, record) || clockWentBack(record, now + Math.max(0, job.aheadMs))) ? 'key-expired' : undefined;
+  return used && isKeyOver(record, settings.limits, now, now + aheadMs) ? 'key-expired' : undefined;
 }
-
-/** Whether the server may have forgotten this record's key before an attempt that leaves now has ended. */
-export const windowIsOver = ({ client, settings: { limits }, aheadMs }: OperationRun, record: OnceRecord): boolean =>
-  pastWindow(record, limits, client.platform.clock.now() + aheadMs);
 
 /** How the drive stops if another context has taken over the record since this driver saw it; `undefined` if none has. */
 export function takenOver(found: OnceRecord | undefined, known: OnceRecord): Stopped | undefined {

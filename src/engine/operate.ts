@@ -82,9 +82,11 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     // With `always`, this call means the effect that the other one, such as a `resume`, ended meanwhile, and must not send another one.
     // It takes the last look at the record before it came, or else the first one after that.
     if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
-    if (signal?.aborted) throw givenUp(client, signal, caller.left);
+    if (signal?.aborted || client.closing.aborted) {
+      onOutcome?.(caller.left);
+      throw signal?.aborted ? givenUp(client, signal, caller.left) : failure(operation, unknown('aborted'));
+    }
     if (clock.now() >= deadline) throw busyError(operation);
-    if (client.closing.aborted) throw failure(operation, unknown('aborted'));
   }
 }
 

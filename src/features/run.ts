@@ -15,6 +15,7 @@ import { operate } from '../engine/operate.js';
 import { valueResult } from '../engine/values.js';
 import { limit, within } from '../engine/wait.js';
 import { answerOf, resultOf } from '../http/answer.js';
+import { jsonOfPrint } from '../http/fingerprint-hook.js';
 import { isResponse, readForeign } from '../http/foreign-response.js';
 import type { Answered } from '../http/sending.js';
 import { storedAnswers } from '../http/stored-answer.js';
@@ -66,8 +67,8 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   const deadline = client.platform.clock.now() + settings.limits.totalMs;
   const payload = effectPayload(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
   const reading = async (): Promise<PreparedCall> => {
-    const said = JSON.stringify(await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined })) ?? '';
-    return { payload, fingerprint: await client.platform.digest(said), raw: '' };
+    const said = await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined });
+    return { payload, fingerprint: await client.platform.digest(said === undefined ? '' : jsonOfPrint(said)), raw: '' };
   };
   const late = (): Error => new TypeError('once: fingerprint did not answer in time');
   let outcome = undefined as unknown as Outcome;

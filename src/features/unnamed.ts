@@ -10,8 +10,9 @@ import { pastWindow } from '../core/retention.js';
 import { addressOf, digestOfNamespace, idOfUnnamed, namespaceOf, unnamedAddress } from '../engine/address.js';
 import { tryLock } from '../engine/claim.js';
 import type { Client, OperationAddress, OperationRun, Parts, PreparedCall } from '../engine/client.js';
-import { failure, storeError, undriven } from '../engine/failure.js';
+import { failure, storeError } from '../engine/failure.js';
 import { askStrategy } from '../engine/key-strategy.js';
+import { guarded } from '../engine/observe.js';
 import { operate } from '../engine/operate.js';
 import { heldElsewhere, readStored, timed, updateStored } from '../engine/record-access.js';
 import { PAGE, storesOf } from '../engine/scan.js';
@@ -86,13 +87,17 @@ function placeless(client: Client, settings: Settings, { signal }: RequestInput)
  * operation (`isNew` is false): if both have the same key of the app's own, or the same content.
  */
 async function whilePlaceless<T>(call: Placeless, signal: AbortSignal | undefined, work: Promise<T>, isNew = false): Promise<T> {
+  const { client, settings } = call;
   try {
-    return await inTime(call, call.settings.limits.totalMs, work, () => failure(call, isNew ? unsent('unreachable') : unknown('store')));
+    return await inTime(call, settings.limits.totalMs, work, () => failure(call, isNew ? unsent('unreachable') : unknown('store')));
   } catch (error) {
-    if (error instanceof UnreplayableBody) throw await bodyError(call, error);
-    if (!(error instanceof CallerLeft)) throw error;
+    const left = error instanceof CallerLeft;
     const ending = isNew ? unsent('aborted') : unknown('aborted');
-    throw signal?.aborted ? givenUp(call.client, signal, undriven(call, ending)) : failure(call, ending);
+    const end = left ? failure(call, ending) : error instanceof UnreplayableBody ? await bodyError(call, error) : error;
+    if (!isOnceError(end)) throw end;
+    // The operation has not begun, so nothing else tells the app this call's outcome.
+    guarded(client, () => settings.onOutcome?.(end.outcome));
+    throw left && signal?.aborted ? givenUp(client, signal, end.outcome) : end;
   }
 }
 

@@ -23,16 +23,26 @@ export async function askFingerprint(
   return said === undefined ? undefined : textOfPrint(said);
 }
 
-function textOfPrint(said: unknown): string {
-  if (typeof said === 'string') return said;
+const textOfPrint = (said: unknown): string => (typeof said === 'string' ? said : jsonOfPrint(said));
+
+/** What the hook said, as JSON. Throws a TypeError if JSON can't hold it, because all payloads would have the same fingerprint. */
+export function jsonOfPrint(said: unknown): string {
   let text: string | undefined;
   let cause: unknown;
   try {
-    text = JSON.stringify(said);
+    text = JSON.stringify(said, refuseEmptied);
   } catch (error) {
     cause = error;
   }
-  // A function, for example, has no JSON, and all payloads would be the same.
   if (text === undefined) throw new TypeError(`once: fingerprint must give JSON, got ${typeOf(said)}`, { cause });
   return text;
+}
+
+/** Throws on an instance of a class of the platform of which JSON shows nothing, such as an ArrayBuffer, a Map or a FormData. */
+function refuseEmptied(_: string, part: unknown): unknown {
+  const type = Object.prototype.toString.call(part);
+  // An instance of a class of the app's is an Object here: its fields may all be absent.
+  const plain = type === '[object Object]' || Array.isArray(part) || ArrayBuffer.isView(part);
+  if (typeof part === 'object' && part && !plain && Object.keys(part).length === 0) throw new TypeError(`JSON shows nothing of ${type}`);
+  return part;
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { backoffMs } from '../../src/core/backoff.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clockWentBack, pastWindow, retiredForgetAt, settledForgetAt, unsettledForgetAt } from '../../src/core/retention.js';
+import { clockWentBack, isKeyOver, pastWindow, retiredForgetAt, settledForgetAt, unsettledForgetAt } from '../../src/core/retention.js';
 import { retryAfterMs } from '../../src/core/retry-after.js';
 import { text } from '../support/arbitraries.js';
 
@@ -133,6 +133,17 @@ describe('lifetimes of records and keys', () => {
     expect(clockWentBack(record({}), NOW)).toBe(false);
     expect(clockWentBack(record({}), NOW - 300_000)).toBe(false);
     expect(clockWentBack(record({}), NOW - 300_001)).toBe(true);
+  });
+
+  test.each([
+    ['inside its window', {}, NOW, NOW, false],
+    ['past its window, by the time of the store', {}, NOW, NOW + DAY, true],
+    ['past its window only by a fast clock of this machine', {}, NOW + DAY, NOW, false],
+    ['with both clocks set back', {}, NOW - 300_001, NOW - 300_001, true],
+    ['with one clock behind', {}, NOW, NOW - 300_001, false],
+    ['past its window, with work that is asked after', { link: 'https://shop.example/jobs/1' }, NOW, NOW + DAY, false],
+  ])('the key of a record %s', (_, more, now, storeNow, over) => {
+    expect(isKeyOver(record({ firstSentAt: NOW, ...more }), limits, now, storeNow)).toBe(over);
   });
 
   test('an unsettled operation is kept for 30 days, and no shorter than a settled one', () => {

@@ -67,6 +67,16 @@ describe('a client with canonicalJson sends', () => {
   });
 });
 
+test.each([[new TextEncoder().encode('a').buffer], [new FormData()], [new Map()], [() => 'a'], [1n]])(
+  'a run whose fingerprint is no JSON, %o, is refused: another payload would get the answer of the first',
+  async (said) => {
+    const world = newWorld();
+    const { once } = world.open();
+    const [end] = await world.run(Promise.allSettled([run(once, NAME, () => 1, { fingerprint: () => said })]));
+    expect(end).toMatchObject({ reason: new TypeError(`once: fingerprint must give JSON, got ${typeof said}`) });
+  },
+);
+
 describe('JSON counts by its content', () => {
   test.each<[string, (json: string) => RequestInit]>([
     ['as text', (body) => ({ body })],

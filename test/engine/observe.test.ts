@@ -3,7 +3,19 @@
  * of whole payments are compared.
  */
 import { describe, expect } from 'vitest';
-import { type OnceEvent, type OperationState, type Outcome, operation as operationOf, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
+import {
+  close,
+  type Once,
+  type OnceEvent,
+  type OperationOptions,
+  type OperationState,
+  type Outcome,
+  operation as operationOf,
+  pending,
+  resume,
+  resumeOne,
+  subscribe,
+} from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, during, type Entry, lost, replays } from '../support/server.js';
 import { CART, NAME, ONE, pay, rest, resumed, SECOND, saying, test, URL_, watched } from '../support/world.js';
@@ -266,6 +278,51 @@ describe('onOutcome', () => {
     tab.faults.next('look-fails');
     await world.end(tab, pay(once, { onOutcome }));
     expect(told).toEqual(['rejected', 'unknown', 'unknown']);
+  });
+
+  test.for<[string, string, (once: Once, controller: AbortController) => unknown]>([
+    ['aborted', 'AbortError', (_, controller) => controller.abort()],
+    ['closed', 'OnceError', (once) => void close(once)],
+  ])('hears of a call that waited for another payload of its name and was %s', async ([, name, ends], { world, tab, once }) => {
+    const told: unknown[] = [];
+    const controller = new AbortController();
+    world.server.plays(delayed(SECOND, answers(201)));
+    const first = pay(once);
+    const second = pay(once, { body: { amount: 11 }, signal: controller.signal, onOutcome: ({ type }) => told.push(type) });
+    await rest();
+    ends(once, controller);
+    expect((await world.end(tab, second)).error).toMatchObject({ name });
+    expect(told).toEqual(['unknown']);
+    await world.end(tab, first);
+  });
+
+  describe.each<[string, OperationOptions | true]>([
+    ['without a name', {}],
+    ['named by its content', true],
+  ])('hears of a call %s', (_, named) => {
+    const send = (once: Once, init: RequestInit) => watched(once.fetch(URL_, { method: 'POST', ...init, once: named }));
+    const endless = () => ({ body: new ReadableStream({ start() {} }), duplex: 'half' }) as RequestInit;
+
+    test('that is aborted while its body is read, or whose body never ends', async ({ world, tab }) => {
+      const told: unknown[] = [];
+      const once = tab.once({ onOutcome: (outcome) => void told.push(outcome) });
+      const controller = new AbortController();
+      const first = send(once, { ...endless(), signal: controller.signal });
+      await rest();
+      controller.abort();
+      const ends = [await world.end(tab, first), await world.end(tab, send(once, endless()))];
+      expect(ends.map(({ error }) => (error as Error).name)).toEqual(['AbortError', 'OnceError']);
+      expect(told).toEqual(ends.map(({ outcome }) => outcome));
+    });
+  });
+
+  test('hears of a call without a name where the store cannot be searched for a lost one', async ({ world, tab }) => {
+    const told: unknown[] = [];
+    const once = tab.once({ onOutcome: (outcome) => void told.push(outcome) });
+    tab.faults.next('look-fails');
+    const { code, outcome } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: '{}', once: {} })));
+    expect(code).toBe('ERR_ONCE_STORE');
+    expect(told).toEqual([outcome]);
   });
 
   test('that throws does not change what its caller gets', async ({ world, tab, once }) => {

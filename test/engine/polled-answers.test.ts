@@ -18,7 +18,7 @@ import {
 } from '../../src/entries/index.js';
 import { createOn } from '../../src/once.js';
 import { nodePlatform } from '../../src/platform/node/index.js';
-import { answers, charged, type Entry, idle, lost, textOf } from '../support/server.js';
+import { answers, charged, type Entry, idle, lost, shaped, textOf } from '../support/server.js';
 import { CART, NAME, newWorld, pay, SECOND, saying, test, watched } from '../support/world.js';
 
 const ACCEPTED = answers(202, '', { location: '/jobs/1' });
@@ -92,6 +92,12 @@ describe('a status document', () => {
     ['a film', 'video/mp4'],
   ])('can not be what is too long to be read: %s is the result of the work', async (_, type) => {
     const { world, tab, once } = polling({}, charged(ACCEPTED), idle(answers(200, 'x'.repeat(MIB + 1), { 'content-type': type })));
+    expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
+  });
+
+  test('can not be what is too long to be read, where the link redirected to it: that is the result', async () => {
+    const long = answers(200, { rows: 'x'.repeat(MIB) }, { 'content-type': 'application/json' });
+    const { world, tab, once } = polling({}, charged(ACCEPTED), idle(shaped(long, { redirected: true })));
     expect(await world.end(tab, pay(once))).toMatchObject({ status: 200, outcome: { effect: 'done' } });
   });
 

@@ -239,6 +239,10 @@ describe('a fingerprint', () => {
     await expect(of('x', () => 1n)).rejects.toMatchObject(refused);
     // Otherwise all payloads would have the same fingerprint.
     for (const said of [() => 1, Symbol('x')]) await expect(of('x', () => said)).rejects.toThrow(`must give JSON, got ${typeof said}`);
+    for (const said of [new ArrayBuffer(1), { cart: new Map([['a', 1]]) }, new FormData(), new URLSearchParams('a=1')])
+      await expect(of('x', () => said)).rejects.toThrow('must give JSON, got object');
+    class Order {}
+    for (const said of [{}, [], new Order(), new Uint8Array(0), Object.create(null), new Date(0)]) await of('x', () => said);
   });
 
   test('of a form is that of its fields in any order, with files by name, type and content', async () => {

@@ -46,7 +46,8 @@ describe('the key', () => {
 
   test('of an ambiguous operation is sent only inside its window', () => {
     mayHaveBeenSent((began, stored, c) => {
-      if (!pastWindow(stored, c, NOW) && !clockWentBack(stored, NOW)) return;
+      // Of a record with a link nothing is sent: its work is asked after (`test/engine/polled-answers.test.ts`).
+      if (stored.link || (!pastWindow(stored, c, NOW) && !clockWentBack(stored, NOW))) return;
       expect(driven(began)).toBeUndefined();
       expect(began.do).toMatch(/^(key-expired|busy|mismatch)$/);
     });

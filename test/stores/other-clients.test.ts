@@ -1,6 +1,6 @@
 /**
  * Goal: a client that looks like a supported one, but takes or gives something else, is refused, and the error says what to hand in. Method:
- * stand-ins with the calling conventions of Upstash's client, of version 3 of the package `redis`, of pg-promise, of the package `sqlite3`
+ * stand-ins with the calling conventions of Upstash's client, of version 3 of the package `redis`, of node-redis in legacyMode, of pg-promise, of the package `sqlite3`
  * and of D1.
  */
 import { describe, expect, test } from 'vitest';
@@ -17,6 +17,14 @@ describe('a client of Redis', () => {
     expect(() => redisStore(client as never)).toThrow(TypeError);
     expect(() => redisStore(client as never)).toThrow(/node-redis or ioredis.*for Upstash.*TCP address/);
   });
+
+  test.each([
+    ['with callbacks, as node-redis in legacyMode', () => undefined],
+    ['that collects commands, as `multi()` of node-redis', () => ({ exec: async () => [] })],
+  ])('%s: the fault says what to hand in', async (_, evalSha) => {
+    const put = redisStore({ evalSha, eval: evalSha } as never).update('a', () => ({ value: 1 }));
+    await expect(put).rejects.toMatchObject({ name: 'StoreFault', reason: 'denied', message: expect.stringMatching(/no reply.*legacyMode hand in its v4/) });
+  });
 });
 
 describe('a client of PostgreSQL whose `query`', () => {
@@ -30,6 +38,18 @@ describe('a client of PostgreSQL whose `query`', () => {
       reason: 'io',
       message: expect.stringMatching(/gave no \{ rows \}.*hand in \{ query: async/),
     });
+  });
+});
+
+describe('a PGlite', () => {
+  const declared = (dataDir: string | undefined) => postgresStore({ query: async () => ({ rows: [] }), dataDir } as never);
+
+  test.each([undefined, 'memory://', 'memory://orders'])('in memory (%s) survives nothing', (dataDir) => {
+    expect(declared(dataDir)).toMatchObject({ survives: 'context', shared: 'context' });
+  });
+
+  test.each(['./data', 'file://data', 'idb://data'])('in %s survives', (dataDir) => {
+    expect(declared(dataDir)).toMatchObject({ survives: 'machine' });
   });
 });
 

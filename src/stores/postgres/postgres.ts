@@ -80,7 +80,15 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
     timeoutMs,
   );
   // A strict commit is in the log on the server's disk, and on those of synchronous standbys, if there are any.
-  const claims: Claims = { kind: 'postgres', scope, survives: 'machine', shared: 'cluster', atomic: true, ownClock: true };
+  const claims: Claims = {
+    kind: 'postgres',
+    scope,
+    survives: 'machine',
+    shared: 'cluster',
+    atomic: true,
+    ownClock: true,
+    ...(isInMemory(client) && IN_MEMORY),
+  };
   const store = createStore(
     claims,
     {
@@ -98,6 +106,14 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
       return sweep(rows, sql, before, limit).catch((error) => Promise.reject(fault(error)));
     },
   };
+}
+
+const IN_MEMORY = { survives: 'context', shared: 'context' } as const;
+
+/** Whether the client is a PGlite that keeps its database in memory: one without a folder. */
+function isInMemory(client: PostgresClient): boolean {
+  const { dataDir } = client as { dataDir?: unknown };
+  return 'dataDir' in client && /^(undefined$|memory:)/.test(String(dataDir));
 }
 
 async function send(rows: Query, sql: Statements, { id, expected, now, offMs, next, rev, text, durability }: Attempt): Promise<Answer> {

@@ -13,6 +13,8 @@ const LABEL_START = 256;
  * The longest time that a statement waits for a locked row, ms. Then it fails and gives its connection back, and the call tries again.
  */
 export const LOCK_MS_MAX = 1000;
+/** The longest time that a migration waits for another one, ms, unless its connection has a `lock_timeout`. */
+const MIGRATION_MS_MAX = 10_000;
 /** A call with less time left than this does not share a statement with others, ms: if it came too late, their work would be undone too. */
 const SHARES_MS_MIN = 100;
 
@@ -49,7 +51,7 @@ export function tableOf(options: PostgresTable): string {
 /**
  * The SQL that makes the table or brings it up to date, as one statement. It may run any number of times, also in several processes
  * at once. If nothing is missing, it takes no lock, and the role needs no right to make tables; otherwise it waits for a lock on the table
- * no longer than a second.
+ * no longer than a second, and for another migration under way no longer than ten (or as long as the connection's `lock_timeout` says).
  *
  * @throws TypeError if `table` or `schema` is no valid name
  * @example
@@ -77,6 +79,9 @@ BEGIN
     WHERE n.nspname = ${schema === undefined ? 'current_schema()' : literal(schema)} AND t.relname = ${literal(table)}
       AND c.relname IN (${indexes.join(', ')}) AND obj_description(t.oid, 'pg_class') IS NOT NULL) = ${indexes.length} THEN
     RETURN;
+  END IF;
+  IF patience = '0' THEN
+    PERFORM set_config('lock_timeout', '${MIGRATION_MS_MAX}', true);
   END IF;
   PERFORM pg_advisory_xact_lock(${LOCK});
   PERFORM set_config('lock_timeout', '${LOCK_MS_MAX}', true);

@@ -32,6 +32,9 @@ const isIoRedis = (client: RedisClient): client is IoRedisClient => {
   return typeof evalsha === 'function' && typeof status === 'string';
 };
 
+const NO_REPLY =
+  'the client gave no reply: redisStore takes one whose calls give promises, so of a client of node-redis in legacyMode hand in its v4, and no legacy() or multi() of one';
+
 /** What the store needs of a client. */
 export interface Scripts {
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
@@ -92,6 +95,8 @@ export function scriptsOf(client: RedisClient, timeoutMs: number): Scripts {
       });
       // Not `blocked`, because each further attempt would be one more command in the app's transaction.
       if (said === 'QUEUED') throw new StoreFault('denied', 'the connection is in the middle of a MULTI of the app: give the store a connection of its own');
+      // Every script gives a list, or nothing. A client with callbacks gives `undefined` at once, and a MULTI gives itself.
+      if (said !== null && !Array.isArray(said)) throw new StoreFault('denied', NO_REPLY);
       return said;
     },
     async wait(replicas, ms) {

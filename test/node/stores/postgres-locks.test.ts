@@ -124,6 +124,28 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect((await admin.query(`SELECT to_regclass('busy_time') IS NOT NULL AS there`)).rows).toEqual([{ there: true }]);
   });
 
+  test.each([
+    ['gives up its wait after ten seconds', '0', 10_000],
+    ['waits as long as the lock_timeout of its connection says', '500ms', 500],
+  ])('a first migration beside one in a transaction that stays open %s', async (_, patience, ms) => {
+    const release = await holding(postgresMigration({ table: 'first' }));
+    const client = await admin.connect();
+    await client.query(`SET lock_timeout = '${patience}'`);
+    const started = performance.now();
+    const migrated = client.query(postgresMigration({ table: 'first' })).then(
+      () => 'migrated',
+      (error) => error.code,
+    );
+    const end = await Promise.race([migrated, pause(13_000).then(() => 'it waits')]);
+    const took = performance.now() - started;
+    await release();
+    await migrated;
+    await client.query('RESET lock_timeout');
+    client.release();
+    expect(end).toBe('55P03');
+    expect(took).toBeGreaterThan(ms - 50);
+  });
+
   test('the migration leaves the lock_timeout of its transaction as it was', async () => {
     const client = await admin.connect();
     await client.query(`BEGIN; SET LOCAL lock_timeout = '7s'`);
