@@ -5,13 +5,13 @@ import { stop } from '../core/decide.js';
 import type { Answer } from '../core/dialect.js';
 import { replayed } from '../core/outcome.js';
 import { type OnceRecord, seal } from '../core/record.js';
+import { pastWindow } from '../core/retention.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { readPoll } from '../core/verdict.js';
 import type { WorkState } from '../core/work-state.js';
 import { isSamePerson } from '../engine/address.js';
 import type { AttemptRequest, Driver, Parts, Payload } from '../engine/client.js';
 import { finish, settle, settlePolled } from '../engine/finish.js';
-import { windowIsOver } from '../engine/halt.js';
 import type { Finished } from '../engine/in-flight.js';
 import { emit } from '../engine/observe.js';
 import { commit } from '../engine/record-access.js';
@@ -53,8 +53,10 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   const end = await askAfter(drive, accepted, marked);
   if (!end || !('state' in end)) return end && finish(drive, { ...end, result: accepted });
   // The server has forgotten the work, and perhaps its key, too: no later call could learn more.
-  const forgotten = /^4(04|10)$/.test(String(end.result?.response?.status)) && windowIsOver(drive.job, drive.record);
-  if (end.state === 'running' && forgotten) return finish(drive, { decision: stop('key-expired', true), result: accepted });
+  const { client, settings, aheadMs } = drive.job;
+  const isOld = pastWindow(drive.record, settings.limits, client.platform.clock.now() + aheadMs);
+  if (end.state === 'running' && isOld && /^4(04|10)$/.test(String(end.result?.response?.status)))
+    return finish(drive, { decision: stop('key-expired', true), result: accepted });
   return settlePolled(drive, end, { marked, changed, ofEarlier });
 }
 
