@@ -54,9 +54,9 @@ async function poll(drive: Driver, accepted: Result | undefined, earlier?: Param
   if (!end || !('state' in end)) return end && finish(drive, { ...end, result: accepted });
   // The server has forgotten the work, and perhaps its key, too: no later call could learn more.
   const { client, settings, aheadMs } = drive.job;
-  const isOld = pastWindow(drive.record, settings.limits, client.platform.clock.now() + aheadMs);
-  if (end.state === 'running' && isOld && /^4(04|10)$/.test(String(end.result?.response?.status)))
-    return finish(drive, { decision: stop('key-expired', true), result: accepted });
+  const late = pastWindow(drive.record, settings.limits, client.platform.clock.now() + aheadMs);
+  const forgotten = late && /^4(04|10)$/.test(String(end.result?.response?.status));
+  if (end.state === 'running' && forgotten) return finish(drive, { decision: stop('key-expired', true), result: accepted });
   return settlePolled(drive, end, { marked, changed, ofEarlier });
 }
 

@@ -5,6 +5,7 @@ import { speaks } from './client.js';
 import type { Context } from './context.js';
 import type { OpFacts, Send } from './facts.js';
 import type { Random } from './random.js';
+import { withoutKey } from './requests.js';
 import type { Copy, Server } from './servers.js';
 import type { World } from './world.js';
 
@@ -54,10 +55,11 @@ export class Network {
         if (init.method === 'GET') return this.#ask(context, url, init.signal, { resolve: resolve as (answer: unknown) => void, reject });
         const headers = new Headers(init.headers);
         const { requests } = this.#world;
-        const { op, payload, text, stamp } = requests.content(init.body);
-        const endpoint = requests.at(url, init.method as string);
+        const bare = withoutKey(url, init.body);
+        const { op, payload, text, stamp } = requests.content(bare.body);
+        const endpoint = requests.at(bare.url, init.method as string);
         const server = this.#world.serverAt(endpoint);
-        const sent = endpoint.headers.map((name) => headers.get(name)).find((one) => one !== null);
+        const sent = bare.key ?? endpoint.headers.map((name) => headers.get(name)).find((one) => one !== null);
         const part = headers.get('x-part') ?? undefined;
         const key = part ? this.#world.parentOf(op, sent ?? '', part) : (sent ?? (endpoint.headers.length ? '' : this.#world.unkeyed(op)));
         const random = this.#world.faults.occasion(`net ${op.user} ${op.label}`);

@@ -32,7 +32,16 @@ export interface Content {
 }
 
 const decoder = new TextDecoder();
+const textOf = (body: unknown): string => (typeof body === 'string' ? body : decoder.decode(body as Uint8Array));
 const sha256 = (data: string): string => hash('sha256', data, 'hex');
+
+/** A request without the key that is in its body or its query, if one is, and that key. */
+export function withoutKey(url: string, body: unknown): { readonly url: string; readonly body: unknown; readonly key: string | undefined } {
+  const [place = '', query] = url.split('?key=');
+  const text = textOf(body);
+  const [member = '', key = query] = /^\{"idempotency_key":"([^"]+)",/.exec(text) ?? [];
+  return { url: place, body: member ? `{${text.slice(member.length)}` : body, key };
+}
 
 export class Requests {
   readonly #endpoints: readonly Endpoint[];
@@ -79,7 +88,7 @@ export class Requests {
   }
 
   content(body: unknown): Content {
-    const text = typeof body === 'string' ? body : decoder.decode(body as Uint8Array);
+    const text = textOf(body);
     const known = this.#contents.get(text);
     if (!known) throw new Error(`the client sent bytes that nobody gave it: ${text}`);
     return known;

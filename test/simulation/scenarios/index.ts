@@ -1,6 +1,7 @@
 import type { Scenario } from '../scenario.js';
 import * as answers from './answers.js';
 import * as apps from './apps.js';
+import * as carriers from './carriers.js';
 import * as crossings from './crossings.js';
 import { killedAt } from './killed-at.js';
 import * as months from './months.js';
@@ -10,7 +11,7 @@ import * as servers from './servers.js';
 import * as storms from './storms.js';
 
 /** The scenarios whose worlds are drawn from the seed. */
-export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, months, paired].flatMap((group): readonly Scenario[] =>
+export const drawn: readonly Scenario[] = [storms, places, servers, answers, apps, crossings, carriers, months, paired].flatMap((group): readonly Scenario[] =>
   Object.values(group),
 );
 export const scenarios: readonly Scenario[] = [...drawn, ...killedAt];
