@@ -6,7 +6,7 @@ import { Checkpoints } from './checkpoints.js';
 import { sqliteFault } from './fault.js';
 import { canFlush, LogFlush } from './flush.js';
 import { patienceOf } from './patience.js';
-import { refuseAsynchronous } from './synchronous.js';
+import { refuseUnfit } from './unfit.js';
 
 /** The part of `node:sqlite`'s StatementSync that is used; those of better-sqlite3 and `bun:sqlite` have it too. */
 export interface SqliteStatement {
@@ -206,7 +206,7 @@ const checkpointOf = (database: SqliteDatabase) => (): boolean => {
  * app that may be used by the app's own migrations.
  */
 function migrate(scope: string, database: SqliteDatabase): void {
-  refuseAsynchronous(scope, prepared(database, 'SELECT 1 AS one'));
+  refuseUnfit(scope, database, prepared(database, 'SELECT 1 AS one'));
   const versionNow = (): number => {
     const there = database.prepare(`SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'oncefetch_schema'`).get();
     return there ? versionIn(prepared(database, VERSION)) : 0;

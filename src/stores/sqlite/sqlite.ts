@@ -119,7 +119,7 @@ function constructorOf({ Database = builtin() }: { readonly Database?: SqlitePat
   if (!Database)
     throw new StoreFault(
       'denied',
-      'there is no node:sqlite here; it comes with Node 22.5. Hand in a database, such as one of better-sqlite3: sqliteStore({ database })',
+      'there is no node:sqlite here; it comes with Node 22.16. Hand in a database, such as one of better-sqlite3: sqliteStore({ database })',
     );
   return Database;
 }

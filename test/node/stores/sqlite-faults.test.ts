@@ -12,7 +12,7 @@ import { createOnce } from '../../../src/entries/index.js';
 import type { Store, Stored } from '../../../src/ports.js';
 import { firstAvailable } from '../../../src/stores/browser/first-available.js';
 import { memoryStore } from '../../../src/stores/memory.js';
-import { type SqliteStoreOptions, sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
+import { type SqliteStatement, type SqliteStoreOptions, sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
 import { script } from '../../support/child.js';
 import { put, record } from '../../support/stored.js';
 
@@ -323,6 +323,28 @@ describe('gone', () => {
     const chain = firstAvailable([store, memoryStore()]);
     expect(await put(chain, 'a')).toBe('stored');
     expect(chain.kind).toBe('memory');
+  });
+
+  test('a database that does not say whether a transaction is open, as in Node before 22.16: calls reject with denied, and none is left open', async () => {
+    class Old {
+      readonly #database: DatabaseSync;
+      constructor(path: string) {
+        this.#database = new DatabaseSync(path);
+      }
+      exec = (sql: string): void => this.#database.exec(sql);
+      prepare = (sql: string): SqliteStatement => this.#database.prepare(sql);
+      close = (): void => this.#database.close();
+    }
+    const path = fresh();
+    const database = new Old(path);
+    for (const store of [storeOn({ database }), storeOn({ path, Database: Old })]) {
+      await rejectAll(store, 'denied');
+      await expect(put(store, 'a')).rejects.toThrow(/Node 22\.16/);
+    }
+    database.exec('CREATE TABLE orders (id TEXT)');
+    const other = new DatabaseSync(path);
+    expect(other.prepare('SELECT name FROM sqlite_schema').all()).toEqual([{ name: 'orders' }]);
+    other.close();
   });
 
   test('an open store keeps no process alive', async () => {

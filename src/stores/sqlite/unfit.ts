@@ -1,0 +1,23 @@
+/** Refuses databases that the store can't use. */
+import { StoreFault } from '../fault.js';
+
+/**
+ * Refuses databases whose statements give promises or take callbacks, such as those of the package `sqlite3`, or D1.
+ *
+ * @param asks - the statement `SELECT 1 AS one`, or what the database gave instead of a statement
+ */
+export function refuseUnfit(
+  scope: string,
+  { isTransaction, inTransaction }: { readonly isTransaction?: boolean | undefined; readonly inTransaction?: boolean | undefined },
+  asks: { get?(): unknown },
+): void {
+  const { one } = Object(asks.get?.()) as { one?: unknown };
+  if (Number(one) !== 1)
+    throw new StoreFault(
+      'denied',
+      `the statements of the database of ${scope} do not give their rows at once: hand in a DatabaseSync of node:sqlite, or a Database of better-sqlite3`,
+    );
+  // node:sqlite before Node 22.16. A commit that failed would leave its transaction open, and what the app writes after it would be lost.
+  if ((isTransaction ?? inTransaction) === undefined)
+    throw new StoreFault('denied', `the database of ${scope} does not say whether a transaction is open; node:sqlite does from Node 22.16 on`);
+}
