@@ -114,7 +114,8 @@ const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier
 
 function insert(before: OnceRecord | undefined, call: Claimant, now: number, storeNow: number): Begun {
   const keepsItsKey = before && keepsKey(before, call);
-  const generation = before ? before.generation + (keepsItsKey ? 0 : 1) : 0;
+  // A random key used no generation up: if the storage is lost later, the key that is then made again is that of the first one.
+  const generation = before ? before.generation + (keepsItsKey || before.random ? 0 : 1) : 0;
   // An earlier operation took effect under the key that is used again here. The server may repeat its answer to that operation's payload.
   const earlierEffect = before?.state === 'settled' && before.key === call.key && (keepsItsKey || !pastWindow(before, call, storeNow)) ? before : undefined;
   const sent = earlierEffect?.payloads ?? [];

@@ -206,7 +206,9 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
         isDone = target?.state === 'settled';
         // An earlier, interrupted move has inserted it already, and it may have gone on since.
         if (target?.key === key && !(isClean(target) && taken.ambiguous)) return { value: true, ...withPayloadsOf(target, taken) };
-        return givesWay(stored, taken) ? { next: moved(taken, target?.generation), value: true } : { value: false };
+        // A random key uses no generation up, but the key that it replaces here may have.
+        const generation = target && target.generation + Number(taken.random && !target.random);
+        return givesWay(stored, taken) ? { next: moved(taken, generation), value: true } : { value: false };
       }));
     if (!free) {
       // If the user's own operation is done, nobody will press again, so a key in use that is left behind does no harm.

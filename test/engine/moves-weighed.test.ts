@@ -127,6 +127,17 @@ test("a move does not lower the generation of the user's keys", async ({ world, 
   expect(world.records).toMatchObject([{ state: 'pending', generation: 1, key: 'order-c1.0' }]);
 });
 
+test("and a guest's random key does not bring the user's forgotten key back", async ({ world, tab }) => {
+  const key = ({ generation }: { readonly generation: number }) => `order-c1.${generation}`;
+  const ann = tab.once({ namespace: 'ann' });
+  await press(world, tab, 'ann', [lost()], { key });
+  await world.run(forget(ann, NAME, { evenIfUnknown: true }));
+  await press(world, tab, 'guest', [lost()]);
+  await world.run(move(ann, 'guest'));
+  await world.run(settle(ann, NAME, 'none'));
+  expect((await world.end(tab, pay(ann, { key }), answers(201))).outcome).toMatchObject({ type: 'fresh', key: 'order-c1.1' });
+});
+
 test('after a move, a press that never left is retried like any other, even where a key counts for one account only', async ({ world }) => {
   const dialect = defineDialect({ name: 'bank', place: inHeader('Idempotency-Key'), perAccount: true });
   const options = { dialect, keep: { request: true } };

@@ -4,7 +4,7 @@
  * next key.
  */
 import { describe, expect, test } from 'vitest';
-import { type Outcome, resumeOne, run } from '../../src/entries/index.js';
+import { type Once, type Outcome, resumeOne, run, settle } from '../../src/entries/index.js';
 import { answers, delayed, idle, lost, replays } from '../support/server.js';
 import { HOUR, NAME, newWorld, ONE, pay, rest, SECOND, watched } from '../support/world.js';
 
@@ -31,6 +31,30 @@ test('two keys were refused before the one that was charged: the next press goes
   const end = await world.end(tab, pay(once, { key }), idle(replays(402)), idle(replays(402)), replays());
   expect(end.outcome).toMatchObject({ type: 'replayed', effect: 'done', key: 'order-42-2' });
 });
+
+test.for<[string, (once: Once) => unknown]>([
+  ['declined', (once) => pay(once)],
+  [
+    'found to have failed',
+    async (once) => {
+      await pay(once, ONE).catch(() => {});
+      await settle(once, NAME, 'none');
+    },
+  ],
+])(
+  'the first press, under a random key, was %s, and the next release derives keys: its key is made again, and nothing is charged twice',
+  async ([how, first]) => {
+    const world = newWorld();
+    const { tab, once } = world.open(options);
+    world.server.plays(idle(how === 'declined' ? answers(402, { code: 'card_declined' }) : lost()));
+    await world.run(Promise.resolve(first(once)));
+    expect((await world.end(tab, pay(once, { key }), answers(201))).outcome).toMatchObject({ type: 'fresh', key: 'order-42-0' });
+    for (const { id } of world.records as { id: string }[]) world.medium.set(id, null);
+    const next = tab.reload();
+    const end = await world.end(next, pay(next.once(options), { key }), replays());
+    expect(end.outcome).toMatchObject({ type: 'replayed', effect: 'done', key: 'order-42-0' });
+  },
+);
 
 test('while the record of the first key is there, a kept refusal of the second key is the answer, and no third key is sent', async () => {
   const world = newWorld();

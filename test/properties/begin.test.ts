@@ -25,14 +25,14 @@ const mayHaveBeenSent = (holds: (began: Begun, stored: OnceRecord, c: Claimant) 
 const driven = (began: Begun) => (began.do === 'drive' ? began : undefined);
 
 /**
- * The generation of the next key. A key that is not random stays after a "none" that no server keeps for it, and after a "done" that is due
- * to be forgotten. Any other end raises the generation.
+ * The generation of the next key. A random key uses none up. A key that is not random stays after a "none" that no server keeps for it, and
+ * after a "done" that is due to be forgotten. Any other end raises the generation.
  */
 const generationAfter = (stored: OnceRecord | undefined, { repeat, fingerprint }: Claimant): number => {
   if (!stored) return 0;
   const { state, random, sticky, ending } = stored;
   const sameEffect = repeat === 'never' || (repeat === 'if-changed' && stored.payloads.includes(fingerprint));
-  const stays = !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : state === 'settled' && sameEffect);
+  const stays = random || (state === 'retired' ? !sticky && ending?.effect === 'none' : state === 'settled' && sameEffect);
   return stored.generation + (stays ? 0 : 1);
 };
 
