@@ -116,7 +116,7 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
     // Nobody is here to press again if this is a background call, or if the resumed operation's user has left. So the record stays as
     // clean as it was found, and a later resume goes on with it.
     const { agreed } = job;
-    const stays = agreed || (job.resumeOnly && !isSamePerson(job.client, job.namespace));
+    const stays = agreed || (job.resumeOnly && !isSamePerson(job));
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
     if (stored && !stays) return tell(drive, decision.ending, undefined, undefined, { cause });
     return tell(drive, unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store'), undefined, undefined, { cause });
@@ -126,7 +126,7 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
     if (reconciled) return reconciled;
   }
   // If another user has logged in by now, that is the reason to give.
-  const ending = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
+  const ending = isSamePerson(job) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
   const { reason, retryAt } = ending;
   // A call that only asked `reconcile` has nothing to store: it does not even know how the last attempt of another context ended.
   if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.spent);

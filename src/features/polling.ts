@@ -130,7 +130,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
       link,
     );
     // An answer in another user's session says nothing about this user's work.
-    const foreign = isSamePerson(job.client, job.namespace) ? undefined : drive.mustStop();
+    const foreign = isSamePerson(job) ? undefined : drive.mustStop();
     if (foreign || answer.state !== 'running') return foreign ?? answer;
     const cutOff = answer.result ? undefined : await drive.awaitNetwork();
     if (cutOff) return cutOff;
