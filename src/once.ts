@@ -106,7 +106,9 @@ function checkNeeds({ accepted, reconcile, background, keep, ...hooks }: Setting
   need(accepted === 'poll', "accepted: 'poll'", 'polling', 'poll');
   need(reconcile, 'reconcile', 'reconciling', 'ask');
   need(background, 'background', 'background', 'begins');
-  for (const name of ['fingerprint', 'headers', 'verdict'] as const) need(hooks[name], name, 'hooks');
+  need(hooks.fingerprint, 'fingerprint', 'hooks');
+  need(hooks.headers, 'headers', 'hooks');
+  need(hooks.verdict, 'verdict', 'hooks');
   need(typeof hooks.key === 'function', 'key', 'hooks');
   need(hooks.dialectOf, 'dialect', 'hooks');
   need(keep.request, 'keep.request', 'requests');

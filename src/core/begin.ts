@@ -55,7 +55,7 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
     return begun.do === 'drive' && record.sticky && record.key === call.key ? { do: 'key-burnt', record } : begun;
   }
   if (call.repeat === 'always' || (call.repeat === 'if-changed' && !answers)) return insert(record, call, now, storeNow);
-  return { do: answers ? 'remembered' : 'already-settled', record };
+  return { do: 'remembered', record };
 }
 
 function foundPending(record: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Begun {
@@ -112,7 +112,8 @@ const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readon
 /** Where the key of this call goes. */
 const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier, dialect, origin, endpoint: endpoint || undefined });
 
-function insert(before: OnceRecord | undefined, call: Claimant, now: number, storeNow: number): Begun {
+/** A new record under a new key, or under one that may be used again. `kept`: what a refused operation passes on with its key. */
+function insert(before: OnceRecord | undefined, call: Claimant, now: number, storeNow: number, kept?: Partial<PendingRecord>): Begun {
   const keepsItsKey = before && keepsKey(before, call);
   // A random key used no generation up: if the storage is lost later, the key that is then made again is that of the first one.
   const generation = before ? before.generation + (keepsItsKey || before.random ? 0 : 1) : 0;
@@ -148,6 +149,7 @@ function insert(before: OnceRecord | undefined, call: Claimant, now: number, sto
     meta: call.meta,
     request: call.request,
     previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
+    ...kept,
   });
   return { do: 'drive', record, inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(call.fingerprint) };
 }
@@ -160,10 +162,9 @@ const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecor
  * of the record that is replaced. The predecessor keeps its own revision, by which waiting calls recognise it.
  */
 function reuse(before: OnceRecord, call: Claimant, now: number, storeNow: number, revision = before.revision): Begun {
-  const begun = insert(before, { ...call, key: before.key }, now, storeNow) as Extract<Begun, { do: 'drive' }>;
   const { firstSentAt, windowEndsAt } = before;
-  const record = seal({ ...begun.record, revision: revision + 1, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true });
-  return { ...begun, record, reused: true };
+  const kept = { revision: revision + 1, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true };
+  return { ...insert(before, { ...call, key: before.key }, now, storeNow, kept), reused: true } as Begun;
 }
 
 /**

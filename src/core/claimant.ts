@@ -68,9 +68,9 @@ export type Begun =
       /** The adopted record without the present payload. It is stored if it turns out that nothing of that was sent. */
       readonly found?: PendingRecord | undefined;
     }
-  /** The operation has ended with this payload, or while this call waited. */
+  /** The operation has ended, perhaps with another payload. */
   | { readonly do: 'remembered'; readonly record: EndedRecord }
-  | { readonly do: 'already-settled' | 'key-burnt'; readonly record: EndedRecord }
+  | { readonly do: 'key-burnt'; readonly record: EndedRecord }
   | { readonly do: 'mismatch'; readonly record: PendingRecord }
   | { readonly do: 'key-expired'; readonly record: PendingRecord }
   | { readonly do: 'elsewhere'; readonly record: PendingRecord }

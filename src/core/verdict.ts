@@ -138,13 +138,14 @@ function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
 
 /** What the server itself says, in a header or in the member `retryable`, on whether to send again. */
 function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Reading | undefined {
-  if (answer.status < 400) return undefined;
+  const { status } = answer;
+  if (status < 400) return undefined;
   const header = ['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error']
     .map((name) => answer.header(name))
     .find((value) => value !== null);
   const retry = header ?? String((answer.json as { retryable?: unknown } | undefined)?.retryable);
-  if (retry === 'true') return reading('transient', answer.status >= 500 || mayHideEffect(answer.status));
-  if (retry === 'false') return answer.status >= 500 ? reading('burnt', true) : { ...refusal(answer, asked, dialect), ambiguous: mayHideEffect(answer.status) };
+  if (retry === 'true') return reading('transient', status >= 500 || mayHideEffect(status));
+  if (retry === 'false') return status >= 500 ? reading('burnt', true) : { ...refusal(answer, asked, dialect), ambiguous: mayHideEffect(status) };
   return undefined;
 }
 

@@ -47,7 +47,7 @@ export function namespaceNow(client: Client): Namespace | undefined {
 }
 
 /** Whether the namespace is still this one. If the option throws, it is not. */
-export const isSamePerson = (client: Client, namespace: Namespace): boolean =>
+export const isSamePerson = ({ client, namespace }: { readonly client: Client; readonly namespace: Namespace }): boolean =>
   !client.settings.namespace || guarded(client, () => ask(client) === namespace) === true;
 
 /**

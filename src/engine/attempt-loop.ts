@@ -1,6 +1,6 @@
 /** Drives one record: makes an attempt, reads the answer, decides, waits, and repeats that until the operation ends or the call must stop. */
 import type { UnknownReason } from '../core/codes.js';
-import { cleanlyRefused, decide, type Situation, stop } from '../core/decide.js';
+import { cleanlyRefused, decide, type Situation, type Stop, stop } from '../core/decide.js';
 import type { WaitReason } from '../core/event.js';
 import { type Outcome, unknown, unsent } from '../core/outcome.js';
 import { type PendingRecord, readRecord } from '../core/record.js';
@@ -181,7 +181,7 @@ export class AttemptLoop implements Driver {
     // While the call waited or the device slept, the lease may have run out, or somebody may have logged out: another driver may own the record.
     const mustLook = this.#attempts > 0 || this.#waited || sleptSince(this.job.client, this.record.touchedAt - this.job.aheadMs);
     // Before the app's `reconcile` is asked, look whether another driver owns the record by now.
-    if (stopped) return (mustLook && stopped.decision.do === 'stop' && stopped.decision.ask && (await this.stillMine())) || stopped;
+    if (stopped) return (mustLook && (stopped.decision as Partial<Stop>).ask && (await this.stillMine())) || stopped;
     if (this.record.ambiguous) return mustLook ? this.stillMine() : undefined;
     // The record was stored clean, so mark it ambiguous before its first attempt leaves. Check again after that: the device may have slept meanwhile.
     const next = await commitMark(this.job, this.record);

@@ -26,7 +26,7 @@ async function claimed<T>(
   if (flight?.ended) await flight.landed;
   if (flights.has(address.operationKey)) throw busyError({ client, ...address });
   // Claims the name in this tick, so that a call made meanwhile waits until the change is stored.
-  const hold = new InFlightOperation(client.registry, address.operationKey, client);
+  const hold = new InFlightOperation(client, address.operationKey);
   try {
     const release = await tryLockInTime(client, address.lock);
     if (!release) throw busyError({ client, ...address });

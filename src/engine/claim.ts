@@ -180,9 +180,7 @@ async function claim(job: OperationRun, key: MadeKey): Promise<Begun> {
     // If the call's time is over or its user has changed, nothing can be sent any more, and a missing record may have been settled and cleared,
     // or moved: do not insert. On a server the user is not asked, because the store may run this in the async context of another call.
     const tooLate =
-      stored === undefined &&
-      (job.name.length || job.settings.key !== undefined) &&
-      (now >= job.deadline || (!platform.server && !isSamePerson(client, job.namespace)));
+      stored === undefined && (job.name.length || job.settings.key !== undefined) && (now >= job.deadline || (!platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored, claimant, now, storeNow);
     return { value: begun, ...(begun.do === 'drive' && { next: begun.record }) };
   };

@@ -216,7 +216,7 @@ export interface Parts {
   /** Makes an operation of a call without a name; `undefined` leaves the call to fetch. `once`: the option as given. */
   readonly unnamed: (client: Client, settings: Settings, request: RequestInput, once: OnceInit | undefined) => Promise<unknown> | undefined;
   /** Asks the app what became of an operation, and acts on what it says; `undefined` if it does not know either. */
-  readonly ask: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause: unknown) => Promise<Finished | undefined>;
+  readonly ask: (driver: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown) => Promise<Finished | undefined>;
   /** Asks the app which payload had the effect that a 2xx reports. If it was the present payload, gives the answer to it. */
   readonly whose: (driver: Driver, result: Result | undefined) => Promise<Result | undefined>;
   readonly hooks: Hooks<AttemptRequest, OperationRun>;

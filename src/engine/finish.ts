@@ -38,7 +38,7 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     case 'anew':
       return anew(drive, stopped.result);
     case 'done-elsewhere':
-      return (await ask(drive, 'done-elsewhere', stopped.result)) ?? doneElsewhere(drive, stopped.result, decision.resource);
+      return (await parts.ask?.(drive, 'done-elsewhere', stopped.result)) ?? doneElsewhere(drive, stopped.result, decision.resource);
     case 'probe':
       return probe(drive, stopped.result);
     case 'poll':
@@ -68,7 +68,7 @@ export async function settle(
   if (stored && ownResult) remember(job, record, ownResult);
   // An earlier payload took effect. If the name may stand for another effect (`repeat`), go on with the present one.
   if (presentIsDue) return stored ? ANEW : tell(drive, unknown('store'), result);
-  return earlier ? tell(drive, ending, result, 'ERR_ONCE_ALREADY_SETTLED') : tell(drive, ending, result, undefined, { cause });
+  return tell(drive, ending, result, earlier && 'ERR_ONCE_ALREADY_SETTLED', { cause });
 }
 
 /** The server repeats its refusal of an earlier call for this key: retire the record, and go on under a new key. */
@@ -94,7 +94,7 @@ export function tell(
   drive: Driver,
   ending: Ending & Partial<Facts>,
   result: Result | undefined,
-  code?: OnceErrorCode,
+  code?: OnceErrorCode | false,
   more: { cause?: unknown; resource?: string | undefined } = {},
 ): Ended {
   const outcome = { ...drive.facts, ...ending };
@@ -104,7 +104,7 @@ export function tell(
   // The function given to `run` threw, and `verdict` called that a refusal: callers get the same error.
   if (ending.type === 'rejected' && more.cause !== undefined && !result) return { ...ended, fail: () => more.cause };
   const fallback = ending.effect === 'none' ? 'ERR_ONCE_UNSENT' : 'ERR_ONCE_UNKNOWN';
-  return { ...ended, result, fail: (own) => new OnceError(code ?? fallback, own, { ...more, response: result?.response }) };
+  return { ...ended, result, fail: (own) => new OnceError(code || fallback, own, { ...more, response: result?.response }) };
 }
 
 /** Ends a call whose operation does not settle, or of which nothing was sent. */
@@ -116,17 +116,17 @@ async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, 
     // Nobody is here to press again if this is a background call, or if the resumed operation's user has left. So the record stays as
     // clean as it was found, and a later resume goes on with it.
     const { agreed } = job;
-    const stays = agreed || (job.resumeOnly && !isSamePerson(job.client, job.namespace));
+    const stays = agreed || (job.resumeOnly && !isSamePerson(job));
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
     if (stored && !stays) return tell(drive, decision.ending, undefined, undefined, { cause });
     return tell(drive, unknown(agreed ? 'no-answer' : stored ? 'identity' : 'store'), undefined, undefined, { cause });
   }
   if (decision.ask) {
-    const reconciled = await ask(drive, decision.ending.reason, result, cause);
+    const reconciled = await job.client.parts.ask?.(drive, decision.ending.reason, result, cause);
     if (reconciled) return reconciled;
   }
   // If another user has logged in by now, that is the reason to give.
-  const ending = isSamePerson(job.client, job.namespace) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
+  const ending = isSamePerson(job) ? decision.ending : { ...decision.ending, reason: 'identity' as const };
   const { reason, retryAt } = ending;
   // A call that only asked `reconcile` has nothing to store: it does not even know how the last attempt of another context ended.
   if (!drive.start.asks) await storeStop(drive, reason, retryAt, decision.spent);
@@ -197,6 +197,3 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
   }
   return halt(drive, stop(start.otherBytes ? 'bytes' : 'mismatch', true, retryAt), { result });
 }
-
-const ask = (drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined, cause?: unknown): Promise<Finished | undefined> | undefined =>
-  drive.job.client.parts.ask?.(drive, reason, result, cause);

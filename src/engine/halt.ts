@@ -11,10 +11,10 @@ import { isAbandoned } from './wait.js';
 
 /** Why nothing may be sent under this record's key now; `undefined` if it may. `used`: the server may know the key, so that its age counts. */
 export function reasonToHalt(job: OperationRun, record: OnceRecord, used: boolean | undefined): UnknownReason | undefined {
-  const { client, namespace, deadline, settings, aheadMs } = job;
+  const { client, deadline, settings, aheadMs } = job;
   const now = client.platform.clock.now();
   if (isAbandoned(job)) return 'aborted';
-  if (!isSamePerson(client, namespace)) return 'identity';
+  if (!isSamePerson(job)) return 'identity';
   if (now >= deadline) return 'no-answer';
   return used && isKeyOver(record, settings.limits, now, now + aheadMs) ? 'key-expired' : undefined;
 }

@@ -119,12 +119,12 @@ export class InFlightOperation {
   readonly looks: NonNullable<Claimant['waited']>[] = [];
 
   /** Claims the operation. Nothing may be awaited between the look into the table and this constructor. */
-  constructor(tables: InFlightTables, operationKey: OperationKey, owner: object, deadline = 0) {
+  constructor(owner: { readonly registry: InFlightTables }, operationKey: OperationKey, deadline = 0) {
     this.owner = owner;
     this.deadline = deadline;
-    this.#tables = tables;
+    this.#tables = owner.registry;
     this.#operationKey = operationKey;
-    tables.flights.set(operationKey, this);
+    this.#tables.flights.set(operationKey, this);
   }
 
   /** Waits for the end. If a caller aborts, the others go on waiting; when the last one has left, the drive stops. */

@@ -31,7 +31,7 @@ export async function askStrategy(
 ): Promise<string> {
   const answer = await askUser(job, job.settings.limits.attemptMs, 'the key strategy', () => strategy(question));
   // The strategy may ask a server for the key. If somebody else was logged in meanwhile, the key may have been issued to them.
-  if (!answer || !isSamePerson(job.client, job.namespace)) throw failure(job, unknown('identity'));
+  if (!answer || !isSamePerson(job)) throw failure(job, unknown('identity'));
   return answer.said;
 }
 

@@ -37,11 +37,13 @@ export function holdingLease<T>(drive: Driver, work: () => Promise<T>): Promise<
   const { leaseMs } = settings.limits;
   let cancel: () => void;
   const beat = (): void => {
-    cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
-    // If a renewal fails, the next one makes up for it. If none succeeds in time, the lease runs out, and another driver may go on with the key.
-    renew(drive).catch(() => {});
+    cancel = client.platform.clock.timer(leaseMs / BEATS, () => {
+      beat();
+      // If a renewal fails, the next one makes up for it. If none succeeds in time, the lease runs out, and another driver may go on with the key.
+      renew(drive).catch(() => {});
+    });
   };
-  cancel = client.platform.clock.timer(leaseMs / BEATS, beat);
+  beat();
   return work().finally(() => cancel());
 }
 

@@ -58,7 +58,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     const flight = flights.get(address.operationKey);
     if (!flight) {
       // Nothing is awaited between the look above and this claim: two clicks in one tick are one operation.
-      const claimed = new InFlightOperation(client.registry, address.operationKey, client, deadline);
+      const claimed = new InFlightOperation(client, address.operationKey, deadline);
       const answer = claimed.join({ ...caller, joined: false });
       reading ??= given.read();
       void fly({ ...operation, stop: claimed.stop }, claimed, reading, heldLock, before);

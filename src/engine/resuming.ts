@@ -42,7 +42,7 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
     return end;
   };
   // If another user has logged in, do not show them the operations of the user who asked.
-  const goesOn = (): boolean => isSamePerson(client, namespace) && !client.closing.aborted;
+  const goesOn = (): boolean => isSamePerson({ client, namespace }) && !client.closing.aborted;
   signal?.addEventListener('abort', cut);
   try {
     for await (const record of pendingInTurns(client, namespace, prefix)) {
@@ -54,7 +54,7 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
     }
     while (running.size) {
       const end = await next();
-      if (end && isSamePerson(client, namespace)) yield end;
+      if (end && isSamePerson({ client, namespace })) yield end;
     }
   } finally {
     // If the caller stops iterating, or the listing fails, nothing more is sent.

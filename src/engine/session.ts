@@ -14,9 +14,9 @@ export async function askUser<T>(
   hook: string,
   ask: () => T | PromiseLike<T>,
 ): Promise<{ readonly said: T } | undefined> {
-  const { client, namespace } = job;
-  if (!isSamePerson(client, namespace)) return undefined;
+  const { client } = job;
+  if (!isSamePerson(job)) return undefined;
   const session = sessionOf(client);
   const answer = await inTime(job, ms, Promise.resolve(ask()), () => new Error(`${hook} did not answer in time`));
-  return sessionOf(client) === session || !isSamePerson(client, namespace) ? { said: answer } : undefined;
+  return sessionOf(client) === session || !isSamePerson(job) ? { said: answer } : undefined;
 }

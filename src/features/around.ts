@@ -7,7 +7,7 @@ import { sleptSince } from '../engine/wait.js';
 import { merged } from '../http/headers-hook.js';
 import { callTransport, withKey } from '../http/http-payload.js';
 import { type ReplayableRequest, spreadable } from '../http/request.js';
-import type { Sending, TransportResult } from '../http/sending.js';
+import type { TransportResult } from '../http/sending.js';
 import type { Feature, Leaving } from '../option-types.js';
 
 /** The attempt that an `around` hook is called for: its request as it goes out, and its operation. */
@@ -44,10 +44,10 @@ export function around(hook: Around): Feature {
 const hooksOf = ({ parts }: Client): Around[] => Object.getOwnPropertySymbols(parts).map((name) => (parts as Record<symbol, Around>)[name] as Around);
 
 /** Sends once, like the transport alone, but through the hooks. */
-async function sendAround(client: Client, request: ReplayableRequest, sending: Sending, attempt: AttemptRequest): Promise<TransportResult> {
-  const passage = new Passage(client, request, sending, attempt);
-  // The hooks take the transport's place here. `sending.leaves` is asked later, when the innermost hook calls `send`.
-  const result = await callTransport({ ...client, transport: passage }, request, { ...sending, leaves: () => true });
+async function sendAround(client: Client, request: ReplayableRequest, attempt: AttemptRequest): Promise<TransportResult> {
+  const passage = new Passage(client, request, attempt);
+  // The hooks take the transport's place here. `attempt.leaves` is asked later, when the innermost hook calls `send`.
+  const result = await callTransport({ ...client, transport: passage }, request, { ...attempt, leaves: () => true });
   return passage.over(result);
 }
 
@@ -55,7 +55,7 @@ async function sendAround(client: Client, request: ReplayableRequest, sending: S
 class Passage {
   readonly #client: Client;
   readonly #request: ReplayableRequest;
-  readonly #sending: Sending;
+
   readonly #a: AttemptRequest;
   readonly #begun: number;
   readonly #session: number;
@@ -64,10 +64,10 @@ class Passage {
   #never = false;
   #over = false;
 
-  constructor(client: Client, request: ReplayableRequest, sending: Sending, a: AttemptRequest) {
+  constructor(client: Client, request: ReplayableRequest, a: AttemptRequest) {
     this.#client = client;
     this.#request = request;
-    this.#sending = sending;
+
     this.#a = a;
     this.#begun = client.platform.clock.now();
     this.#session = sessionOf(client);
@@ -136,10 +136,9 @@ class Passage {
   async #call({ url, headers, body }: ReplayableRequest, init: RequestInit, mine: boolean): Promise<Response> {
     const client = this.#client;
     // If another user was logged in meanwhile, what a hook added may be theirs, such as their token or a signature made with it.
-    if (isSamePerson(client, this.#a.job.namespace) && sessionOf(client) !== this.#session)
-      throw new Error('once: another user has logged in, or clear() was called');
+    if (isSamePerson(this.#a.job) && sessionOf(client) !== this.#session) throw new Error('once: another user has logged in, or clear() was called');
     // A second `send`, or one after the attempt has ended, would be an attempt that nobody counts.
-    if (!mine || this.#sent || this.#over || init.signal?.aborted || !this.#sending.leaves()) throw new Error('once: this attempt has left, or is over');
+    if (!mine || this.#sent || this.#over || init.signal?.aborted || !this.#a.leaves()) throw new Error('once: this attempt has left, or is over');
     const { transport } = client;
     const sent = { ...init, headers: spreadable(headers), body: body ?? null } as RequestInit;
     this.#sent = sent;

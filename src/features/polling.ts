@@ -149,7 +149,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
       link,
     );
     // An answer in another user's session says nothing about this user's work.
-    const foreign = isSamePerson(job.client, job.namespace) ? undefined : drive.mustStop();
+    const foreign = isSamePerson(job) ? undefined : drive.mustStop();
     if (foreign || answer.state !== 'running') return foreign ?? answer;
     const cutOff = answer.result ? undefined : await drive.awaitNetwork();
     if (cutOff) return cutOff;
@@ -162,7 +162,7 @@ async function askUntilItEnds(drive: Driver, prepared: ReplayableRequest, link: 
 }
 
 async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, link: string): Promise<Polled> {
-  const { client, settings, stop } = attempt.job;
+  const { client } = attempt.job;
   const { clock } = client.platform;
   const headers = new Headers(prepared.headers);
   for (const name of [...headers.keys()]) if (/^(content-|if-)/.test(name)) headers.delete(name);
@@ -171,13 +171,9 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   // If the `headers` hook fails, the link is not polled this time, just as no attempt would leave.
   const hookHeaders = await askHeaders(asking, attempt).catch(() => 'failed' as const);
   if (hookHeaders === 'failed') return { state: 'running' };
-  const sent = await callTransport(client, merged(asking, hookHeaders), {
-    // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
-    ms: Math.min(attempt.ms, attempt.ms - (clock.now() - begun)),
-    stop,
-    bodyBytes: settings.limits.bodyBytes,
-    leaves: () => attempt.leaves(),
-  });
+  // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
+  const ms = Math.min(attempt.ms, attempt.ms - (clock.now() - begun));
+  const sent = await callTransport(client, merged(asking, hookHeaders), { ...attempt, ms });
   if (sent.end !== 'answer') return { state: 'running' };
   const answer = answerOf(sent.answered);
   const state = read(sent.answered.response, answer, attempt);

@@ -68,10 +68,10 @@ async function whose(drive: Driver, result: Result | undefined): Promise<Result 
 /** Asks the hook. `undefined` if there is none, if it does not know, or if another user was logged in before or during the question. */
 async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', result: Result | undefined): Promise<Proof | undefined> {
   const { job, record } = drive;
-  const { client, namespace, settings, stop, deadline } = job;
+  const { client, settings, stop, deadline } = job;
   const { reconcile, limits } = settings;
   // The hook would ask with the credentials of the user who is logged in now, and see what that user may see.
-  if (!reconcile || !isSamePerson(client, namespace)) return undefined;
+  if (!reconcile || !isSamePerson(job)) return undefined;
   const session = sessionOf(client);
   const { clock } = client.platform;
   const ms = Math.min(limits.attemptMs, deadline - clock.now());
@@ -92,7 +92,7 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
     };
     const answer = (async () => proofOf(drive, await reconcile(question)))();
     const proof = await Promise.race([answer, late]);
-    return isSamePerson(client, namespace) && sessionOf(client) === session ? proof : undefined;
+    return isSamePerson(job) && sessionOf(client) === session ? proof : undefined;
   } catch (error) {
     client.platform.report(error);
     return undefined;

@@ -97,7 +97,7 @@ async function callEffect(
   labels: Set<string>,
 ): Promise<AttemptResult> {
   if (!attempt.leaves()) return { reading: NOT_SENT };
-  const { client, namespace } = attempt.job;
+  const { client } = attempt.job;
   const { parts, platform } = client;
   const { clock } = platform;
   const controller = new AbortController();
@@ -113,7 +113,7 @@ async function callEffect(
     // Count the label even if its key is refused below: if the function meant to make this call after another one, that was not its only call.
     labels.add(label);
     // On a server the user is not asked, because the function may be in the async context of another call here.
-    if (!platform.server && !(isSamePerson(client, namespace) && sessionOf(client) === session)) throw failure(attempt.job, unknown('identity'));
+    if (!platform.server && !(isSamePerson(attempt.job) && sessionOf(client) === session)) throw failure(attempt.job, unknown('identity'));
     return childKey(key, label);
   };
   const argument: Attempt = {

@@ -31,11 +31,10 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   // React Native has no streams.
   const stream = copy.body?.getReader && copy.body;
   const patience = stream && response.ok && !DOCUMENT.test(type) ? limit(clock, patienceMs, []) : undefined;
-  const whole = () => (textual(type) ? copy.text() : copy.arrayBuffer());
-  const upTo = async (from: NonNullable<typeof stream>) => (await readUpTo(from, bodyBytes, patience?.over))?.buffer;
   let bytes: string | ArrayBuffer | undefined;
   try {
-    bytes = await (stream ? upTo(stream) : whole());
+    if (stream) bytes = (await readUpTo(stream, bodyBytes, patience?.over))?.buffer;
+    else bytes = await (textual(type) ? copy.text() : copy.arrayBuffer());
   } finally {
     patience?.off();
   }

@@ -11,7 +11,10 @@ import { keepRecent } from '../engine/registry.js';
 import { after, inTime, sleptSince, THAW_MS } from '../engine/wait.js';
 import { answerOf, BODY_MS, readBody, resultOf } from './answer.js';
 import { type ReplayableRequest, spreadable, wireOf } from './request.js';
-import type { Sending, TransportResult } from './sending.js';
+import type { TransportResult } from './sending.js';
+
+/** What the transport needs of an attempt. */
+type Sending = Pick<AttemptRequest, 'carrier' | 'ms' | 'leaves'> & { readonly job: Pick<AttemptRequest['job'], 'stop' | 'settings'> };
 
 /** The endpoint without its query, because a server that ignores keys for one query ignores them for all. */
 const endpointOf = ({ method, url }: Pick<ReplayableRequest, 'method' | 'url'>): string => `${method} ${url.split('?')[0]}`;
@@ -46,13 +49,10 @@ export async function withKey(prepared: ReplayableRequest, { carrier, key, first
 }
 
 async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promise<AttemptResult> {
-  let hasLeft = false;
-  const leaves = (): boolean => {
-    hasLeft = attempt.leaves();
-    return hasLeft;
-  };
+  // The reading if something fails: the attempt has not left before the transport is called.
+  let failed = NOT_SENT;
   try {
-    const { client, settings, stop } = attempt.job;
+    const { client, settings } = attempt.job;
     const { clock } = client.platform;
     const startedAt = clock.now();
     const adding = withKey(prepared, attempt);
@@ -65,14 +65,9 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     if (!request) return { reading: NOT_A_VERDICT };
     if (sleptSince(client, startedAt) && attempt.stillMine && !(await attempt.stillMine())) return { reading: NOT_SENT };
     // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
-    const sending = {
-      ms: Math.min(attempt.ms, attempt.ms - (clock.now() - startedAt)),
-      stop,
-      bodyBytes: settings.limits.bodyBytes,
-      leaves,
-      carrier: attempt.carrier,
-    };
-    const sent = await (client.parts.around ?? callTransport)(client, request, sending, attempt);
+    const ms = Math.min(attempt.ms, attempt.ms - (clock.now() - startedAt));
+    failed = NO_ANSWER;
+    const sent = await (client.parts.around ?? callTransport)(client, request, { ...attempt, ms });
     if (sent.end === 'not-sent') return { reading: NOT_SENT, cause: sent.cause };
     if (sent.end === 'no-answer' && sent.status === undefined)
       emit(client, attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
@@ -95,13 +90,14 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     };
   } catch (cause) {
     // A hook failed before the transport was called, or the answer could not be read.
-    return { reading: hasLeft ? NO_ANSWER : NOT_SENT, cause };
+    return { reading: failed, cause };
   }
 }
 
 /** Sends once, and never waits longer than `ms`, even if the transport ignores an abort. Rejects only if the platform throws while it judges an error. */
-export function callTransport(client: Client, prepared: ReplayableRequest, sending: Sending): Promise<TransportResult> {
-  if (!sending.leaves()) return Promise.resolve({ end: 'not-sent' });
+export function callTransport(client: Client, prepared: ReplayableRequest, attempt: Sending): Promise<TransportResult> {
+  if (!attempt.leaves()) return Promise.resolve({ end: 'not-sent' });
+  const { stop, settings } = attempt.job;
   const controller = new AbortController();
   const { method, headers, body = null } = prepared;
   // A cache may hold the answer to an earlier key, or to an earlier poll. A Worker with an older compatibility date refuses this option.
@@ -109,15 +105,15 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
   const init = { ...prepared.rest, ...uncached, method, headers: spreadable(headers), body, signal: controller.signal } as RequestInit;
   let response: Response | undefined;
   const { clock } = client.platform;
-  const end = clock.now() + sending.ms;
+  const end = clock.now() + attempt.ms;
   const exchange = async (): Promise<TransportResult> => {
     try {
       response = await client.transport.send(prepared.url, init);
       const patienceMs = Math.min(BODY_MS, Math.max(0, end - clock.now()) / 2);
-      const answered = await readBody(response, sending.bodyBytes, clock, patienceMs);
+      const answered = await readBody(response, settings.limits.bodyBytes, clock, patienceMs);
       // The rest of the body arrives after this attempt has ended. As with fetch, the signals of the callers who read it can abort it.
-      if (answered.body === undefined) abortWith(controller, sending.stop);
-      return { end: 'answer', answered, mayResend: client.transport.mayResend(init, sending.carrier) };
+      if (answered.body === undefined) abortWith(controller, stop);
+      return { end: 'answer', answered, mayResend: client.transport.mayResend(init, attempt.carrier) };
     } catch (cause) {
       const neverSent = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
       return neverSent ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
@@ -130,9 +126,9 @@ export function callTransport(client: Client, prepared: ReplayableRequest, sendi
     };
     // Declared before `after` is called, because `after` calls back at once if the signal has aborted already.
     let off = (): void => {};
-    off = after(clock, sending.ms, [sending.stop], () => {
+    off = after(clock, attempt.ms, [stop], () => {
       // If the device slept, or its clock was set, an answer that came meanwhile gets a moment to arrive here.
-      if (sleptSince(client, end)) off = after(clock, THAW_MS, [sending.stop], late);
+      if (sleptSince(client, end)) off = after(clock, THAW_MS, [stop], late);
       else late();
     });
     exchange()

@@ -12,12 +12,13 @@ import { wrong } from '../texts/full.js';
  * The reading for what the hook `verdict` said. If the user has left, a verdict that nothing took effect does not count, because it may be
  * about the next user's operation. The hook says what a refusal means, but only the server's `answer` can say whether it is a repetition.
  */
-export function hookReading({ client, namespace, settings }: OperationRun, said: Verdict, answer?: Answer): Reading {
+export function hookReading(job: OperationRun, said: Verdict, answer?: Answer): Reading {
+  const { client, settings } = job;
   const reading = READING_OF_VERDICT[said] ?? NOT_A_VERDICT;
   // Report what is no verdict: `status === 402 && 'rejected'` gives `false` for other answers, and an async hook gives a promise. The outcome is unknown.
   if (reading === NOT_A_VERDICT)
     client.platform.report(new TypeError(wrong('verdict', 'verdict', typeof said === 'string' ? JSON.stringify(said) : typeOf(said))));
-  if (/^(refused|not-sent)$/.test(reading.kind) && !isSamePerson(client, namespace)) return NOT_A_VERDICT;
+  if (/^(refused|not-sent)$/.test(reading.kind) && !isSamePerson(job)) return NOT_A_VERDICT;
   return reading.kind === 'refused' && answer ? { ...reading, replayed: settings.dialect.replayed(answer) } : reading;
 }
 

@@ -55,15 +55,12 @@ export const systemTransport: Platform['transport'] = (fetch) => ({
   mayResend: () => true,
 });
 
-const encode = (data: string | Uint8Array): Uint8Array<ArrayBuffer> =>
-  typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-
 /** A digest by Web Crypto. Throws a TypeError if that is missing, as on insecure origins. */
 export async function webDigest(data: string | Uint8Array): Promise<string> {
   const subtle = webCrypto()?.subtle;
   if (!subtle) throw new TypeError(needs('a place without crypto.subtle', 'insecureOrigins'));
-  return hex(new Uint8Array(await subtle.digest('SHA-256', encode(data))));
+  const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : (data as Uint8Array<ArrayBuffer>);
+  return Array.from(new Uint8Array(await subtle.digest('SHA-256', bytes)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

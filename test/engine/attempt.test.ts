@@ -3,7 +3,7 @@
  * attempt alone, on a transport that the test answers by hand, with bodies of every length and type.
  */
 import { describe, expect, test } from 'vitest';
-import type { Client } from '../../src/engine/client.js';
+import type { AttemptRequest, Client } from '../../src/engine/client.js';
 import { answerOf, replayResponse } from '../../src/http/answer.js';
 import { callTransport } from '../../src/http/http-payload.js';
 import type { ReplayableRequest } from '../../src/http/request.js';
@@ -32,7 +32,8 @@ function scene(send: Send, more: Partial<ReplayableRequest> = {}) {
   const prepared = { method: 'POST', url: URL_, headers: new Headers({ a: 'b' }), body: '{}', rest: {}, ...more } as ReplayableRequest;
   const stop = new AbortController();
   const leaving = { leaves: true };
-  const left = () => callTransport(client, prepared, { ms: ATTEMPT_MS, stop: stop.signal, bodyBytes: LIMIT, leaves: () => leaving.leaves });
+  const job = { stop: stop.signal, settings: { limits: { bodyBytes: LIMIT } } } as unknown as AttemptRequest['job'];
+  const left = () => callTransport(client, prepared, { job, carrier: '', ms: ATTEMPT_MS, leaves: () => leaving.leaves });
   return { clock, stop, leaving, left };
 }
 

@@ -123,7 +123,7 @@ describe('callers of one answer', () => {
 describe('an operation in flight', () => {
   const fly = () => {
     const own = { ...registry(), flights: new Map<OperationKey, InFlightOperation>(), outcomes: new WeakMap<object, Outcome>() };
-    return { own, flight: new InFlightOperation(own, made('slot'), {}) };
+    return { own, flight: new InFlightOperation({ registry: own }, made('slot')) };
   };
   const caller = { joined: true, signal: undefined, request: undefined, onOutcome: undefined, left: LEFT };
 
@@ -317,7 +317,7 @@ describe('an answer whose body still arrives, and its readers', () => {
   });
 
   test('a caller that came too late for a copy is no reader', async () => {
-    const flight = new InFlightOperation(registry(), 'late' as OperationKey, {});
+    const flight = new InFlightOperation({ registry: registry() }, 'late' as OperationKey);
     const caller = { joined: false, request: undefined, onOutcome: undefined, left: LEFT };
     const controller = new AbortController();
     const response = new Response('data: 1');

@@ -31,7 +31,7 @@ const key: OperationKey = addressOf(client, label, namespace, record).operationK
 // @ts-expect-error label and namespace are swapped
 void addressOf(client, namespace, label);
 // @ts-expect-error the digest is not the namespace itself
-isSamePerson(client, record.ns);
+isSamePerson({ client, namespace: record.ns });
 // @ts-expect-error the store has the digest of a namespace, not the namespace
 const digest: NamespaceDigest = namespace;
 // @ts-expect-error only the label of a name can be decoded
