@@ -1,5 +1,5 @@
 /**
- * Goal: the tests that the guides show end within the five seconds that vitest gives a test. Method: each is run against
+ * Goal: the tests that the guides show end within the five seconds that vitest gives a test, or the time that they ask for. Method: each is run against
  * the real client and the real clock, where other snippets run on a faster one.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,6 @@ import { snippets } from './support/snippets.js';
 import { enter, leave } from './support/stage.js';
 import { runTests } from './support/vitest.js';
 
-const VITEST_LIMIT_MS = 5000;
 const made = join(root, '.tmp', 'docs-in-time');
 const tests = snippets.filter(({ source }) => source.includes("from 'vitest'"));
 
@@ -33,9 +32,7 @@ test.for(cases)('%s ends in time', { retry: 2 }, async ([, { source }]) => {
   await enter('node');
   try {
     await import(/* @vite-ignore */ file);
-    const began = performance.now();
-    await runTests();
-    expect(performance.now() - began).toBeLessThan(VITEST_LIMIT_MS);
+    for (const { title, ms, limitMs } of await runTests()) expect(ms, title).toBeLessThan(limitMs);
   } finally {
     await leave();
   }
