@@ -55,7 +55,6 @@ async function sendAround(client: Client, request: ReplayableRequest, attempt: A
 class Passage {
   readonly #client: Client;
   readonly #request: ReplayableRequest;
-
   readonly #a: AttemptRequest;
   readonly #begun: number;
   readonly #session: number;
@@ -67,7 +66,6 @@ class Passage {
   constructor(client: Client, request: ReplayableRequest, a: AttemptRequest) {
     this.#client = client;
     this.#request = request;
-
     this.#a = a;
     this.#begun = client.platform.clock.now();
     this.#session = sessionOf(client);
