@@ -121,7 +121,10 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
       count: () => server.effects.length,
     },
     // As in the command, which knows where the key goes, and no more. All servers work at once, so the probe gives each more time.
-    { times: { ...TIMES, patienceMs: 5 * TIMES.patienceMs, settleMs: 5 * TIMES.settleMs }, dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry } },
+    {
+      times: { ...TIMES, patienceMs: 5 * TIMES.patienceMs, settleMs: 5 * TIMES.settleMs },
+      dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry },
+    },
   );
   expect(result.rows.filter(({ severity }) => severity === 'double' || severity === 'wrong')).toEqual([]);
   expect(result.dialect?.code, 'the line for it, by NAMED of src/probe/named.ts, is not the one in WRITTEN of this file').toBe(code);
