@@ -79,7 +79,6 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
     made: { platform: bare, options },
     platform: { ...platform, connectivity, randomness: randomnessOf(platform.randomness, settings.randomUUID) },
     store,
-    ownsStore: settings.store !== undefined,
     fallback: memoryBeside(store.scope, () => platform.clock.now()),
     transport: platform.transport(settings.fetch),
     registry: registry(),

@@ -130,7 +130,7 @@ const isDecline = ({ status, text, json }: Answer): boolean =>
  */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
   const { status, text } = answer;
-  const echoed = asked.key.length > 7 && (answer.header('idempotency-key')?.includes(asked.key) ?? false);
+  const echoed = asked.key.length > 7 && answer.header('idempotency-key')?.includes(asked.key);
   if (isDecline(answer) || ((echoed || dialect.keyLayer?.(answer)) && !/idempoten/i.test(text))) return REFUSED;
   const page = asked.refusesHtml && isHtml(answer);
   return { ...REFUSED, from: mayBeInFront(status) || page ? 'in-front' : undefined };

@@ -29,8 +29,8 @@ export interface Client {
   readonly made: { readonly platform: Platform; readonly options: OnceOptions };
   readonly platform: Platform;
   readonly store: Store;
-  /** The store was given to this client itself, not taken over from the client that it was extended from. */
-  readonly ownsStore: boolean;
+  /** The store belongs to the client that this one was extended from. */
+  readonly borrowsStore?: true;
   /** Clients that were extended from this one; `undefined` until there is one. */
   extensions?: Extensions<Client>;
   /** Memory for records that `store` did not take. */

@@ -23,10 +23,7 @@ const SWEEP_REST_MS = 60_000;
  */
 export function sweepNowAndThen(client: Client, every = SWEEP_EVERY, restMs = SWEEP_REST_MS): void {
   const { platform, sweeps } = client;
-  if (sweeps.left) {
-    sweeps.left--;
-    return;
-  }
+  if (sweeps.left--) return;
   const place = Math.floor(platform.randomness.random() * every);
   sweeps.left = every - 1 - sweeps.place + place;
   sweeps.place = place;
@@ -50,13 +47,9 @@ async function sweep(client: Client, every: number): Promise<void> {
   const visits = records.map(async (stored) => {
     const seen = readRecord(stored);
     // Keep a damaged record, because it may be a pending operation. Every scan returns it again, so later sweeps read that many more.
-    if (!seen) {
-      damaged++;
-      return;
-    }
-    const result = await visit(client, client.store, seen, before);
+    if (!seen) damaged++;
     // "Early" means that the local clock is ahead of the store's: rest, or the same records would be found again.
-    rests ||= result === 'early';
+    else if ((await visit(client, client.store, seen, before)) === 'early') rests = true;
   });
   await Promise.all(visits);
   if (rests) client.sweeps.restedAt = before;

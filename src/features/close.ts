@@ -18,5 +18,5 @@ async function closeClient(client: Client): Promise<void> {
   const calls = () => [...client.registry.flights.values()].filter(({ owner }) => family.includes(owner as Client)).map(({ landed }) => landed);
   // Repeat this, because a listener that hears of an end may start something else, such as `settle`.
   for (let left = calls(); left.length; left = calls()) await Promise.all(left);
-  await Promise.all(family.map(({ ownsStore, store }) => ownsStore && store.close()));
+  await Promise.all(family.map(({ settings, borrowsStore }) => !borrowsStore && settings.store?.close()));
 }

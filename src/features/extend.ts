@@ -18,7 +18,7 @@ export function extend(once: Once, options: Partial<OnceOptions>): Once {
   const all = extendOptions(made.options, options);
   const extended = createOn(made.platform, all, {
     registry,
-    ...((all.store ?? store) === store && { store, fallback, sweeps, ownsStore: false }),
+    ...((all.store ?? store) === store && { store, fallback, sweeps, borrowsStore: true as const }),
     ...(all.namespace === made.options.namespace && { session }),
   });
   const inside = clientOf(extended, 'extend');

@@ -63,7 +63,7 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     const request = keyedRequest && settings.headers ? await client.parts.hooks?.headers(keyedRequest, attempt) : keyedRequest;
     // The request has no place for the record's key.
     if (!request) return { reading: NOT_A_VERDICT };
-    if (sleptSince(client, startedAt) && attempt.stillMine && !(await attempt.stillMine())) return { reading: NOT_SENT };
+    if (sleptSince(client, startedAt) && (await attempt.stillMine?.()) === false) return { reading: NOT_SENT };
     // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
     const ms = Math.min(attempt.ms, attempt.ms - (clock.now() - startedAt));
     failed = NO_ANSWER;
@@ -75,7 +75,7 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     const answer = answerOf(sent.answered);
     // If the device slept, another context may have gone on with the record, and the 202 may report that context's work. Then the 202 counts as no
     // answer, and this driver stops before its next attempt. With `accepted: 'settle'`, any 202 means done.
-    if (answer.status === 202 && settings.accepted !== 'settle' && sleptSince(client, startedAt) && attempt.stillMine && !(await attempt.stillMine()))
+    if (answer.status === 202 && settings.accepted !== 'settle' && sleptSince(client, startedAt) && (await attempt.stillMine?.()) === false)
       return { reading: NO_ANSWER, reached: true };
     const reading = read(prepared, sent.answered.response, answer, attempt);
     const askedMs = retryAfterMs(answer.header, clock.now());
