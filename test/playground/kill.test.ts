@@ -62,7 +62,7 @@ describe('a SIGKILL', () => {
     expect(charges()).toEqual([]);
   });
 
-  test('ten times while 20 customers pay leaves each with exactly one charge', async () => {
+  test('ten times while 20 customers pay leaves each with exactly one charge', { timeout: 240_000 }, async () => {
     const CUSTOMERS = 20;
     const quick = await startShop({ 'charge-ms': 60 });
     const random = seededRandom(20);
