@@ -22,8 +22,15 @@ export interface PairsOptions {
   readonly prefix?: string | undefined;
 }
 
-/** Makes a store over `pairs`. The app has one JavaScript runtime, and all of its code reaches the same pairs under `scope`. */
+/**
+ * Makes a store over `pairs`. The app has one JavaScript runtime, and all of its code reaches the same pairs under `scope`. In a web build
+ * there are tabs, and the packages use what the browser has, such as localStorage: the store is then what `localStorageStore` is.
+ */
 export function pairsStore(kind: string, scope: string, prefix: string, pairs: Pairs): Store {
+  const { navigator } = globalThis;
+  // Some libraries give an app a `document`, too.
+  const inPage = 'document' in globalThis && navigator?.product !== 'ReactNative';
+  const atomic = !inPage || !!navigator?.locks;
   const keyOf = (id: string) => `${prefix}/${id}`;
   const parsed = (text: Text) => (text ? recordOf(text) : undefined);
   const natively = async <T>(work: () => T): Promise<Awaited<T>> => {
@@ -35,7 +42,7 @@ export function pairsStore(kind: string, scope: string, prefix: string, pairs: P
   };
   return createStore(
     // The operating system has the record. Whether it survives a power cut depends on the storage and the device.
-    { kind, scope, survives: 'process', shared: 'origin', atomic: true },
+    { kind, scope, survives: inPage ? 'context' : 'process', shared: 'origin', atomic },
     {
       async update(id, next) {
         let thrown: { readonly error: unknown } | undefined;

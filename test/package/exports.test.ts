@@ -48,6 +48,19 @@ describe('entry points', () => {
     // Babel takes a dynamic import in node_modules for another bundle, and import.meta breaks this one.
     expect(file.match(/\brequire\(|\bimport\(|import\.meta|^import |^export /gm)).toBeNull();
   });
+
+  test('are the same files for a Metro that was told to look at no exports, as some apps do for the sake of another package', () => {
+    const chosen = (entry: string) => {
+      const { 'react-native': there, import: imported } = manifest.exports[entry === 'index' ? '.' : `./${entry}`] as Readonly<
+        Record<string, { readonly default: string }>
+      >;
+      return (there ?? imported)?.default;
+    };
+    // The key of `oncefetch` itself is the file that `main` names.
+    const keyOf = (entry: string) => (entry === 'index' ? manifest.main : `./${entry}`);
+    const wanted = [...IN_REACT_NATIVE, 'react', 'ky', 'opentelemetry', 'dialects'].map((entry) => [keyOf(entry), chosen(entry)]);
+    expect(manifest['react-native']).toEqual(Object.fromEntries(wanted));
+  });
 });
 
 /** The one file that a bundler for React Native gets, so that an app has one copy of the package. */

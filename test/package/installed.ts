@@ -7,6 +7,8 @@ import { delimiter, dirname, join } from 'node:path';
 export const root = join(import.meta.dirname, '../..');
 
 export interface Manifest {
+  readonly main: string;
+  readonly 'react-native': Readonly<Record<string, string>>;
   readonly bin: Readonly<Record<string, string>>;
   readonly exports: Readonly<Record<string, unknown>>;
   readonly dependencies: Readonly<Record<string, string>>;

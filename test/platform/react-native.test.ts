@@ -327,6 +327,58 @@ describe('keys', () => {
   });
 });
 
+describe('in a web build, where tabs share a storage that has no atomic update', () => {
+  afterEach(() => vi.unstubAllGlobals());
+  /** What makes a realm a page: a document, and a process that is no Node. */
+  const aPage = (locks?: unknown): void => {
+    vi.stubGlobal('document', {});
+    vi.stubGlobal('process', { ...process, type: 'renderer' });
+    vi.stubGlobal('navigator', { locks });
+  };
+
+  test.each([
+    ['AsyncStorage', () => ({ AsyncStorage: asyncStorage(disk(), 2) })],
+    ['mmkv', () => ({ mmkv: mmkv(disk()) })],
+  ])('%s is atomic only with Web Locks, and promises nothing beyond the page', (_, parts) => {
+    aPage();
+    expect(reactNative(parts()).store).toMatchObject({ atomic: false, survives: 'context', shared: 'origin' });
+    aPage({});
+    expect(reactNative(parts()).store).toMatchObject({ atomic: true, survives: 'context', shared: 'origin' });
+  });
+
+  test('an app to which a library gives a document is an app', () => {
+    aPage();
+    vi.stubGlobal('navigator', { product: 'ReactNative' });
+    expect(reactNative({ mmkv: mmkv(disk()) }).store).toMatchObject({ atomic: true, survives: 'process' });
+    expect(reactNativePlatform(senses({})).locks).toBeDefined();
+  });
+
+  test('calls wait for those of other tabs: by Web Locks, or by a lease where there are none', async () => {
+    aPage();
+    expect(reactNativePlatform(senses({})).locks).toBeUndefined();
+    const request = vi.fn((_name: string, _how: object, granted: (lock: object) => Promise<void>) => granted({}));
+    aPage({ request });
+    await reactNativePlatform(senses({})).locks?.acquire('a');
+    expect(request).toHaveBeenCalledWith('a', { ifAvailable: true }, expect.any(Function));
+  });
+
+  test('two tabs without Web Locks that both find nothing send one key', async () => {
+    aPage();
+    const keys: unknown[] = [];
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      keys.push(new Headers(init?.headers).get('idempotency-key'));
+      return Response.json({}, { status: 201 });
+    };
+    // Each has a disk of its own, as if what the first tab wrote had not arrived in the second one yet.
+    for (const tab of [disk(), disk()]) {
+      const once = createOnceThere({ ...reactNative({ AsyncStorage: asyncStorage(tab, 2) }), namespace: 'ann', fetch });
+      await once.fetch('https://shop.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] });
+    }
+    expect(keys).toEqual([keys[0], keys[0]]);
+    expect(keys[0]).toMatch(/^[\da-f]{8}-/);
+  });
+});
+
 describe('reactNative', () => {
   test('takes an app’s parts', () => {
     const { store, connectivity } = reactNative({ AsyncStorage: asyncStorage(disk(), 3), NetInfo: network() });

@@ -5,7 +5,7 @@ import { listening } from './listening.js';
 import { tabs } from './tabs.js';
 
 /** Web Locks. When a tab dies, its locks are released. */
-const webLocks = (manager: LockManager): Locks => ({
+export const webLocks = (manager: LockManager): Locks => ({
   acquire: (name, signal) =>
     new Promise((resolve, reject) => {
       let release: (() => void) | undefined;

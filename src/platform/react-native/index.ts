@@ -2,7 +2,9 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { v4 } from 'uuid';
-import type { Connectivity, Platform, Randomness } from '../../ports.js';
+import type { Connectivity, Locks, Platform, Randomness } from '../../ports.js';
+import { webLocks } from '../browser/index.js';
+import { isPage } from '../shared.js';
 import { wakefulClock } from './clock.js';
 import { realmLocks } from './locks.js';
 import { isSameUrl, resolveText } from './url.js';
@@ -26,11 +28,19 @@ function withRedirected(response: Response, url: string): Response {
   return response;
 }
 
+/** In an app, its one realm has all locks. In a web build there are other tabs: without Web Locks, a call takes a lease. */
+function locks(): Locks | undefined {
+  const { navigator } = globalThis;
+  // Some libraries give an app a `document`, too.
+  if (!isPage() || navigator?.product === 'ReactNative') return realmLocks();
+  return navigator?.locks && webLocks(navigator.locks);
+}
+
 export const reactNativePlatform = (connectivity: Connectivity): Platform => ({
   clock: wakefulClock(connectivity),
   randomness,
   digest: (data) => bytesToHex(sha256(typeof data === 'string' ? utf8ToBytes(data) : data)),
-  locks: realmLocks(),
+  locks: locks(),
   connectivity,
   transport: (fetch) => ({
     send: async (url, init) => withRedirected(await (fetch ?? globalThis.fetch)(url, init), url),
