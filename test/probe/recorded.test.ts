@@ -38,6 +38,7 @@ async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
   const busy = recorded(fixtures, 'in-progress') ?? { status: 409, headers: { 'retry-after': '1' } };
   const mismatch = recorded(fixtures, 'mismatch') ?? { status: 422, body: { title: 'Idempotency-Key is already used' } };
   const elsewhere = recorded(fixtures, 'done-elsewhere');
+  let working = 0;
   const answerTo = async (key: string, body: string): Promise<Answer> => {
     const taken = known.get(key);
     if (taken) taken.quiet = 0;
@@ -45,8 +46,10 @@ async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
     if (taken) return taken.done ? (elsewhere ?? again) : busy;
     const record = { body, done: false, quiet: 0 };
     known.set(key, record);
+    working++;
     // It works in steps, and for some more after each copy, so that copies which were sent at once find it at work, however busy the machine is.
     for (let step = 0; record.quiet < STEPS && step < STEPS_MAX; step++, record.quiet++) await sleep(STEP_MS);
+    working--;
     effects.push(key);
     record.done = true;
     return first;
@@ -59,7 +62,11 @@ async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
   });
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening));
   return {
-    effects,
+    /** The number of effects, once all work has ended: the probe would wait for that by a time, and the machine may be busy. */
+    count: async (): Promise<number> => {
+      while (working > 0) await sleep(STEP_MS);
+      return effects.length;
+    },
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/payments`,
     [Symbol.asyncDispose]: () => new Promise<void>((closed) => http.closeAllConnections() === undefined && http.close(() => closed())),
   };
@@ -119,7 +126,7 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
         const put = carry?.put(wire, key, 1_700_000_000_000);
         return fetch(put?.url ?? url, { method: 'POST', headers: wire.headers, body: (put?.body ?? wire.body) as string });
       },
-      count: () => server.effects.length,
+      count: server.count,
     },
     // As in the command, which knows where the key goes, and no more. All servers work at once, so the probe gives each more time.
     {
