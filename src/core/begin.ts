@@ -1,7 +1,7 @@
 /** Decides what a call does with the record that it finds. */
 import type { Begun, Claimant } from './claimant.js';
 import { type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
-import { isKeyOver, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
+import { isKeyTooOld, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
 
 export type { Begun, Claimant };
 
@@ -67,7 +67,7 @@ function foundPending(record: PendingRecord, same: boolean, call: Claimant, now:
     if (previous?.key === record.key || !same) return insert(record, call, now, storeNow);
   }
   const wasSent = record.ambiguous || record.firstSentAt !== undefined;
-  if (wasSent && isKeyOver(record, call, now, storeNow)) return { do: 'key-expired', record };
+  if (wasSent && isKeyTooOld(record, call, now, storeNow)) return { do: 'key-expired', record };
   if (record.ambiguous && !call.resumeOnly && isElsewhere(record, call)) return { do: 'elsewhere', record };
   if (!same && !call.resumeOnly && call.whenChanged === 'refuse') return { do: 'mismatch', record };
   return adopt(record, same, call, now, storeNow);

@@ -15,8 +15,8 @@ export interface PendingOperation<Meta = Json> {
   readonly firstSentAt: number | undefined;
   readonly sent: 'no' | 'maybe' | 'yes';
   /**
-   * When the server may have forgotten the key. A call sends nothing any more from `limits.attemptMs` before that. Where calls ask after the work
-   * behind a 202, the end of the key is no end: it is the time when the operation is forgotten.
+   * When the server may have forgotten the key. A call sends nothing any more from `limits.attemptMs` before that. Polling
+   * the work behind a 202 needs no key: then this is the time when the operation is forgotten.
    */
   readonly expiresAt: number;
   readonly retryAt: number | undefined;

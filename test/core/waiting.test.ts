@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { backoffMs } from '../../src/core/backoff.js';
 import type { OnceRecord } from '../../src/core/record.js';
-import { clockWentBack, isKeyOver, pastWindow, retiredForgetAt, settledForgetAt, unsettledForgetAt } from '../../src/core/retention.js';
+import { clockWentBack, isKeyTooOld, pastWindow, retiredForgetAt, settledForgetAt, unsettledForgetAt } from '../../src/core/retention.js';
 import { retryAfterMs } from '../../src/core/retry-after.js';
 import { text } from '../support/arbitraries.js';
 
@@ -143,7 +143,7 @@ describe('lifetimes of records and keys', () => {
     ['with one clock behind', {}, NOW, NOW - 300_001, false],
     ['past its window, with work that is asked after', { link: 'https://shop.example/jobs/1' }, NOW, NOW + DAY, false],
   ])('the key of a record %s', (_, more, now, storeNow, over) => {
-    expect(isKeyOver(record({ firstSentAt: NOW, ...more }), limits, now, storeNow)).toBe(over);
+    expect(isKeyTooOld(record({ firstSentAt: NOW, ...more }), limits, now, storeNow)).toBe(over);
   });
 
   test('an unsettled operation is kept for 30 days, and no shorter than a settled one', () => {

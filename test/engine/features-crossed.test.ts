@@ -164,19 +164,25 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
 describe("accepted: 'poll', with if-changed, and an edited form whose request is stored while the earlier payload's work goes on", () => {
   const options = { namespace: 'ann', accepted: 'poll', repeat: 'if-changed', limits: { inProgressMs: 5 * SECOND } } as const;
 
-  test.for(['resume', 'resumeInBackground'])('%s does not tell it as done, and the next press sends it', async (by, { world }) => {
-    const keeps = { keep: { request: true }, ...(by === 'resume' ? {} : { background: { untilMs: world.clock.now() + 60 * MINUTE } }) };
+  /** Presses the edited form while the work of the first one goes on, then reloads the page. `told`: the outcomes that the next page hears. */
+  const reloadedMeanwhile = async (world: World, first: Parameters<typeof pay>[1], edited: Parameters<typeof pay>[1]) => {
     const { tab, once } = world.open(options);
     world.server.plays(charged(answers(202, '', ACCEPTED)));
     world.server.otherwise = idle(answers(202, { state: 'running' }));
-    await world.end(tab, pay(once, keeps));
-    pay(once, { ...keeps, body: EDITED });
+    await world.end(tab, pay(once, first));
+    pay(once, edited);
     await world.clock.advance(SECOND);
     const next = tab.reload();
     const told: unknown[] = [];
     const again = next.once({ ...options, onOutcome: (outcome) => void told.push(outcome) });
     const completed = idle(answers(200, { state: 'completed' }));
     world.server.otherwise = (arrival, server) => (arrival.method === 'GET' ? completed : answers(201))(arrival, server);
+    return { next, again, told };
+  };
+
+  test.for(['resume', 'resumeInBackground'])('%s does not tell it as done, and the next press sends it', async (by, { world }) => {
+    const keeps = { keep: { request: true }, ...(by === 'resume' ? {} : { background: { untilMs: world.clock.now() + 60 * MINUTE } }) };
+    const { next, again, told } = await reloadedMeanwhile(world, keeps, { ...keeps, body: EDITED });
     await world.run<unknown>(by === 'resume' ? resumed(again) : resumeInBackground(again));
     expect(told).toMatchObject([{ effect: 'unknown', reason: 'mismatch' }]);
     expect(await world.end(next, pay(again, { body: EDITED }))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
@@ -189,18 +195,8 @@ describe("accepted: 'poll', with if-changed, and an edited form whose request is
     ['the edited form differs in its file', true, true, new Uint8Array([1, 2])],
   ] as const)('resumeInBackground does not tell it as done where %s', async ([_, first, edited, bytes], { world }) => {
     const consent = { background: { untilMs: world.clock.now() + 60 * MINUTE } };
-    const { tab, once } = world.open(options);
-    world.server.plays(charged(answers(202, '', ACCEPTED)));
-    world.server.otherwise = idle(answers(202, { state: 'running' }));
-    await world.end(tab, pay(once, first ? consent : {}));
     const body = bytes ? { init: { body: bytes } } : { body: EDITED };
-    pay(once, { ...(edited && consent), ...body });
-    await world.clock.advance(SECOND);
-    const next = tab.reload();
-    const told: unknown[] = [];
-    const again = next.once({ ...options, onOutcome: (outcome) => void told.push(outcome) });
-    const completed = idle(answers(200, { state: 'completed' }));
-    world.server.otherwise = (arrival, server) => (arrival.method === 'GET' ? completed : answers(201))(arrival, server);
+    const { next, again, told } = await reloadedMeanwhile(world, first ? consent : {}, { ...(edited && consent), ...body });
     expect(await world.run(resumeInBackground(again))).toEqual({ open: 1 });
     expect(told).toMatchObject([{ effect: 'unknown', reason: 'mismatch' }]);
     expect(await world.end(next, pay(again, body))).toMatchObject({ status: 201, outcome: { type: 'fresh', certain: true } });
@@ -246,15 +242,8 @@ describe("accepted: 'poll', with if-changed, and an edited form whose request is
 
   test('a press of the form before gets the end of its own work', async ({ world }) => {
     const keeps = { keep: { request: true } };
-    const { tab, once } = world.open(options);
-    world.server.plays(charged(answers(202, '', ACCEPTED)));
-    world.server.otherwise = idle(answers(202, { state: 'running' }));
-    await world.end(tab, pay(once, keeps));
-    pay(once, { ...keeps, body: EDITED });
-    await world.clock.advance(SECOND);
-    const next = tab.reload();
-    world.server.otherwise = idle(answers(200, { state: 'completed' }));
-    expect(await world.end(next, pay(next.once(options), keeps))).toMatchObject({ status: 200, code: undefined, outcome: { effect: 'done' } });
+    const { next, again } = await reloadedMeanwhile(world, keeps, { ...keeps, body: EDITED });
+    expect(await world.end(next, pay(again, keeps))).toMatchObject({ status: 200, code: undefined, outcome: { effect: 'done' } });
     expect(world.server.charged.size).toBe(1);
   });
 });
