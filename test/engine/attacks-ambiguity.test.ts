@@ -162,3 +162,13 @@ describe('A25: the ways in which the last attempt ends', () => {
     expect(world.server.gaps[0]).toBeGreaterThanOrEqual(30_000);
   });
 });
+
+test('a platform that throws while it judges the error of an attempt does not make that attempt "nothing was sent"', async ({ world, tab }) => {
+  const { transport } = tab.platform;
+  const neverSent = (): never => {
+    throw new Error('no such property');
+  };
+  Object.assign(tab.platform, { transport: (fetch: typeof globalThis.fetch | undefined) => ({ ...transport(fetch), neverSent }) });
+  const end = await world.end(tab, pay(tab.once(), { limits: { attempts: 1 } }), charged(lost()));
+  expect(end.outcome).toMatchObject({ effect: 'unknown', sent: 'maybe' });
+});
