@@ -99,9 +99,6 @@ export const pastWindow = (record: OnceRecord, limits: { readonly keyWindowMs: n
 /** Whether the clock is so far behind the record's last write that it can't tell whether the key window is over. */
 export const clockWentBack = (record: OnceRecord, now: number): boolean => now < record.touchedAt - CLOCK_BACK_MS;
 
-/** When the server may have forgotten the key, ms since 1970; `undefined` if nothing depends on that: work behind a link is polled without the key. */
-export const keyEndsAt = ({ link, windowEndsAt }: OnceRecord): number | undefined => (link ? undefined : windowEndsAt);
-
 /**
  * Whether the key of a request that may have been sent is too old to be sent again. A clock counts as set back only if this machine's (`now`) and the
  * store's (`storeNow`) both are. Work behind a link is polled without the key, however long it takes.

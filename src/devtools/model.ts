@@ -1,7 +1,6 @@
 /** The data of the panel: what it hears of this page's calls and from other panels, and what it reads from the store whenever that may have changed. */
 import { namespace, type Once, watch } from 'oncefetch';
 import { readRecord } from '../core/record.js';
-import { keyEndsAt } from '../core/retention.js';
 import type { Client } from '../engine/client.js';
 import { keyedOperationOf } from '../engine/registry.js';
 import { Faults } from './faults.js';
@@ -93,7 +92,7 @@ export class Model {
   /** Whether this page can send the request of an operation: the server remembers its key, and it is in memory or can be read from the store. */
   sends({ id, key, record }: Row): boolean {
     const { registry, parts, platform } = this.client;
-    if (((record && keyEndsAt(record)) ?? Number.POSITIVE_INFINITY) <= platform.clock.now()) return false;
+    if (!record?.link && (record?.windowEndsAt ?? Number.POSITIVE_INFINITY) <= platform.clock.now()) return false;
     return registry.payloads.has(keyedOperationOf(id as never, key as never)) || !!(record?.request && parts.requests);
   }
 

@@ -1,7 +1,6 @@
 /** The panel's texts about an operation. */
 import type { Outcome, WaitReason } from 'oncefetch';
 import type { OnceRecord } from '../core/record.js';
-import { keyEndsAt } from '../core/retention.js';
 import type { Client } from '../engine/client.js';
 import type { Row, Status } from './rows.js';
 
@@ -77,8 +76,8 @@ function nextOfUnsettled({ record }: Row, { settings, parts }: Client, now: numb
   const alone = until > now ? `A service worker or a background task may go on with it until ${time(until)}.` : 'Nothing happens by itself.';
   const lines = [`${alone} The next call with this name, or a resume, goes on with the same key.`];
   if (record?.retryAt !== undefined && record.retryAt > now) lines.push(`It makes sense to ask again ${when(record.retryAt, now)}.`);
-  const ends = record && keyEndsAt(record);
-  if (ends === undefined) return lines;
+  const ends = record?.windowEndsAt;
+  if (ends === undefined || record?.link) return lines;
   const asks = parts.ask && settings.reconcile ? 'reconcile is asked' : 'somebody must find out and settle it: there is no reconcile';
   if (ends > now)
     return [...lines, `The server remembers the key until ${time(ends)} (in ${duration(ends - now)}). After that, nothing is sent again: ${asks}.`];

@@ -4,7 +4,6 @@ import type { OperationKey } from '../core/ids.js';
 import { decodeName, isObject, type OperationName } from '../core/name.js';
 import type { Ending, Outcome } from '../core/outcome.js';
 import { type OnceRecord, readRecord } from '../core/record.js';
-import { keyEndsAt } from '../core/retention.js';
 import type { Json } from '../option-types.js';
 import type { Client, OperationAddress, Registry } from './client.js';
 import type { Happened, Named, ObservableState, OperationState, PendingOperation } from './observed.js';
@@ -96,7 +95,7 @@ export const pendingOf = ({ registry, parts }: Client, operationKey: OperationKe
   createdAt: record.createdAt,
   firstSentAt: record.firstSentAt,
   sent: record.ambiguous ? 'maybe' : 'no',
-  expiresAt: keyEndsAt(record) ?? record.forgetAt,
+  expiresAt: (!record.link && record.windowEndsAt) || record.forgetAt,
   retryAt: record.retryAt,
   resumable: registry.payloads.has(keyedOperationOf(operationKey, record.key)) || !!(record.request && parts.requests),
   inFlight,

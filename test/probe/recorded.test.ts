@@ -18,7 +18,9 @@ import { readPage, root, tableUnder } from '../docs/support/markdown.js';
 import { type Answer, send, textOf } from '../servers/support/http.js';
 import { cellsOf, probed, TIMES } from './support/probed.js';
 
-const [STEPS, STEPS_MAX, STEP_MS] = [12, 60, 5];
+const [STEPS, STEP_MS] = [12, 5];
+/** That of the command. */
+const PATIENCE_MS = 10_000;
 const PAGE = 'docs/probe.md';
 const HEADING = '## What it says of servers that have a dialect';
 const said = new Map<string, readonly string[]>();
@@ -30,7 +32,7 @@ const recorded = (all: readonly Fixture[], kind: Fixture['clean']): Answer | und
 /** A server that takes a key before it works, and answers as the documentation of the dialect shows. */
 async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
   const effects: string[] = [];
-  const known = new Map<string, { readonly body: string; done: boolean; quiet: number }>();
+  const known = new Map<string, { readonly body: string; done: boolean }>();
   const again = recorded(fixtures, 'replayed') ?? recorded(fixtures, 'fresh') ?? { status: 200, body: { id: 'a' } };
   const marked = recorded(fixtures, 'replayed') !== undefined;
   // If the replay has a mark, in a header or in the body, the first answer has none.
@@ -41,14 +43,13 @@ async function startRecorded(dialect: Dialect, fixtures: readonly Fixture[]) {
   let working = 0;
   const answerTo = async (key: string, body: string): Promise<Answer> => {
     const taken = known.get(key);
-    if (taken) taken.quiet = 0;
     if (taken && taken.body !== body) return mismatch;
     if (taken) return taken.done ? (elsewhere ?? again) : busy;
-    const record = { body, done: false, quiet: 0 };
+    const record = { body, done: false };
     known.set(key, record);
     working++;
-    // It works in steps, and for some more after each copy, so that copies which were sent at once find it at work, however busy the machine is.
-    for (let step = 0; record.quiet < STEPS && step < STEPS_MAX; step++, record.quiet++) await sleep(STEP_MS);
+    // It works in steps, so that copies which were sent at once find it at work, however busy the machine is.
+    for (let step = 0; step < STEPS; step++) await sleep(STEP_MS);
     working--;
     effects.push(key);
     record.done = true;
@@ -130,7 +131,7 @@ test.concurrent.each(Object.entries(WRITTEN))('%s', async (name, code) => {
     },
     // As in the command, which knows where the key goes, and no more. All servers work at once, so the probe gives each more time.
     {
-      times: { ...TIMES, patienceMs: 5 * TIMES.patienceMs, settleMs: 5 * TIMES.settleMs },
+      times: { ...TIMES, patienceMs: PATIENCE_MS, settleMs: 5 * TIMES.settleMs },
       dialect: { ...generic(), carrier: dialect.carrier, carry: dialect.carry },
     },
   );
