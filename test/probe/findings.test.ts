@@ -16,6 +16,8 @@ const cors = (exposed: string): Partial<Parts> => ({
   preflight: answer(204, undefined, CORS),
   headers: { ...CORS, 'access-control-expose-headers': exposed },
 });
+/** The server is at work until all copies that the row sends at once have arrived. */
+const busy = (told: () => Answer): Earned => ({ row: 'at-once', parts: { copies: 10, busy: told } });
 /** The server takes effect, and gives this answer. */
 const answers =
   (given: () => Answer): Parts['work'] =>
@@ -50,10 +52,10 @@ const EARNED: Readonly<Record<ProbeFinding, Earned>> = {
   'busy-for-ever': { row: 'again', parts: { again: () => answer(409, undefined, { 'retry-after': '0' }) } },
   doubles: { row: 'again', parts: ignoresKeys },
   'may-double': { row: 'again', parts: ignoresKeys, uncounted: true },
-  'no-retry-after': { row: 'at-once', parts: { busy: () => answer(409) } },
-  'faults-while-busy': { row: 'at-once', parts: { busy: () => answer(503) } },
-  'accepts-while-busy': { row: 'at-once', parts: { busy: () => answer(202) } },
-  'early-success': { row: 'at-once', parts: { busy: () => answer(200, { paid: true }) } },
+  'no-retry-after': busy(() => answer(409)),
+  'faults-while-busy': busy(() => answer(503)),
+  'accepts-while-busy': busy(() => answer(202)),
+  'early-success': busy(() => answer(200, { paid: true })),
   'false-success': { row: 'reset', parts: { onGone: () => answer(201) } },
   'never-done': { row: 'reset', parts: { onGone: () => answer(410) } },
   stuck: { row: 'reset', parts: { onGone: () => undefined } },

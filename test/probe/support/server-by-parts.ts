@@ -32,11 +32,12 @@ export interface Parts {
   readonly keepsPayload: boolean;
   /** Whether the log-in is checked before the key. */
   readonly loginFirst: boolean;
-  /** What is kept of work whose client has gone. If it is nothing, the key stays busy; without this part, the work goes on. */
+  /** The work lasts until its client has gone, and this is kept of it. If it is nothing, the key stays busy. Without this part, the work goes on. */
   onGone?(): Told;
   /** How long an answer is kept, ms. */
   readonly keepsMs: number;
-  readonly workMs: number;
+  /** The work lasts at least until this many copies have arrived, however slowly they come. */
+  readonly copies: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly preflight: Answer;
 }
@@ -60,13 +61,15 @@ const HONEST: Parts = {
   keepsPayload: true,
   loginFirst: true,
   keepsMs: 60_000,
-  workMs: WORK_MS,
+  copies: 1,
   headers: {},
   preflight: answer(405),
 };
 
 interface Kept {
   readonly asked: Asked;
+  /** How many copies have arrived. */
+  copies: number;
   given?: Told;
   /** Its work failed: the next copy does it again. */
   failed?: boolean;
@@ -78,7 +81,7 @@ export interface ServerByParts extends AsyncDisposable {
 }
 
 export async function startByParts(parts: Partial<Parts>): Promise<ServerByParts> {
-  const { scope, work, busy, again, stores, keepsPayload, loginFirst, onGone, keepsMs, workMs, headers, preflight } = { ...HONEST, ...parts };
+  const { scope, work, busy, again, stores, keepsPayload, loginFirst, onGone, keepsMs, copies, headers, preflight } = { ...HONEST, ...parts };
   const kept = new Map<string, Kept>();
   const failed = new Set<string>();
   const server = { effects: 0 };
@@ -87,13 +90,15 @@ export async function startByParts(parts: Partial<Parts>): Promise<ServerByParts
     const refusesLogin = asked.login === 'refused';
     const name = scope(asked);
     const earlier = kept.get(name);
+    if (earlier) earlier.copies++;
     if (refusesLogin && loginFirst) return answer(401);
     if (earlier?.failed && asked.payload !== earlier.asked.payload) return MISMATCH;
     if (earlier && !earlier.failed) return earlier.given ? again(earlier.given, asked, earlier.asked) : busy();
-    const entry: Kept = { asked };
+    const entry: Kept = { asked, copies: 1 };
     kept.set(name, entry);
-    await sleep(workMs);
-    if (gone.aborted && onGone) {
+    do await sleep(WORK_MS);
+    while (entry.copies < copies || (onGone && !gone.aborted));
+    if (onGone) {
       entry.given = onGone();
       return undefined;
     }
