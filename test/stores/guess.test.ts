@@ -2,7 +2,7 @@
  * Goal: the store never passes off a guess as the word of the server, and a lost answer never makes one update take effect twice. Method: a
  * server in this process that answers, fails or loses its answer as scripted. A look is an answer of the server about the record in this update.
  */
-import { test as anyTest, describe, expect, vi } from 'vitest';
+import { test as anyTest, describe, expect, onTestFinished, vi } from 'vitest';
 import type { Stored } from '../../src/ports.js';
 import { type Answer, type Attempt, isDone, revAfter, type Seen } from '../../src/stores/compare-and-set.js';
 import { StoreFault } from '../../src/stores/fault.js';
@@ -10,7 +10,6 @@ import { OptimisticUpdater, type Server } from '../../src/stores/optimistic-upda
 
 const record = (id: string, more: object = {}): Stored => ({ id, ns: 'ns', state: 'pending', label: id, forgetAt: 1000, ...more });
 const counted = (current: unknown): number => (current as { count?: number } | undefined)?.count ?? 0;
-const realNow = Date.now;
 const broken = new StoreFault('io', 'the connection broke');
 
 /** Compares and sets in memory. `fate` may fail an attempt before it is committed, or lose its answer after. */
@@ -205,9 +204,12 @@ describe('a lost answer', () => {
 
 describe.each([0, 200, -200, 5000])('an attempt that the server executes after its call has rejected; this clock is ahead by %i ms', (ahead) => {
   test.each([1, 2])('commits nothing, as the attempt number %i of the call', async (late) => {
-    const clock = vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const now = Date.now();
+    vi.setSystemTime(now + ahead);
     const { server, guesses } = setup(600);
-    clock.mockRestore();
+    vi.setSystemTime(now);
     server.put('n', { count: 1 });
     const attempt = server.attempt.bind(server);
     let rejected = (): void => {};
@@ -225,9 +227,11 @@ describe.each([0, 200, -200, 5000])('an attempt that the server executes after i
       }
       return attempt(one);
     };
-    expect((await raise(guesses)).fault?.reason).toBe('timeout');
+    const raised = raise(guesses);
+    await vi.advanceTimersByTimeAsync(605);
+    expect((await raised).fault?.reason).toBe('timeout');
     rejected();
-    await vi.waitFor(() => expect(done).toHaveLength(1));
+    await vi.waitFor(() => expect(done).toHaveLength(1), { interval: 0 });
     expect([(await done[0])?.done, countIn(server)]).toEqual([false, 1]);
   });
 });
