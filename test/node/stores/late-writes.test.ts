@@ -147,20 +147,22 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     expect(await Promise.all(ids.map((id) => others.read(id)))).toEqual([record('a', 1), undefined, undefined, record('d', 1)]);
   });
 
-  test('a shared statement that waits for three records in turn is rolled back if one of its calls has ended meanwhile', async () => {
+  test('a shared statement that waits for five records in turn is rolled back if one of its calls has ended meanwhile', async () => {
     const { table, others } = await open(1000);
-    const theirs = (id: string): string => `INSERT INTO ${table} VALUES ('${id}', 'theirs', 'ns', 'pending', '', 1000, '{}')`;
-    const releases = [await holding(theirs('b')), await holding(theirs('c')), await holding(theirs('d'))];
+    const theirs = ['b', 'c', 'd', 'e', 'f'];
+    const releases: (() => Promise<unknown>)[] = [];
+    for (const id of theirs) releases.push(await holding(`INSERT INTO ${table} VALUES ('${id}', 'theirs', 'ns', 'pending', '', 1000, '{}')`));
     const now = Number((await admin.query('SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now')).rows[0].now);
     const rowOf = (id: string, off: number) => ({ id, now, off, rev: 'r', ns: 'ns', state: 'pending', label: 'l', until: '1000', data: '{}' });
-    const asked = JSON.stringify([rowOf('a', 1800), rowOf('b', 5000), rowOf('c', 5000), rowOf('d', 5000)]);
+    const asked = JSON.stringify([rowOf('a', 2000), ...theirs.map((id) => rowOf(id, 5000))]);
     const end = endOf(admin.query(statementsOf(table).insertMany, [asked, false]).catch((error) => Promise.reject({ reason: error.message })));
+    // Each wait is much shorter than the second that the statement waits for one lock; together they are longer than the call of `a`.
     for (const release of releases) {
-      await pause(650);
+      await pause(420);
       await release();
     }
     expect(await end).toMatch(TOO_LATE);
-    expect(await Promise.all(['a', 'b', 'c', 'd'].map((id) => others.read(id)))).toEqual([undefined, undefined, undefined, undefined]);
+    expect(await Promise.all(['a', ...theirs].map((id) => others.read(id)))).toEqual(Array(6).fill(undefined));
   });
 
   test.each([1, 8])('a table that is locked until the updates have rejected, %i at once', async (many) => {
