@@ -34,7 +34,7 @@ function harmed(lane: string): number[] {
 
 test('the lanes start by themselves and go on to the next cart; Pause stops them', async () => {
   const page = await open();
-  await expect.poll(charges, { timeout: 30_000 }).toBeGreaterThanOrEqual(2);
+  await expect.poll(charges, { timeout: 50_000 }).toBeGreaterThanOrEqual(2);
   await page.getByRole('button', { name: 'Pause' }).click();
   // A cart in progress goes on to its end. If the shop is slow, its customer may be told "not sure yet", which is true.
   await page.getByRole('region', { name: 'oncefetch' }).getByRole('button', { name: 'Cancel' }).waitFor({ state: 'hidden' });
