@@ -110,10 +110,11 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const real = Date.now;
     const spy = vi.spyOn(Date, 'now').mockImplementation(() => real() - 86_400_000);
     const wrong = postgresStore(throughPool, { table: (await open()).table });
+    const begun = real();
     const now = await wrong.update('a', (_, at) => ({ next: record('a'), value: at }));
     spy.mockRestore();
-    expect(Math.abs(now - Date.now())).toBeLessThan(1000);
-    expect(Math.abs((await store.update('a', (_, at) => ({ value: at }))) - Date.now())).toBeLessThan(1000);
+    const later = await store.update('a', (_, at) => ({ value: at }));
+    for (const time of [now, later]) expect(Math.abs(time - begun)).toBeLessThan(1000 + Date.now() - begun);
   });
 
   test('A22: eight stores that raise one record at once, over as many connections, lose no update', async () => {
