@@ -17,6 +17,7 @@ import {
   ignoresAndSaysSo,
   mismatches,
   racing,
+  racingWith,
   storesFault,
 } from './support/lies.js';
 import { type Case, told } from './support/told.js';
@@ -31,7 +32,11 @@ const CASES: Readonly<Record<string, Case>> = {
   "ignores the key; with `dialect: 'none'`": { lie: ignores, lose: 1, options: { dialect: 'none' } },
   'ignores the key, and says so': { lie: ignoresAndSaysSo },
   'runs concurrent duplicates; two clicks': { lie: racing, settles: true, presses: 'two at once' },
-  'runs concurrent duplicates; `attemptMs` is shorter than its work': { lie: racing, settles: true, options: { limits: { attempts: 2, attemptMs: 250 } } },
+  'runs concurrent duplicates; `attemptMs` is shorter than its work': {
+    lie: racingWith(2),
+    settles: true,
+    options: { limits: { attempts: 2, attemptMs: 250 } },
+  },
   'runs concurrent duplicates; `attemptMs` is longer than its work': { lie: racing, settles: true, lose: 1 },
   'replays another operation’s answer': { lie: anothersAnswer },
   'replays another operation’s answer; with a `verdict` that looks': { lie: anothersAnswer, once: checked('o-1') },

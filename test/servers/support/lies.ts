@@ -7,12 +7,18 @@ import type { Lie } from './liar.js';
 export const WORK_MS = 300;
 export const OTHER = 'k-other';
 
-/** A server that looks for the key before the work, and stores it only after the work. */
-export const racing: Lie = async (asked, ledger) => {
-  const known = ledger.knows(asked);
-  await sleep(2 * WORK_MS);
-  return known ? ledger.replay(asked) : ledger.execute(asked);
+/** A server that looks for the key before the work, and stores it only after the work, which lasts until that many requests have come. */
+export const racingWith = (requests: number): Lie => {
+  let came = 0;
+  return async (asked, ledger) => {
+    came++;
+    const known = ledger.knows(asked);
+    do await sleep(2 * WORK_MS);
+    while (came < requests);
+    return known ? ledger.replay(asked) : ledger.execute(asked);
+  };
 };
+export const racing = racingWith(1);
 export const forgets: Lie = async (asked, ledger) => {
   const told = ledger.honest(asked);
   setTimeout(() => ledger.forget(asked), 50);
