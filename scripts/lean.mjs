@@ -8,8 +8,10 @@ const source = (path) => fileURLToPath(new URL(`../src/${path}`, import.meta.url
 export const TWINS = [
   [/\/texts\/full\.js$/, source('texts/lean.ts')],
   [/\/option-spec\.js$/, source('option-spec-lean.ts')],
+  [/\/arguments\.js$/, source('arguments-lean.ts')],
   [/\/definition-check\.js$/, source('dialects/definition-check-lean.ts')],
   [/\/memory-index\.js$/, source('stores/memory-index-lean.ts')],
+  [/\/only-options\.js$/, source('stores/only-options-lean.ts')],
   [/\/memory-room\.js$/, source('engine/memory-room-lean.ts')],
   [/\/owner\.js$/, source('engine/owner-lean.ts')],
   [/\/channel\.js$/, source('engine/channel-lean.ts')],

@@ -31,8 +31,11 @@ export async function settleRecord(
   const named = job.name.length > 0;
   // If the app or a duplicate says that it is done, the server may not know this key. Then only the record keeps the next call from sending.
   const durability = ending.type === 'replayed' && ending.from !== 'server' ? 'strict' : 'relaxed';
+  let next = answer;
   const put = (kept: StoredAnswer | undefined): Promise<boolean> => {
     const ended = (now: number, latest: number): OnceRecord => {
+      // If the store is full, there may be room without the answer. One that fails before it asks for the record may only have been locked.
+      next = undefined;
       const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
       const state = done ? 'settled' : 'retired';
       const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now + job.aheadMs, forgetAt, answer: kept } as const;
@@ -40,8 +43,7 @@ export async function settleRecord(
     };
     return commit(job, record, ended, durability);
   };
-  // If the store is full, there may be room without the answer.
-  return (await put(answer)) || (answer !== undefined && (await put(undefined)));
+  return (await put(answer)) || (answer !== undefined && (await put(next)));
 }
 
 /** How answers of this operation are stored; `undefined` if they are not, because the client has no feature for it. */

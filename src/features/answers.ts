@@ -1,4 +1,5 @@
 /** Gives the next call of a name its answer, also in another page load or process. */
+import { refuseArguments } from '../arguments.js';
 import { isElsewhere } from '../core/begin.js';
 import { replayed } from '../core/outcome.js';
 import type { OnceRecord } from '../core/record.js';
@@ -19,7 +20,10 @@ import type { Feature } from '../option-types.js';
  * @example
  * const once = createOnce({ use: [answers()], namespace: () => session.userId, keep: { response: 'disk' } });
  */
-export const answers = (): Feature => ({ name: 'answers', parts: { answers: { ...storedAnswers, readAgain } } satisfies Partial<Parts> });
+export const answers: () => Feature = (...given: unknown[]) => {
+  refuseArguments('answers', given);
+  return { name: 'answers', parts: { answers: { ...storedAnswers, readAgain } } satisfies Partial<Parts> };
+};
 
 /** Asks the server for a replay of a settled operation whose answer is not kept here, if the server is known to replay and still to know the key. */
 async function readAgain(job: OperationRun, record: OnceRecord): Promise<Ended | undefined> {

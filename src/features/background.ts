@@ -1,5 +1,6 @@
 /** Operations that go on when their page is gone, because the customer agreed to that. */
 
+import { refuseArguments } from '../arguments.js';
 import { check } from '../check.js';
 import { type Begun, begin } from '../core/begin.js';
 import type { Namespace } from '../core/ids.js';
@@ -40,7 +41,10 @@ export interface InBackground {
  * @example
  * const once = createOnce({ use: [background()], namespace: () => session.userId });
  */
-export const background = (): Feature => ({ name: 'background', parts: { begins, ...requestParts } satisfies Partial<Parts> });
+export const background: () => Feature = (...given: unknown[]) => {
+  refuseArguments('background', given);
+  return { name: 'background', parts: { begins, ...requestParts } satisfies Partial<Parts> };
+};
 
 /**
  * Stores the consent of a call with its request. A background call goes on only with the operation whose consent it was started for, or

@@ -1,4 +1,5 @@
 /** Lets functions of the app take part in calls. */
+import { refuseArguments } from '../arguments.js';
 import type { Parts } from '../engine/client.js';
 import { strategyKey } from '../engine/key-strategy.js';
 import { askFingerprint } from '../http/fingerprint-hook.js';
@@ -14,7 +15,12 @@ import { withDialect } from '../options.js';
  * @example
  * const once = createOnce({ use: [hooks()], headers: async () => ({ authorization: `Bearer ${await accessToken()}` }) });
  */
-export const hooks = (): Feature => ({
-  name: 'hooks',
-  parts: { hooks: { headers: withHeaders, verdict: askVerdict, fingerprint: askFingerprint, key: strategyKey, dialect: withDialect } } satisfies Partial<Parts>,
-});
+export const hooks: () => Feature = (...given: unknown[]) => {
+  refuseArguments('hooks', given);
+  return {
+    name: 'hooks',
+    parts: {
+      hooks: { headers: withHeaders, verdict: askVerdict, fingerprint: askFingerprint, key: strategyKey, dialect: withDialect },
+    } satisfies Partial<Parts>,
+  };
+};

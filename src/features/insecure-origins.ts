@@ -3,6 +3,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { v4 } from 'uuid';
+import { refuseArguments } from '../arguments.js';
 import { derived } from '../core/derived.js';
 import type { Parts } from '../engine/client.js';
 import type { Feature } from '../option-types.js';
@@ -15,7 +16,10 @@ import type { Platform } from '../ports.js';
  * @example
  * const once = createOnce({ use: [insecureOrigins()] });
  */
-export const insecureOrigins = (): Feature => ({ name: 'insecureOrigins', parts: { platform, derive: derived } satisfies Partial<Parts> });
+export const insecureOrigins: () => Feature = (...given: unknown[]) => {
+  refuseArguments('insecureOrigins', given);
+  return { name: 'insecureOrigins', parts: { platform, derive: derived } satisfies Partial<Parts> };
+};
 
 const platform = (lacking: Platform): Platform => ({
   ...lacking,

@@ -1,5 +1,6 @@
 /** Polls the work behind the link of a 202. */
 
+import { refuseArguments } from '../arguments.js';
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { stop } from '../core/decide.js';
 import type { Answer } from '../core/dialect.js';
@@ -33,7 +34,10 @@ import type { Platform } from '../ports.js';
  * @example
  * const once = createOnce({ use: [polling()], accepted: 'poll' });
  */
-export const polling = (): Feature => ({ name: 'polling', parts: { poll, linked } satisfies Partial<Parts> });
+export const polling: () => Feature = (...given: unknown[]) => {
+  refuseArguments('polling', given);
+  return { name: 'polling', parts: { poll, linked } satisfies Partial<Parts> };
+};
 
 /** A payload that is only polled, never sent. It has the method and the address of the request, by which a `dialect` function recognises the server. */
 function linked({ link, origin, endpoint = `GET ${link}` }: OnceRecord): Payload | undefined {

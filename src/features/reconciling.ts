@@ -1,5 +1,6 @@
 /** Asks the app's `reconcile` what became of an operation. */
 
+import { refuseArguments } from '../arguments.js';
 import type { UnknownReason } from '../core/codes.js';
 import { typeOf } from '../core/name.js';
 import { rejected, replayed, unknown } from '../core/outcome.js';
@@ -25,7 +26,10 @@ import type { Feature } from '../option-types.js';
  * @example
  * const once = createOnce({ use: [reconciling()], reconcile: async ({ key }) => ((await findOrder(key)) ? 'done' : 'unknown') });
  */
-export const reconciling = (): Feature => ({ name: 'reconciling', parts: { ask, whose } satisfies Partial<Parts> });
+export const reconciling: () => Feature = (...given: unknown[]) => {
+  refuseArguments('reconciling', given);
+  return { name: 'reconciling', parts: { ask, whose } satisfies Partial<Parts> };
+};
 
 /** Whether the payload is a function given to `run`. Then callers wait for a value, not for a Response, also after a resume. */
 const isEffect = ({ record }: Driver): boolean => record.origin === '';

@@ -1,4 +1,5 @@
 /** Stores requests, so that another page load or process can send them again. */
+import { refuseArguments } from '../arguments.js';
 import { requestParts } from '../http/stored-request.js';
 import type { Feature } from '../option-types.js';
 
@@ -8,4 +9,7 @@ import type { Feature } from '../option-types.js';
  * @example
  * const once = createOnce({ use: [requests()], namespace: () => session.userId, keep: { request: true } });
  */
-export const requests = (): Feature => ({ name: 'requests', parts: requestParts });
+export const requests: () => Feature = (...given: unknown[]) => {
+  refuseArguments('requests', given);
+  return { name: 'requests', parts: requestParts };
+};

@@ -1,6 +1,7 @@
 /** Retries requests without a name whose methods HTTP calls idempotent: GET, HEAD, OPTIONS, PUT and DELETE. */
 
 import pRetry from 'p-retry';
+import { refuseArguments } from '../arguments.js';
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { isIdempotent, isSafe } from '../core/methods.js';
 import { retryAfterMs } from '../core/retry-after.js';
@@ -22,7 +23,10 @@ import type { Settings } from '../options.js';
  * @example
  * const once = createOnce({ use: [retrying()] });
  */
-export const retrying = (): Feature => ({ name: 'retrying', parts: { retry } satisfies Partial<Parts> });
+export const retrying: () => Feature = (...given: unknown[]) => {
+  refuseArguments('retrying', given);
+  return { name: 'retrying', parts: { retry } satisfies Partial<Parts> };
+};
 
 const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
   const { latest } = client.registry;

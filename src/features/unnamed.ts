@@ -1,5 +1,6 @@
 /** Calls without a name. Each is an operation of its own, identified by its key. On a person's device, a call may adopt an equal one that was left unsettled. */
 
+import { refuseArguments } from '../arguments.js';
 import { isInHeader } from '../core/carrier.js';
 import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
@@ -44,7 +45,10 @@ const beingAdopted = new WeakMap<object, Set<OperationKey>>();
  * @example
  * const once = createOnce({ use: [unnamed()] });
  */
-export const unnamed = (): Feature => ({ name: 'unnamed', parts: { unnamed: operateWithoutName, origins: checkOrigins } satisfies Partial<Parts> });
+export const unnamed: () => Feature = (...given: unknown[]) => {
+  refuseArguments('unnamed', given);
+  return { name: 'unnamed', parts: { unnamed: operateWithoutName, origins: checkOrigins } satisfies Partial<Parts> };
+};
 
 /** Makes the call an operation; `undefined` if the request is to be left to fetch. */
 function operateWithoutName(client: Client, settings: Settings, request: RequestInput, once: OnceInit | undefined): Promise<unknown> | undefined {

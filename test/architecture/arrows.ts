@@ -27,13 +27,16 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // The types of options, their checks, and what is used if an option is not given.
   'option-types': ['core', 'ports'],
   check: ['core', 'texts'],
+  // Checks of arguments that only a mistake in the code makes wrong.
+  arguments: ['core', 'texts'],
+  'arguments-lean': [],
   'option-spec': ['check', 'core', 'option-types', 'texts'],
   'option-spec-lean': ['option-spec'],
   options: ['check', 'core', 'dialects', 'option-spec', 'option-types', 'ports', 'texts'],
   'default-store': ['ports', 'stores'],
   origins: ['core', 'option-types', 'ports', 'texts'],
   once: ['default-store', 'texts', ...JOINED],
-  features: ['check', 'core', 'engine', 'errors', 'http', 'once', 'option-types', 'options', 'origins', 'ports', 'texts'],
+  features: ['arguments', 'check', 'core', 'engine', 'errors', 'http', 'once', 'option-types', 'options', 'origins', 'ports', 'texts'],
   everything: ['features', 'option-types'],
   node: ['everything', 'once', 'option-types', 'platform'],
   'react-native': ['everything', 'once', 'option-types', 'platform', 'ports', 'stores'],
@@ -98,8 +101,10 @@ const COMMAND = 'src/cli.ts';
 const TWINS = [
   'src/texts/lean.ts',
   'src/option-spec-lean.ts',
+  'src/arguments-lean.ts',
   'src/dialects/definition-check-lean.ts',
   'src/stores/memory-index-lean.ts',
+  'src/stores/only-options-lean.ts',
   'src/engine/memory-room-lean.ts',
   'src/engine/owner-lean.ts',
   'src/engine/channel-lean.ts',

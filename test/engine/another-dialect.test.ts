@@ -163,3 +163,22 @@ test('a resume sends a header once, even if the app lists it twice, or lists one
   const sent = Object.fromEntries(world.server.arrivals[1]?.headers ?? []);
   expect(sent).toEqual({ ...headers, 'idempotency-key': world.server.keys[0] });
 });
+
+test.for([
+  // The code for the body comes with the dialect, and a page loads that of its own dialect only.
+  [inHeader('Idempotency-Key'), { effect: 'unknown', reason: 'not-a-verdict' }, 1],
+  [{ ...inBody('request_id'), ...inHeader('Idempotency-Key') }, { effect: 'done', type: 'replayed' }, 2],
+] as const)('a key that was sent in the body goes on there in a release with keys in %j', async ([place, told, arrivals], { world }) => {
+  world.keyOf = ({ headers, body }) => headers.get('Idempotency-Key') ?? (JSON.parse(String(body)) as { request_id?: string }).request_id ?? null;
+  const first = world.open({ ...ANN, ...ONE, dialect: defineDialect({ name: 'shop', place: inBody('request_id') }) });
+  await world.end(first.tab, pay(first.once), charged(lost()));
+  const { tab, once } = world.open({ ...ANN, dialect: defineDialect({ name: 'shop', place }) });
+  world.server.otherwise = replays();
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject(told);
+  expect(world.server.arrivals).toHaveLength(arrivals);
+  expect(new Set(world.server.keys).size).toBe(1);
+  // A new key goes into the header.
+  world.server.otherwise = answers(201);
+  await world.end(tab, pay(once, { operation: ['pay', 'next'] }));
+  expect(world.server.arrivals.at(-1)?.headers.get('idempotency-key')).toBe(world.server.keys.at(-1));
+});

@@ -4,7 +4,7 @@
  */
 import { describe, expect, vi } from 'vitest';
 import * as oncefetch from '../../src/entries/index.js';
-import { says } from '../support/texts.js';
+import { LEAN, says } from '../support/texts.js';
 import { newWorld, test } from '../support/world.js';
 
 const {
@@ -136,6 +136,45 @@ describe('options', () => {
     await expect((async () => call())()).rejects.toThrow(`once: ${message}`);
   });
 });
+
+// In production nothing checks this: it can only be wrong because of a mistake in the code, which the first run shows.
+if (!LEAN)
+  describe('an argument that a function does not take', () => {
+    const { answers, around, background, hooks, insecureOrigins, polling, reconciling, requests, retrying, unnamed } = oncefetch;
+    const features = { answers, background, hooks, insecureOrigins, polling, reconciling, requests, retrying, unnamed };
+    const hook = async (_: unknown, send: () => Promise<Response>) => send();
+    const untyped = (of: unknown): ((...given: unknown[]) => unknown) => of as never;
+
+    test.each<[name: string, got: string, call: () => unknown]>([
+      ...Object.entries(features).flatMap(([name, feature]): [string, string, () => unknown][] => [
+        [name, 'object', () => untyped(feature)({ inProgressMs: 1 })],
+        [name, 'function', () => untyped(feature)(async () => 'done')],
+      ]),
+      ['polling', 'number', () => untyped(polling)(500)],
+      ['around', 'function', () => untyped(around)(hook, hook)],
+      ['operation', 'object', () => untyped(operation)(newWorld().tab().once(), NAME, { limits: { attempts: 1 } })],
+      ['move', 'string', () => untyped(move)(newWorld().tab().once({ namespace: 'ann' }), 'guest', 'bob')],
+    ])('%s refuses it at once (%s)', async (name, got, call) => {
+      const error = new TypeError(`once: ${name} takes no such argument: options are given to createOnce or to a call, got ${got}`);
+      await expect((async () => call())()).rejects.toEqual(error);
+    });
+
+    // Two apps of one origin that each believe to have a store of their own would share one, and the names in it.
+    test.each<[message: string, call: () => unknown]>([
+      ['the options of indexedDbStore must be an object, got string', () => untyped(oncefetch.indexedDbStore)('shop')],
+      ['there is no option indexedDbStore.nmae', () => untyped(oncefetch.indexedDbStore)({ nmae: 'shop' })],
+      ['the options of localStorageStore must be an object, got null', () => untyped(oncefetch.localStorageStore)(null)],
+      ['there is no option localStorageStore.name', () => untyped(oncefetch.localStorageStore)({ name: 'shop' })],
+    ])('of a store: %s', (message, call) => {
+      expect(call).toThrow(new TypeError(`once: ${message}`));
+    });
+
+    test('what `map` hands over besides is none', () => {
+      const once = newWorld().tab().once();
+      expect([hook, hook].map(around)).toHaveLength(2);
+      expect([NAME].map(operation.bind(null, once))).toMatchObject([{ name: NAME }]);
+    });
+  });
 
 test('a client of one copy of the package is a client for the functions of another copy', async () => {
   const once = newWorld().tab().once({ namespace: 'u-1' });

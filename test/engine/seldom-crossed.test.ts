@@ -248,6 +248,9 @@ describe("keep.response: 'disk', and a store that fails at the second commit", (
     ['fail-before-commit', 2, { status: 201 }],
     ['fail-after-commit', 2, { status: 201 }],
     ['hang', 2, { status: 201 }],
+    // A store that did not even read the record, as where another process has locked it for some seconds, is not full.
+    ['look-fails', 1, { status: 201 }],
+    ['hang', 1, { status: 201 }],
   ] as const)('%s, %i times: the outcome is done, also after a reload, and there is no second effect', async ([fault, times, then], { world, tab }) => {
     const options: OnceOptions = { namespace: 'ann', keep: { response: 'disk' } };
     const fails = (): void => tab.faults.next(...Array.from({ length: times }, () => fault));
@@ -258,6 +261,20 @@ describe("keep.response: 'disk', and a store that fails at the second commit", (
     expect(new Set(world.server.keys).size).toBe(1);
   });
 });
+
+test.for(['look-fails', 'hang'] as const)(
+  'a run whose end meets a store that is locked for some seconds (%s): the next process has its value',
+  async (fault, { world }) => {
+    const one = world.open({ namespace: 'ann' }, { server: true });
+    const effect = vi.fn(async () => {
+      one.tab.faults.next(fault);
+      return { id: 1 };
+    });
+    expect(await world.run(run(one.once, NAME, effect))).toEqual({ id: 1 });
+    expect(await world.run(run(one.tab.reload().once({ namespace: 'ann' }), NAME, effect))).toEqual({ id: 1 });
+    expect(effect).toHaveBeenCalledTimes(1);
+  },
+);
 
 describe("whenBusy: 'reject', and a tab that holds the operation and dies", () => {
   test.for([

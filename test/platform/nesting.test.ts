@@ -47,6 +47,18 @@ test.each<[string, (once: Once) => Promise<unknown>]>([
   expect([outer, code]).toEqual(['outer', 'ERR_ONCE_BUSY']);
 });
 
+test('so it is with another copy of the package, such as CommonJS beside ES modules', async () => {
+  const options = { namespace: 'two copies', store: memoryStore(), limits: { attempts: 1 } };
+  const once = createOnce(options);
+  vi.resetModules();
+  const copy = await import('../../src/entries/index.js');
+  const other = copy.createOnce(options);
+  const codes: unknown[] = [];
+  expect(await run(once, NAME, async () => codes.push(await codeOf(copy.run(other, NAME, () => 'inner'))))).toBe(1);
+  expect(await copy.run(other, ['other'], async () => codes.push(await codeOf(run(once, ['other'], () => 'inner'))))).toBe(2);
+  expect(codes).toEqual(['ERR_ONCE_BUSY', 'ERR_ONCE_BUSY']);
+});
+
 test('a call outside the function waits for its end, also a call inside the function of another name', async () => {
   const once = open();
   const outer = run(once, NAME, () => turn().then(() => 'outer'));

@@ -13,16 +13,20 @@ type Storage = { run<T>(inside: Inside, work: () => T): T; getStore(): Inside | 
 /** From this version on, an AsyncLocalStorage costs next to nothing. In earlier ones it slows down every promise of the process. */
 const NODE_MIN = 24;
 
-let storage: Storage | undefined;
+const REALM = Symbol.for('oncefetch.nesting');
+
+/** Found by a symbol, because copies of the package share their operations: a function that one runs may call another one under its own name. */
+const realm = () => globalThis as { [REALM]?: Storage };
 
 const opened = (): Storage => {
-  storage ??= new (builtin<{ AsyncLocalStorage: new () => Storage }>('node:async_hooks') as { AsyncLocalStorage: new () => Storage }).AsyncLocalStorage();
-  return storage;
+  const here = realm();
+  here[REALM] ??= new (builtin<{ AsyncLocalStorage: new () => Storage }>('node:async_hooks') as { AsyncLocalStorage: new () => Storage }).AsyncLocalStorage();
+  return here[REALM];
 };
 
 /** The innermost function that is at work. Those that have ended are left out, or a job that starts itself again would keep all its earlier runs. */
 function atWork(): Inside | undefined {
-  let inside = storage?.getStore();
+  let inside = realm()[REALM]?.getStore();
   while (inside?.over) inside = inside.outer;
   return inside;
 }

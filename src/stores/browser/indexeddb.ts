@@ -3,6 +3,7 @@ import { promisifyRequest } from 'idb-keyval';
 import type { Durability, ScanPage, ScanQuery, Store, Stored } from '../../ports.js';
 import { createStore, type Next, pageOf } from '../base.js';
 import { isPlatforms, StoreFault } from '../fault.js';
+import { onlyOptions } from '../only-options.js';
 
 /** Options of `indexedDbStore`. */
 export interface IndexedDbStoreOptions {
@@ -21,7 +22,9 @@ const OPEN_MS_MAX = 5000;
  * @example
  * const once = createOnce({ store: indexedDbStore({ name: 'shop' }) });
  */
-export function indexedDbStore({ name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX }: IndexedDbStoreOptions = {}): Store {
+export function indexedDbStore(options: IndexedDbStoreOptions = {}): Store {
+  onlyOptions('indexedDbStore', options, ['name', 'openTimeoutMs']);
+  const { name = 'oncefetch', openTimeoutMs = OPEN_MS_MAX } = options;
   const scope = `indexeddb:${name}`;
   let opening: Promise<IDBDatabase> | undefined;
 

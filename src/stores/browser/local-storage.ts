@@ -1,6 +1,7 @@
 /** Records as JSON in localStorage: a fallback for pages without IndexedDB. It holds about 5 MB, and workers do not have it. */
 import type { Store } from '../../ports.js';
 import { createStore, isStored, pageOf } from '../base.js';
+import { onlyOptions } from '../only-options.js';
 
 /** Options of `localStorageStore`. */
 export interface LocalStorageStoreOptions {
@@ -20,7 +21,9 @@ const ANNOUNCE_MS = 2000;
  * @example
  * const once = createOnce({ store: localStorageStore({ prefix: 'shop' }) });
  */
-export function localStorageStore({ prefix = 'oncefetch' }: LocalStorageStoreOptions = {}): Store {
+export function localStorageStore(options: LocalStorageStoreOptions = {}): Store {
+  onlyOptions('localStorageStore', options, ['prefix']);
+  const { prefix = 'oncefetch' } = options;
   const scope = `localstorage:${prefix}`;
   const keyOf = (id: string) => `${prefix}/${id}`;
   const locks = globalThis.navigator?.locks as LockManager | undefined;

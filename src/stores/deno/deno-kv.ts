@@ -50,7 +50,8 @@ const PAUSE_MS_MAX = 20;
  * A store in Deno KV, shared by all processes that open the database. An update is one atomic operation, which checks that the record
  * has not changed since it was read.
  *
- * @param kv - what `await Deno.openKv()` gives; you close it yourself
+ * @param kv - what `await Deno.openKv()` gives; you close it yourself. Not of `Deno.openKv(':memory:')`: a `Deno.Kv` does not tell where it keeps
+ * its entries, so the store says that they outlive the process
  * @throws TypeError if `kv` has no `atomic`
  * @example
  * const once = createOnce({ namespace: 'billing', store: denoKvStore(await Deno.openKv()) });
