@@ -1,5 +1,4 @@
 /** A hook around each attempt: for telemetry, measurements, and signatures. */
-import { refuseArguments } from '../arguments.js';
 import { type OperationName, typeOf } from '../core/name.js';
 import { isSamePerson, sessionOf } from '../engine/address.js';
 import type { AttemptRequest, Client, Parts } from '../engine/client.js';
@@ -35,9 +34,7 @@ export type Around = (attempt: AroundAttempt, send: SendAttempt) => Promise<Resp
  * @example
  * const once = createOnce({ use: [around(async ({ attempt }, send) => send({ 'x-attempt': String(attempt) }))] });
  */
-export function around(hook: Around): Feature;
-export function around(hook: Around, ...given: unknown[]): Feature {
-  refuseArguments('around', given);
+export function around(hook: Around): Feature {
   if (typeof hook !== 'function') throw new TypeError(`once: around takes a function, got ${typeOf(hook)}`);
   // Each hook is stored under its own symbol, so that a client can have several.
   return { name: 'around', parts: { around: sendAround, [Symbol('around')]: hook } satisfies Partial<Parts> };

@@ -1,5 +1,4 @@
 /** Brings a guest's operations into the namespace of the user who has logged in. */
-import { refuseArguments } from '../arguments.js';
 import type { Dialect } from '../core/dialect.js';
 import type { Namespace, OperationKey, RecordId } from '../core/ids.js';
 import { decodeName, isUnnamed, typeOf } from '../core/name.js';
@@ -25,9 +24,7 @@ import type { Changed, Store } from '../ports.js';
  * @example
  * await move(once, guestId);
  */
-export function move(once: Once, from: string): Promise<void>;
-export async function move(once: Once, from: string, ...given: unknown[]): Promise<void> {
-  refuseArguments('move', given);
+export async function move(once: Once, from: string): Promise<void> {
   const client = clientOf(once, 'move');
   const to = namespaceOf(client);
   if (typeof from !== 'string' || from === '') throw new TypeError(`once: move takes the namespace to move from, got ${typeOf(from)}`);

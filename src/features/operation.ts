@@ -1,6 +1,5 @@
 /** One operation for a screen: its state, and `fetch` under its name. */
 
-import { refuseArguments } from '../arguments.js';
 import type { OperationKey } from '../core/ids.js';
 import { encodeName, type OperationName, typeOf } from '../core/name.js';
 import { readRecord } from '../core/record.js';
@@ -37,9 +36,7 @@ export interface Operation {
  * const payment = operation(once, ['pay', cart.id]);
  * payment.subscribe(() => show(payment.state.phase));
  */
-export function operation(once: Once, name: OperationName): Operation;
-export function operation(once: Once, name: OperationName, ...given: unknown[]): Operation {
-  refuseArguments('operation', given);
+export function operation(once: Once, name: OperationName): Operation {
   const client = clientOf(once, 'operation');
   encodeName(name);
   return new ObservedOperation(client, Object.freeze([...name]));

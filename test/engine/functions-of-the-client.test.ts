@@ -139,10 +139,9 @@ describe('options', () => {
 
 // In production nothing checks this: it can only be wrong because of a mistake in the code, which the first run shows.
 if (!LEAN)
-  describe('an argument that a function does not take', () => {
-    const { answers, around, background, hooks, insecureOrigins, polling, reconciling, requests, retrying, unnamed } = oncefetch;
+  describe('an argument that a feature does not take', () => {
+    const { answers, background, hooks, insecureOrigins, polling, reconciling, requests, retrying, unnamed } = oncefetch;
     const features = { answers, background, hooks, insecureOrigins, polling, reconciling, requests, retrying, unnamed };
-    const hook = async (_: unknown, send: () => Promise<Response>) => send();
     const untyped = (of: unknown): ((...given: unknown[]) => unknown) => of as never;
 
     test.each<[name: string, got: string, call: () => unknown]>([
@@ -151,9 +150,6 @@ if (!LEAN)
         [name, 'function', () => untyped(feature)(async () => 'done')],
       ]),
       ['polling', 'number', () => untyped(polling)(500)],
-      ['around', 'function', () => untyped(around)(hook, hook)],
-      ['operation', 'object', () => untyped(operation)(newWorld().tab().once(), NAME, { limits: { attempts: 1 } })],
-      ['move', 'string', () => untyped(move)(newWorld().tab().once({ namespace: 'ann' }), 'guest', 'bob')],
     ])('%s refuses it at once (%s)', async (name, got, call) => {
       const error = new TypeError(`once: ${name} takes no such argument: options are given to createOnce or to a call, got ${got}`);
       await expect((async () => call())()).rejects.toEqual(error);
@@ -167,12 +163,6 @@ if (!LEAN)
       ['there is no option localStorageStore.name', () => untyped(oncefetch.localStorageStore)({ name: 'shop' })],
     ])('of a store: %s', (message, call) => {
       expect(call).toThrow(new TypeError(`once: ${message}`));
-    });
-
-    test('what `map` hands over besides is none', () => {
-      const once = newWorld().tab().once();
-      expect([hook, hook].map(around)).toHaveLength(2);
-      expect([NAME].map(operation.bind(null, once))).toMatchObject([{ name: NAME }]);
     });
   });
 
