@@ -1,6 +1,6 @@
 /** Decides what a call does with the record that it finds. */
 import type { Begun, Claimant } from './claimant.js';
-import { type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
+import { type EndedRecord, type OnceRecord, type PendingRecord, RECORD_VERSION, readRecord, seal } from './record.js';
 import { isKeyTooOld, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt } from './retention.js';
 
 export type { Begun, Claimant };
@@ -45,10 +45,14 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
   // A key that was used up, perhaps by an operation whose record is lost, ends nothing: the call that used it up goes on with the next key.
   if (endedSince && answers && !(record.sticky && record.ending?.effect === 'unknown')) return { do: 'remembered', record };
   // A record whose time is over answers no call, even if no sweep has removed it yet. Both clocks must say so, in case one is fast.
-  if (isOver(record, Math.min(now, storeNow))) return insert(record, call, now, storeNow);
+  const both = Math.min(now, storeNow);
+  if (isOver(record, both)) return insert(record, call, now, storeNow);
   // A random key is never used for a second operation.
   if (call.keyKind === 'random' && record.key === call.key) return { do: 'remembered', record };
   if (record.state === 'retired') {
+    // Nothing of what was refused took effect, so with `if-changed` it is no change to what was done before it.
+    const done = record.ending?.effect === 'none' && call.repeat === 'if-changed' ? readRecord(record.previous) : undefined;
+    if (done?.payloads.includes(call.fingerprint) && !isOver(done, both)) return { do: 'remembered', record: done as EndedRecord };
     if (staysInUse(record, call, storeNow)) return reuse(record, call, now, storeNow);
     const begun = insert(record, call, now, storeNow);
     // If the key of the next generation is the same one, the app's strategy can make no other: the key is used up for good.
@@ -148,7 +152,7 @@ function insert(before: OnceRecord | undefined, call: Claimant, now: number, sto
     lease: leaseOf(call, storeNow),
     meta: call.meta,
     request: call.request,
-    previous: before && before.state !== 'pending' ? { ...before, previous: undefined } : before?.previous,
+    previous: before?.state === 'pending' ? before.previous : before,
     ...kept,
   });
   return { do: 'drive', record, inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(call.fingerprint) };

@@ -56,6 +56,8 @@ interface RecordCore {
   readonly refusedOnly?: boolean | undefined;
   /** The key is derived, and no record of earlier generations is left: a replayed refusal may be an earlier operation's. */
   readonly madeAgain?: boolean | undefined;
+  /** The ended record that a pending one replaced, and that comes back if nothing is sent. Of a retired one: what was done before it. */
+  readonly previous?: EndedRecord | undefined;
 }
 
 /** Members that a record has only until it ends. */
@@ -70,8 +72,6 @@ interface WhilePending {
   readonly request?: StoredRequest | undefined;
   /** Requests of payloads before the present one. */
   readonly earlier?: readonly { readonly fingerprint: string; readonly request: StoredRequest }[] | undefined;
-  /** The ended record that this one replaced. It comes back if it turns out that nothing of this one was sent. */
-  readonly previous?: EndedRecord | undefined;
 }
 
 /** Members that a record has only once it has ended. */
@@ -216,7 +216,7 @@ function checksum(r: Unsealed): number {
   return sum >>> 0;
 }
 
-type Bare<Kind> = Kind extends unknown ? Omit<Kind, keyof WhilePending | 'dueAt' | 'lease' | 'answer'> : never;
+type Bare<Kind> = Kind extends unknown ? Omit<Kind, keyof WhilePending | 'previous' | 'dueAt' | 'lease' | 'answer'> : never;
 
 /** The record without what a person could read in it (requests, answer, `meta`), and without what matters only while it is pending. */
 export function bare<Kind extends OnceRecord>({ dueAt, previous, lease, meta, request, earlier, retryAt, spentAt, link, answer, ...core }: Kind): Bare<Kind> {

@@ -39,12 +39,15 @@ export async function settleRecord(
       const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
       const state = done ? 'settled' : 'retired';
       const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now + job.aheadMs, forgetAt, answer: kept } as const;
-      return seal({ ...bare(record), ...rest, ...end });
+      return seal({ ...bare(record), ...rest, ...end, previous: done ? undefined : doneBefore(record) });
     };
     return commit(job, record, ended, durability);
   };
   return (await put(answer)) || (answer !== undefined && (await put(next)));
 }
+
+/** What was done before an operation of which nothing took effect. */
+const doneBefore = ({ previous }: PendingRecord): EndedRecord | undefined => (previous?.state === 'settled' ? previous : previous?.previous);
 
 /** How answers of this operation are stored; `undefined` if they are not, because the client has no feature for it. */
 export const answersOf = ({ client, payload }: OperationRun): StoredAnswers<OperationRun> | undefined => payload?.answers ?? client.parts.answers;

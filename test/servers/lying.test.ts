@@ -37,7 +37,12 @@ const CASES: Readonly<Record<string, Case>> = {
     settles: true,
     options: { limits: { attempts: 2, attemptMs: 250 } },
   },
-  'runs concurrent duplicates; `attemptMs` is longer than its work': { lie: racing, settles: true, lose: 1 },
+  'runs concurrent duplicates; `attemptMs` is longer than its work': {
+    lie: racing,
+    settles: true,
+    lose: 1,
+    options: { limits: { attemptMs: 8000, totalMs: 20_000 } },
+  },
   'replays another operation’s answer': { lie: anothersAnswer },
   'replays another operation’s answer; with a `verdict` that looks': { lie: anothersAnswer, once: checked('o-1') },
   'changes a 201 to a 200': { lie: changesStatus, lose: 1 },

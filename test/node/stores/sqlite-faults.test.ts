@@ -67,7 +67,7 @@ const test = anyTest
 describe('locked', () => {
   test('by another connection for ever: an update rejects with blocked at the time limit, and the event loop stays free meanwhile', async ({ path, other }) => {
     other.exec('BEGIN IMMEDIATE');
-    const store = storeOn({ path, busyTimeoutMs: 300 });
+    const store = storeOn({ path, busyTimeoutMs: 1500 });
     let turns = 0;
     const ticking = setInterval(() => turns++, 1);
     const start = performance.now();

@@ -1,0 +1,123 @@
+/**
+ * Goal: with `repeat: 'if-changed'`, a change that was refused is none: the values before it are those that took effect, and sending them again is the
+ * same operation. Method: a form is saved, changed, refused and changed back; the server counts what it is charged.
+ */
+import { describe, expect, test } from 'vitest';
+import { clear, forget, type OnceOptions } from '../../src/entries/index.js';
+import { answers, charged, lost, textOf } from '../support/server.js';
+import { CART, MINUTE, NAME, newWorld, ONE, pay } from '../support/world.js';
+
+const options: OnceOptions = { namespace: 'ann', repeat: 'if-changed' };
+const [A, B, C] = [CART, { ...CART, amount: 20 }, { ...CART, amount: 30 }];
+const DONE = charged(answers(201));
+/** The application refuses it. */
+const REFUSED = answers(402, { code: 'card_declined' });
+/** Something in front of the application may have refused it, so its key stays in use. */
+const IN_FRONT = answers(403);
+
+/** A form whose values A are saved. */
+async function saved(more: OnceOptions = {}) {
+  const world = newWorld();
+  const { tab, once } = world.open({ ...options, ...more });
+  const press = (body: unknown, ...meets: Parameters<typeof world.end>[2][]) => world.end(tab, pay(once, { body }), ...meets);
+  expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+  /** The amounts that were sent, in order. */
+  const sent = async () => (await Promise.all(world.server.arrivals.map(textOf))).map((text) => JSON.parse(text).amount);
+  return { world, tab, once, press, sent };
+}
+const REMEMBERED = { effect: 'done', type: 'replayed' };
+
+describe.each<[string, OnceOptions]>([
+  ['a random key', {}],
+  ['each change under a key of its own', { whenChanged: 'refuse' }],
+])('with %s', (_, more) => {
+  test.each([
+    ['by the application', REFUSED],
+    ['perhaps in front of it', IN_FRONT],
+  ])('values that are changed back after a refusal %s are not sent again', async (_, refusal) => {
+    const { press, sent } = await saved(more);
+    expect((await press(B, refusal)).outcome).toMatchObject({ effect: 'none' });
+    expect((await press(A)).outcome).toMatchObject(REMEMBERED);
+    expect(await sent()).toEqual([10, 20]);
+  });
+
+  test('nor after several refused changes', async () => {
+    const { press, sent } = await saved(more);
+    await press(B, REFUSED);
+    await press(C, REFUSED);
+    await press(B, REFUSED);
+    expect((await press(A)).outcome).toMatchObject(REMEMBERED);
+    expect(await sent()).toEqual([10, 20, 30, 20]);
+  });
+
+  test('the refused change is sent again, and once it is done, the values before it are a change', async () => {
+    const { press, sent } = await saved(more);
+    await press(B, REFUSED);
+    expect((await press(A)).outcome).toMatchObject(REMEMBERED);
+    expect((await press(B, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect((await press(B)).outcome).toMatchObject(REMEMBERED);
+    expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect(await sent()).toEqual([10, 20, 20, 10]);
+  });
+
+  test('also in a page that was loaded since, and in a second tab', async () => {
+    const { world, tab, press, sent } = await saved(more);
+    await press(B, REFUSED);
+    for (const other of [tab.reload(), world.tab()])
+      expect((await world.end(other, pay(other.once({ ...options, ...more })))).outcome).toMatchObject(REMEMBERED);
+    expect(await sent()).toEqual([10, 20]);
+  });
+
+  test('two tabs that press the old and the changed values at once have one effect', async () => {
+    const { world, tab, once, sent } = await saved(more);
+    const other = world.tab();
+    const changing = pay(once, { body: B });
+    const again = pay(other.once({ ...options, ...more }));
+    world.server.plays(REFUSED);
+    expect((await world.end(tab, changing)).outcome).toMatchObject({ effect: 'none' });
+    expect((await world.end(other, again)).outcome).toMatchObject(REMEMBERED);
+    expect(await sent()).toEqual([10, 20]);
+  });
+});
+
+test('a change whose answer is lost may have taken effect, so the values before it are sent again', async () => {
+  const { press, world } = await saved(ONE);
+  expect((await press(B, lost())).outcome).toMatchObject({ effect: 'unknown' });
+  expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done' });
+  expect(world.server.arrivals).toHaveLength(3);
+});
+
+describe('what was done before a refused change is sent again', () => {
+  const FRESH = { effect: 'done', type: 'fresh' };
+
+  test.each([
+    ['by the application', REFUSED],
+    ['perhaps in front of it', IN_FRONT],
+  ])('after forget, where it was refused %s', async (_, refusal) => {
+    const { world, once, press, sent } = await saved();
+    await press(B, refusal);
+    await world.run(forget(once, NAME));
+    expect((await press(A, DONE)).outcome).toMatchObject(FRESH);
+    expect(await sent()).toEqual([10, 20, 10]);
+  });
+
+  test('after a log-out', async () => {
+    const { world, once, press } = await saved();
+    await press(B, REFUSED);
+    await world.run(clear(once));
+    expect((await press(A, DONE)).outcome).toMatchObject(FRESH);
+  });
+
+  test('once it is no longer kept', async () => {
+    const { world, press } = await saved({ keep: { forMs: MINUTE } });
+    await press(B, REFUSED);
+    await world.clock.advance(2 * MINUTE);
+    expect((await press(A, DONE)).outcome).toMatchObject(FRESH);
+  });
+
+  test("with repeat: 'always'", async () => {
+    const { press } = await saved({ repeat: 'always' });
+    await press(B, REFUSED);
+    expect((await press(A, DONE)).outcome).toMatchObject(FRESH);
+  });
+});
