@@ -188,11 +188,12 @@ async function claim(job: OperationRun, key: MadeKey): Promise<Begun> {
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');
   } catch (cause) {
     const { degraded } = client.registry;
+    // A store that cannot tell whether it took the record calls the change again with what is no record.
+    if (begun?.do !== 'drive') throw storeError(job, cause);
     // If the store is full, there may be room without the request.
     const withoutRequest = await client.parts.requests?.without(job, cause, key.key);
     if (withoutRequest) return claim(withoutRequest, key);
-    if (begun?.do !== 'drive' || !begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client))))
-      throw storeError(job, cause);
+    if (!begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, () => updateStored(job, change));
   }
 }

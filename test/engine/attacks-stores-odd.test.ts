@@ -235,3 +235,26 @@ test.for<[string, (once: Once) => Promise<unknown>]>([
   const once = tab.once({ namespace: what === 'a log-in' ? 'ann' : 'guest', store: { ...tab.store, scan } });
   await expect(world.run(watched(act(once)))).rejects.toThrow('once: scan of the store disk gives one page for ever');
 });
+
+test('a store may have taken a record: nothing is told "none", also where the call could have tried again without its request', async ({ world, tab }) => {
+  const inFlight: Stored[] = [];
+  let away = true;
+  const store: Store = {
+    ...tab.store,
+    update: async (id, change, options) => {
+      if (!away) return tab.store.update(id, change, options);
+      const { next } = change(undefined, world.clock.now());
+      // The first write waits for a replica, where nobody sees it yet. The store calls the change again, with what is no record.
+      if (!inFlight.length) change('could not be looked at', world.clock.now());
+      inFlight.push(next as Stored);
+      throw Object.assign(new Error('no answer'), { reason: inFlight.length > 1 ? 'blocked' : 'timeout' });
+    },
+  };
+  const once = tab.once({ namespace: 'ann', store, durability: 'required', keep: { request: true } });
+  expect((await world.end(tab, pay(once))).outcome).toMatchObject({ effect: 'unknown', reason: 'store' });
+  away = false;
+  const [taken] = inFlight;
+  if (taken) await tab.store.update(taken.id, () => ({ next: taken, value: undefined }));
+  world.server.plays(charged(answers(201)));
+  expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' } }]);
+});
