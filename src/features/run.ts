@@ -116,17 +116,16 @@ async function callEffect(
     if (!platform.server && !(isSamePerson(attempt.job) && sessionOf(client) === session)) throw failure(attempt.job, unknown('identity'));
     return childKey(key, label);
   };
-  const argument: Attempt = {
-    get key() {
-      labels.add('');
-      return key;
+  // No getter: V8 keeps alive what the getter of an object literal refers to, here the whole call, until its next full collection.
+  const argument = new Proxy<Attempt>(
+    { key, attempt: number, resumed, ambiguous, signal: controller.signal, child },
+    {
+      get(given, member) {
+        if (member === 'key') labels.add('');
+        return given[member as keyof Attempt];
+      },
     },
-    attempt: number,
-    resumed,
-    ambiguous,
-    signal: controller.signal,
-    child,
-  };
+  );
   const call = () => effect(argument);
   const act = () => (platform.nesting ? platform.nesting.run(attempt.job.operationKey, call) : call());
   const result = (async (): Promise<AttemptResult> => {
