@@ -27,6 +27,7 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return { response, body: null, text: '' };
   if (Number(response.headers.get('content-length')) > bodyBytes || STREAMED.test(type)) return { response, text: '' };
+  const isText = textual(type);
   const copy = response.clone();
   // React Native has no streams.
   const stream = copy.body?.getReader && copy.body;
@@ -34,29 +35,28 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   let bytes: string | ArrayBuffer | undefined;
   try {
     if (stream) bytes = (await readUpTo(stream, bodyBytes, patience?.over))?.buffer;
-    else bytes = await (textual(type) ? copy.text() : copy.arrayBuffer());
+    else bytes = await (isText ? copy.text() : copy.arrayBuffer());
   } finally {
     patience?.off();
   }
   if (bytes === undefined) return { response, text: '' };
   // JSON is always UTF-8 (RFC 8259, section 8.1). Text in another encoding keeps its ASCII, so that the rules do not take a page for an empty answer.
-  const text = textual(type) || /json|text/i.test(type) ? textOf(bytes) : '';
+  const text = isText || /json|text/i.test(type) ? textOf(bytes) : '';
   // JSON was cut if more brackets open than close outside of its strings. The transport does not report every cut: a gateway may properly end a
   // message that its server broke off, and Node's fetch accepts compressed bytes without their end. Text with a replacement character before
   // its last place is in another encoding, where the bytes of a letter may look like brackets. At the last place it is a letter that was cut.
-  const broken = looksJson(text) && jsonOf(text) === undefined ? text.replace(/"(\\?.)*?("|$)/gs, '') : '';
+  const json = looksJson(text) ? jsonOf(text) : '';
+  const broken = json === undefined ? text.replace(/"(\\?.)*?("|$)/gs, '') : '';
   if (broken.split(/[[{]/).length > broken.split(/[\]}]/).length && !/\ufffd./.test(text)) throw new TypeError('JSON was cut');
   // Keep what is not UTF-8 as bytes, whatever its type says. As text, it would give the next caller of the name other bytes.
-  return { response, body: !textual(type) || /\ufffd/.test(text) ? bytes : text, text };
+  return { response, body: !isText || /\ufffd/.test(text) ? bytes : text, text, json: json || undefined };
 }
 
 /** The answer as the rules see it. */
-export function answerOf({ response, text, body }: Answered): Answer {
+export function answerOf({ response, text, body, json = /^\s*[[{"]/.test(text) ? jsonOf(text) : undefined }: Answered): Answer {
   // Copy the headers once, because the rules read a dozen of them, and platforms validate the name at every `get`.
   const headers = new Map<string, string>();
   response.headers.forEach((value, name) => void headers.set(name.toLowerCase(), value));
-  let json: unknown;
-  let parsed = false;
   return {
     status: response.status,
     type: response.type ?? 'default',
@@ -64,11 +64,7 @@ export function answerOf({ response, text, body }: Answered): Answer {
     header: (name) => headers.get(name.toLowerCase()) ?? null,
     text,
     unread: body === undefined,
-    get json() {
-      if (!parsed && /^\s*[[{"]/.test(text)) json = jsonOf(text);
-      parsed = true;
-      return json;
-    },
+    json,
   };
 }
 
@@ -106,17 +102,17 @@ export function makeResponse({ status, statusText, headers }: Head, body: string
 }
 
 /** A copy of the answer for a caller who joined or comes later; `undefined` if its body was not read, or if no copy can be made. */
-export function replayResponse({ response, body }: Answered): Response | undefined {
+export function replayResponse({ response, body }: Omit<Answered, 'text'> & Partial<Answered>): Response | undefined {
   const copy = body === undefined ? undefined : makeResponse(response, body);
   if (copy) Object.defineProperty(copy, 'url', { value: response.url });
   return copy;
 }
 
-export const resultOf = (answered: Answered): Result => ({
-  value: answered.response,
-  response: answered.response,
-  body: answered.body,
-  ok: answered.response.ok,
-  lasting: answered.body !== undefined,
-  copy: () => replayResponse(answered) ?? (answered.response.bodyUsed ? undefined : answered.response.clone()),
+export const resultOf = ({ response, body }: Answered): Result => ({
+  value: response,
+  response,
+  body,
+  ok: response.ok,
+  lasting: body !== undefined,
+  copy: () => replayResponse({ response, body }) ?? (response.bodyUsed ? undefined : response.clone()),
 });

@@ -6,6 +6,8 @@ export interface Answered {
   readonly response: Response;
   readonly body?: string | ArrayBuffer | null | undefined;
   readonly text: string;
+  /** The text as JSON, if it was parsed already. */
+  readonly json?: unknown;
 }
 
 /**
