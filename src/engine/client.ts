@@ -58,8 +58,11 @@ export interface Registry extends InFlightTables {
   readonly lives: Map<OperationKey, ObservableState>;
   /** Callbacks that make screens look again. `stored`: whether each screen must read the store (`true`), none, or those of one operation. */
   readonly screens: Set<(stored: boolean | OperationKey) => void>;
-  /** Answers of settled operations, the oldest first, by operation key, idempotency key and the time when the operation began. */
-  readonly answers: Map<KeyedOperation, Result>;
+  /**
+   * Answers of settled operations, the oldest first, by operation key, idempotency key and the time when the operation began. Each is in a
+   * box that is emptied when it leaves the table: until its next full collection, V8 keeps what a Map held whenever it grew or shrank.
+   */
+  readonly answers: Map<KeyedOperation, Result[]>;
   /** Payloads of operations that have not settled, by operation key and idempotency key, then by fingerprint. */
   readonly payloads: Map<KeyedOperation, Map<string, Payload>>;
   /** The memory for records whose first write failed, by operation key. */

@@ -14,13 +14,14 @@ export function refreshScreens({ screens }: Registry, stored: boolean | Operatio
 /** The key in the tables `answers` and `payloads` for one idempotency key of an operation. */
 export const keyedOperationOf = (operationKey: OperationKey, key: IdempotencyKey): KeyedOperation => `${operationKey}\n${key}` as KeyedOperation;
 
-/** Adds an entry to a table as its newest, and drops the oldest ones beyond `max`. */
-export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: number): void {
+/** Adds an entry to a table as its newest, and drops the oldest ones beyond `max`; `dropped` gets their values. */
+export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: number, dropped?: (value: T) => unknown): void {
   table.delete(key);
   table.set(key, value);
-  for (const oldest of table.keys()) {
+  for (const [oldest, old] of table) {
     if (table.size <= max) break;
     table.delete(oldest);
+    dropped?.(old);
   }
 }
 

@@ -26,7 +26,7 @@ export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 
 
 /** The remembered answer, from this context's memory or from the record. */
 export function answerIn(job: OperationRun, record: OnceRecord): { readonly result: Result; readonly from: 'memory' | 'store' } | undefined {
-  const kept = job.client.registry.answers.get(answerOf(job, record));
+  const kept = job.client.registry.answers.get(answerOf(job, record))?.[0];
   // The first caller has the original, so this one gets a copy.
   if (kept) return { result: { ...kept, value: kept.copy() }, from: 'memory' };
   const stored = record.answer && answersOf(job)?.fromStore(record.answer);

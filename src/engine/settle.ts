@@ -67,7 +67,7 @@ export function remember(job: OperationRun, record: OnceRecord, result: Result):
   const { client, settings } = job;
   const { answers } = client.registry;
   if (settings.keep.response === false || !result.lasting) return;
-  keepRecent(answers, answerOf(job, record), result, ANSWERS_MAX);
+  keepRecent(answers, answerOf(job, record), [result], ANSWERS_MAX, (box) => box.pop());
 }
 
 /**
