@@ -55,7 +55,7 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
     if (done?.payloads.includes(call.fingerprint) && !isOver(done, both)) return { do: 'remembered', record: done as EndedRecord };
     if (staysInUse(record, call, storeNow)) return reuse(record, call, now, storeNow);
     const begun = insert(record, call, now, storeNow);
-    // If the key of the next generation is the same one, the app's strategy can make no other: the key is used up for good.
+    // If the next key is the same one, the app has no other: the key is used up for good.
     return begun.do === 'drive' && record.sticky && record.key === call.key ? { do: 'key-burnt', record } : begun;
   }
   if (call.repeat === 'always' || (call.repeat === 'if-changed' && !answers)) return insert(record, call, now, storeNow);
@@ -106,7 +106,7 @@ function staysInUse(record: OnceRecord, call: Claimant, storeNow: number): boole
  * effect under the key: if the storage is lost later, the key that is then made again is the one that took effect. It also does once the
  * time of a settled record is over: after a sweep, the same key would be made again anyway.
  */
-const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
+export const keepsKey = ({ state, random, sticky, ending, payloads }: OnceRecord, { repeat, fingerprint }: Claimant): boolean =>
   !random && (state === 'retired' ? !sticky && ending?.effect === 'none' : repeat === 'never' || (repeat === 'if-changed' && payloads.includes(fingerprint)));
 
 /** All payloads of the key, the present one last. */
@@ -116,17 +116,16 @@ const withPresent = (sent: readonly string[], { fingerprint }: Claimant): readon
 /** Where the key of this call goes. */
 const placeOf = ({ carrier, dialect, origin, endpoint }: Claimant) => ({ carrier, dialect, origin, endpoint: endpoint || undefined });
 
+/** A random key used no generation up: if the storage is lost later, the key that is then made again is that of the first one. */
+export const nextGeneration = (before: OnceRecord | undefined, call: Claimant): number =>
+  before ? before.generation + (before.random || keepsKey(before, call) ? 0 : 1) : 0;
+
 /** A new record under a new key, or under one that may be used again. `kept`: what a refused operation passes on with its key. */
 function insert(before: OnceRecord | undefined, call: Claimant, now: number, storeNow: number, kept?: Partial<PendingRecord>): Begun {
-  const keepsItsKey = before && keepsKey(before, call);
-  // A random key used no generation up: if the storage is lost later, the key that is then made again is that of the first one.
-  const generation = before ? before.generation + (keepsItsKey || before.random ? 0 : 1) : 0;
   // An earlier operation took effect under the key that is used again here. The server may repeat its answer to that operation's payload.
-  const earlierEffect = before?.state === 'settled' && before.key === call.key && (keepsItsKey || !pastWindow(before, call, storeNow)) ? before : undefined;
+  const earlierEffect =
+    before?.state === 'settled' && before.key === call.key && (keepsKey(before, call) || !pastWindow(before, call, storeNow)) ? before : undefined;
   const sent = earlierEffect?.payloads ?? [];
-  if (call.keyKind === 'derived' && call.keyGeneration !== generation) return { do: 'rekey', generation };
-  // The strategy gave the same key for another effect. The server would repeat the answer to the first one.
-  if (earlierEffect && !keepsItsKey && call.keyKind === 'derived') return { do: 'key-burnt', record: earlierEffect };
   const record = seal({
     v: RECORD_VERSION,
     id: call.id,
@@ -136,9 +135,8 @@ function insert(before: OnceRecord | undefined, call: Claimant, now: number, sto
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), call.keepMs),
     key: call.key,
     ...placeOf(call),
-    madeAgain: (call.keyKind === 'derived' && call.atomic && (!before || before.madeAgain)) || undefined,
     random: call.keyKind === 'random',
-    generation,
+    generation: nextGeneration(before, call),
     revision: (before?.revision ?? 0) + 1,
     // A context that finds this record can't know whether its writer sent the first attempt and then died. So the record is stored as ambiguous.
     ambiguous: !call.clean,

@@ -16,10 +16,7 @@ import { nameOwner } from './owner.js';
 import { readStored, returnToStore, storeForOperation, timed, updateStored } from './record-access.js';
 import { Late, sleptSince, THAW_MS, unlessLate } from './wait.js';
 
-const NO_KEY_YET = -1;
 const NO_KEY = '' as IdempotencyKey;
-/** How often the generation may turn out to be another one, because other contexts begin operations of the name at the same time. */
-const REKEYS_MAX = 3;
 /** The release where there is no lock, or the lock manager refuses it. */
 const FREE = (): void => {};
 
@@ -84,7 +81,7 @@ const orStoreError = <T>(job: OperationRun, work: Promise<T>): Promise<T> => wor
 
 /** Begins the operation: chooses its key, and commits its record before the first byte leaves. */
 export async function beginRecord(job: OperationRun): Promise<Begun> {
-  const { client, settings, namespace } = job;
+  const { client, settings } = job;
   const { parts, platform } = client;
   await returnToStore(job);
   const store = storeForOperation(job);
@@ -99,25 +96,15 @@ export async function beginRecord(job: OperationRun): Promise<Begun> {
   const operation = named(job.name);
   // An unnamed operation is stored under its key, so no two contexts can race for it. On a store that is not atomic, two contexts that race
   // for a name must arrive at the same key, so the key is derived from the name.
-  const random = settings.key === undefined && (store.atomic || !operation);
-  const { shape = (uuid: string) => uuid } = settings.dialect;
-  const keyKind = random ? 'random' : typeof settings.key === 'string' ? 'literal' : 'derived';
-  // A key strategy is asked only when a new key is needed. A pending operation keeps its key, whatever the strategy would say now.
-  let keyGeneration = typeof settings.key === 'function' ? NO_KEY_YET : 0;
-  for (let round = 0; ; round++) {
-    let key: unknown = settings.key;
-    if (random) key = operation ? shape(platform.randomness.uuid()) : job.id;
-    else if (key === undefined) {
-      if (!parts.derive) throw new TypeError(needs('a store that is not atomic', 'insecureOrigins'));
-      key = shape(parts.derive({ namespace, operation, generation: keyGeneration }));
-    } else if (typeof key === 'function' && keyGeneration !== NO_KEY_YET) {
-      if (!parts.hooks) throw new TypeError(needs('key', 'hooks'));
-      key = await parts.hooks.key(job, keyGeneration);
-    }
-    const begun = await claim(job, { key: keyGeneration === NO_KEY_YET ? NO_KEY : keyOf(job, key), keyGeneration, keyKind });
-    if (begun.do !== 'rekey' || round > REKEYS_MAX) return begun;
-    keyGeneration = begun.generation;
+  const { key } = settings;
+  if (key === undefined && (store.atomic || !operation)) {
+    const { shape = (uuid: string) => uuid } = settings.dialect;
+    return claim(job, { key: keyOf(job, operation ? shape(platform.randomness.uuid()) : job.id), keyGeneration: 0, keyKind: 'random' });
   }
+  if (key !== undefined && typeof key !== 'function') return claim(job, { key: keyOf(job, key), keyGeneration: 0, keyKind: 'literal' });
+  const derived = key ? parts.hooks?.key : parts.derive;
+  if (!derived) throw new TypeError(key ? needs('key', 'hooks') : needs('a store that is not atomic', 'insecureOrigins'));
+  return derived(job);
 }
 
 /** A lease is needed where other contexts share the store and this call holds no lock that they respect. */
@@ -168,11 +155,11 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
 }
 
 /** Makes one durable update, which decides what this call does with the record that it finds. */
-async function claim(job: OperationRun, key: MadeKey): Promise<Begun> {
+export async function claim(job: OperationRun, key: MadeKey, rule = begin): Promise<Begun> {
   const { client } = job;
   const { platform } = client;
   const claimant = claimantOf(job, key);
-  const begins = client.parts.begins?.(job) ?? begin;
+  const begins = client.parts.begins?.(job, rule) ?? rule;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = platform.clock.now();
@@ -192,7 +179,7 @@ async function claim(job: OperationRun, key: MadeKey): Promise<Begun> {
     if (begun?.do !== 'drive') throw storeError(job, cause);
     // If the store is full, there may be room without the request.
     const withoutRequest = await client.parts.requests?.without(job, cause, key.key);
-    if (withoutRequest) return claim(withoutRequest, key);
+    if (withoutRequest) return claim(withoutRequest, key, rule);
     if (!begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, () => updateStored(job, change));
   }

@@ -1,11 +1,10 @@
 /** Types of what one client's calls share, what one call brings, and what it sends. They are in one file because they refer to each other. */
 import type { begin } from '../core/begin.js';
-import type { Claimant, Found } from '../core/claimant.js';
+import type { Begun, Claimant, Found } from '../core/claimant.js';
 import type { UnknownReason } from '../core/codes.js';
 import type { Reading } from '../core/dialect.js';
 import type { WaitReason } from '../core/event.js';
 import type { IdempotencyKey, KeyedOperation, Namespace, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
-import type { OperationName } from '../core/name.js';
 import type { Facts } from '../core/outcome.js';
 import type { OnceRecord, PendingRecord, Refusal } from '../core/record.js';
 import type { Hooks } from '../http/hooks.js';
@@ -231,14 +230,14 @@ export interface Parts {
   readonly linked: (record: OnceRecord) => Payload | undefined;
   /** Polls the link of a 202 until the work behind it ends; `undefined` if nothing was learned. */
   readonly poll: (driver: Driver, accepted: Result | undefined, earlier?: readonly [fingerprint: string, payload: Payload]) => Promise<Finished | undefined>;
-  /** Derives the key, so that every context arrives at the same one. */
-  readonly derive: (c: { namespace: string; operation: OperationName | undefined; generation: number }) => string;
+  /** Begins with a derived key, so that every context arrives at the same one. */
+  readonly derive: (job: OperationRun) => Promise<Begun>;
   /** Adds to the platform what it lacks. */
   readonly platform: (platform: Platform) => Platform;
   /** Sends an attempt, in place of the transport alone. */
   readonly around: SendOnce<Client, AttemptRequest>;
-  /** Gives what decides on the stored record in place of `begin`. Throws a TypeError if the call cannot begin. */
-  readonly begins: (job: OperationRun) => typeof begin;
+  /** Gives what decides on the stored record in place of `rule`. Throws a TypeError if the call cannot begin. */
+  readonly begins: (job: OperationRun, rule: typeof begin) => typeof begin;
   /** Calls the function given to `run`. */
   readonly effect: (a: AttemptRequest, act: () => unknown) => unknown;
   /** Gets each call that becomes an operation; `operate` does the work. */

@@ -1,4 +1,5 @@
 /** Asks the app's key strategy: the option `key` as a function. */
+import type { Begun } from '../core/claimant.js';
 import type { IdempotencyKey } from '../core/ids.js';
 import { rejected, unknown } from '../core/outcome.js';
 import { isOnceError } from '../errors.js';
@@ -6,14 +7,18 @@ import type { KeyStrategy } from '../option-types.js';
 import { isSamePerson } from './address.js';
 import { keyOf } from './claim.js';
 import type { OperationRun } from './client.js';
+import { beginWithKeys } from './derived-keys.js';
 import { failure } from './failure.js';
 import { named } from './observe.js';
 import { nothingSent } from './record-access.js';
 import { askUser } from './session.js';
 import { CallerLeft } from './wait.js';
 
+/** Begins the operation. Asks the strategy only for a new key. */
+export const beginByStrategy = (job: OperationRun): Promise<Begun> => beginWithKeys(job, (generation) => strategyKey(job, generation));
+
 /** The strategy's key for this generation. */
-export async function strategyKey(job: OperationRun, generation: number): Promise<IdempotencyKey> {
+async function strategyKey(job: OperationRun, generation: number): Promise<IdempotencyKey> {
   const { client, settings, namespace, fingerprint, name } = job;
   const question = { namespace, operation: named(name), fingerprint, generation, now: client.platform.clock.now() };
   try {

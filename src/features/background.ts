@@ -2,7 +2,7 @@
 
 import { refuseArguments } from '../arguments.js';
 import { check } from '../check.js';
-import { type Begun, begin } from '../core/begin.js';
+import type { Begun, begin as rule } from '../core/begin.js';
 import type { Namespace } from '../core/ids.js';
 import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
 import { addressOf, namespaceNow } from '../engine/address.js';
@@ -51,7 +51,7 @@ export const background: () => Feature = (...given: unknown[]) => {
  * learns how that one ended. A request that was stored only because of a consent is not used once the consent is over, and is not kept as
  * the request of an earlier payload.
  */
-function begins(job: OperationRun): typeof begin {
+function begins(job: OperationRun, begin: typeof rule): typeof rule {
   const { agreed, settings, payload } = job;
   const consent = consentOf(job);
   return (stored, c, now, storeNow): Begun => {

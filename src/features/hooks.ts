@@ -1,7 +1,7 @@
 /** Lets functions of the app take part in calls. */
 import { refuseArguments } from '../arguments.js';
 import type { Parts } from '../engine/client.js';
-import { strategyKey } from '../engine/key-strategy.js';
+import { beginByStrategy } from '../engine/key-strategy.js';
 import { askFingerprint } from '../http/fingerprint-hook.js';
 import { withHeaders } from '../http/headers-hook.js';
 import { askVerdict } from '../http/verdict-hook.js';
@@ -20,7 +20,7 @@ export const hooks: () => Feature = (...given: unknown[]) => {
   return {
     name: 'hooks',
     parts: {
-      hooks: { headers: withHeaders, verdict: askVerdict, fingerprint: askFingerprint, key: strategyKey, dialect: withDialect },
+      hooks: { headers: withHeaders, verdict: askVerdict, fingerprint: askFingerprint, key: beginByStrategy, dialect: withDialect },
     } satisfies Partial<Parts>,
   };
 };

@@ -5,7 +5,10 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { v4 } from 'uuid';
 import { refuseArguments } from '../arguments.js';
 import { derived } from '../core/derived.js';
-import type { Parts } from '../engine/client.js';
+import { keyOf } from '../engine/claim.js';
+import type { OperationRun, Parts } from '../engine/client.js';
+import { beginWithKeys } from '../engine/derived-keys.js';
+import { named } from '../engine/observe.js';
 import type { Feature } from '../option-types.js';
 import type { Platform } from '../ports.js';
 
@@ -18,8 +21,14 @@ import type { Platform } from '../ports.js';
  */
 export const insecureOrigins: () => Feature = (...given: unknown[]) => {
   refuseArguments('insecureOrigins', given);
-  return { name: 'insecureOrigins', parts: { platform, derive: derived } satisfies Partial<Parts> };
+  return { name: 'insecureOrigins', parts: { platform, derive: beginDerivedKey } satisfies Partial<Parts> };
 };
+
+function beginDerivedKey(job: OperationRun): ReturnType<Parts['derive']> {
+  const { namespace, name, settings } = job;
+  const { shape = (uuid: string) => uuid } = settings.dialect;
+  return beginWithKeys(job, (generation) => keyOf(job, shape(derived({ namespace, operation: named(name), generation }))), true);
+}
 
 const platform = (lacking: Platform): Platform => ({
   ...lacking,

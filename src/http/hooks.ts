@@ -1,6 +1,7 @@
 /** The app's functions that take part in calls. Types only. */
+
+import type { Begun } from '../core/claimant.js';
 import type { Answer, Reading } from '../core/dialect.js';
-import type { IdempotencyKey } from '../core/ids.js';
 import type { Settings } from '../options.js';
 import type { ReplayableRequest } from './request.js';
 
@@ -11,8 +12,8 @@ export interface Hooks<Attempt, Run> {
   verdict(response: Response, answer: Answer, attempt: Attempt, polled: boolean): Reading | undefined;
   /** What the hook `fingerprint` says of a body; `undefined` if its bytes count. */
   fingerprint(settings: Settings, prepared: ReplayableRequest, body: string | Uint8Array, json: boolean): Promise<string | undefined>;
-  /** What the key strategy gives for this generation. */
-  key(run: Run, generation: number): Promise<IdempotencyKey>;
+  /** Begins the operation, with a key from the key strategy if it needs a new one. */
+  key(run: Run): Promise<Begun>;
   /** The settings with the dialect for this request. */
   dialect(settings: Settings, request: { readonly method: string; readonly url: string }): Settings;
 }

@@ -3,11 +3,15 @@
  * left out. Method: one record and one caller, with one field changed at a time.
  */
 import { describe, expect, test } from 'vitest';
-import { type Begun, begin, type Claimant, lifeOf } from '../../src/core/begin.js';
+import { type Begun, begin as beginPlain, type Claimant, lifeOf } from '../../src/core/begin.js';
+import { beginDerived } from '../../src/core/begin-derived.js';
 import { type OnceRecord, RECORD_VERSION } from '../../src/core/record.js';
 import { unsettledForgetAt } from '../../src/core/retention.js';
 import { made } from '../support/made.js';
 import { type LooseRecord, sealed } from '../support/record.js';
+
+/** The rule that decides for this call. */
+const begin: typeof beginPlain = (stored, call, now, storeNow) => (call.keyKind === 'derived' ? beginDerived : beginPlain)(stored, call, now, storeNow);
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;

@@ -4,11 +4,15 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Begun, begin, type Claimant, lifeOf, marked } from '../../src/core/begin.js';
+import { type Begun, begin as beginPlain, type Claimant, lifeOf, marked } from '../../src/core/begin.js';
+import { beginDerived } from '../../src/core/begin-derived.js';
 import { type OnceRecord, readRecord } from '../../src/core/record.js';
 import { clockWentBack, pastWindow } from '../../src/core/retention.js';
 import { anyRecord, claimant, NOW, notARecord } from './arbitraries.js';
 import { sampled } from './sampled.js';
+
+/** The rule that decides for this call. */
+const begin: typeof beginPlain = (stored, call, now, storeNow) => (call.keyKind === 'derived' ? beginDerived : beginPlain)(stored, call, now, storeNow);
 
 const looks = sampled(fc.tuple(fc.option(anyRecord, { nil: undefined }), claimant), 1200);
 
