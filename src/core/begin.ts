@@ -27,20 +27,12 @@ export function endedBefore(record: OnceRecord | undefined): string | undefined 
  * for leases and for the age of a key, because machines have different clocks.
  */
 export function begin(stored: unknown, call: Claimant, now: number, storeNow: number): Begun {
-  if (stored === undefined) return call.resumeOnly ? { do: 'nothing' } : insert(undefined, call, now, storeNow);
+  if (stored === undefined) return insert(undefined, call, now, storeNow);
   const record = readRecord(stored);
   if (!record) return { do: 'corrupt' };
   const same = isSame(record, call);
-  const { lease } = record;
-  // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
-  const driven = leaseHolds(lease, storeNow) && lease.owner !== call.owner && (call.leaseMs !== undefined || lease.owner !== MOVED);
-  if (record.state === 'pending') return driven ? { do: 'busy', record, ms: lease.until - storeNow } : foundPending(record, same, call, now, storeNow);
+  if (record.state === 'pending') return busy(record, call, storeNow) ?? foundPending(record, same, call, now, storeNow);
   const endedSince = call.waited && call.waited.ended !== lifeOf(record);
-  if (call.resumeOnly) {
-    // If nothing of the listed operation was ever sent, its record may be gone. Then the record here is of an earlier or a later operation.
-    const answersResume = call.found ? record.key === call.found.key && record.revision >= call.found.revision : endedSince || record.state === 'settled';
-    return { do: answersResume ? 'remembered' : 'nothing', record };
-  }
   const answers = same || (record.state === 'settled' && record.payloads.includes(call.fingerprint));
   // A key that was used up, perhaps by an operation whose record is lost, ends nothing: the call that used it up goes on with the next key.
   if (endedSince && answers && !(record.sticky && record.ending?.effect === 'unknown')) return { do: 'remembered', record };
@@ -62,18 +54,29 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
   return { do: 'remembered', record };
 }
 
+/** Whether another driver holds the record, and for how long. */
+export function busy(record: PendingRecord, { owner, leaseMs }: Claimant, storeNow: number): Begun | undefined {
+  const { lease } = record;
+  // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
+  const driven = leaseHolds(lease, storeNow) && lease.owner !== owner && (leaseMs !== undefined || lease.owner !== MOVED);
+  return driven ? { do: 'busy', record, ms: lease.until - storeNow } : undefined;
+}
+
+/** Whether the key may have been sent, and is too old to be sent again. */
+export const isExpired = (record: PendingRecord, call: Claimant, now: number, storeNow: number): boolean =>
+  (record.ambiguous || record.firstSentAt !== undefined) && isKeyTooOld(record, call, now, storeNow);
+
 function foundPending(record: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Begun {
   if (call.keyKind === 'literal' && call.key !== record.key) return { do: 'mismatch', record };
-  if (!record.ambiguous && record.random && !call.resumeOnly) {
+  if (!record.ambiguous && record.random) {
     // Nothing of the pending operation was sent, so its predecessor still counts. If the predecessor's key stays in use, go on with that key.
     const previous = readRecord(record.previous);
     if (previous && staysInUse(previous, call, storeNow)) return reuse(previous, call, now, storeNow, record.revision);
     if (previous?.key === record.key || !same) return insert(record, call, now, storeNow);
   }
-  const wasSent = record.ambiguous || record.firstSentAt !== undefined;
-  if (wasSent && isKeyTooOld(record, call, now, storeNow)) return { do: 'key-expired', record };
-  if (record.ambiguous && !call.resumeOnly && isElsewhere(record, call)) return { do: 'elsewhere', record };
-  if (!same && !call.resumeOnly && call.whenChanged === 'refuse') return { do: 'mismatch', record };
+  if (isExpired(record, call, now, storeNow)) return { do: 'key-expired', record };
+  if (record.ambiguous && isElsewhere(record, call)) return { do: 'elsewhere', record };
+  if (!same && call.whenChanged === 'refuse') return { do: 'mismatch', record };
   return adopt(record, same, call, now, storeNow);
 }
 
@@ -176,10 +179,10 @@ function reuse(before: OnceRecord, call: Claimant, now: number, storeNow: number
 const reopened = ({ refusal }: OnceRecord): OnceRecord['refusal'] => (refusal && !refusal.open ? { ...refusal, open: true } : undefined);
 
 /** Goes on with a pending record under its own key. */
-function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Begun {
-  const otherBytes = same && !call.resumeOnly && before.raw !== call.raw;
+export function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Begun {
+  const otherBytes = same && before.raw !== call.raw;
   // If every attempt so far was refused, this call sends its own bytes.
-  const keepsRequest = (same || call.resumeOnly) && !(otherBytes && before.refusedOnly);
+  const keepsRequest = same && !(otherBytes && before.refusedOnly);
   // If the record has a link, this call polls the work behind it, and does not send its payload.
   const keepsPayloads = keepsRequest || before.link;
   const sent = before.payloads;
@@ -193,7 +196,7 @@ function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number
     refusedOnly: undefined,
     refusal: reopened(before),
     // The key of a clean record was never sent, so it goes where this call's server looks for it.
-    ...(before.ambiguous || call.resumeOnly ? {} : placeOf(call)),
+    ...(before.ambiguous ? {} : placeOf(call)),
     firstSentAt,
     windowEndsAt,
     touchedAt: storeNow,
@@ -217,7 +220,7 @@ function adopt(before: PendingRecord, same: boolean, call: Claimant, now: number
     do: 'drive',
     record,
     resumed: before.ambiguous,
-    changed: !(same || call.resumeOnly) || record.payloads.length > 1,
+    changed: !same || record.payloads.length > 1,
     sentBefore: before.ambiguous && (keepsRequest || sent.includes(call.fingerprint)),
     otherBytes,
     refusedOnly: before.refusedOnly,

@@ -43,8 +43,6 @@ export interface Claimant {
   readonly owner?: string | undefined;
   /** How long a lease to take, ms, if the call holds no lock that others respect. */
   readonly leaseMs?: number | undefined;
-  /** The call only goes on with a stored operation, and begins none. */
-  readonly resumeOnly: boolean;
   /** The record that the call is to go on with, as a listing showed it. */
   readonly found?: Found | undefined;
   readonly meta?: unknown;

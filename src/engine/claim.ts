@@ -146,7 +146,7 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
     keyWindowMs: resumeOnly && settings.dialectOf && !settings.ownWindow ? Infinity : limits.keyWindowMs,
     attemptMs: limits.attemptMs,
     keepMs: settings.keep.forMs,
-    clean: resumeOnly || platform.connectivity.online() === false,
+    clean: platform.connectivity.online() === false,
     owner,
     leaseMs: needsLease(job) ? limits.leaseMs : undefined,
     meta: writable ? settings.meta : undefined,
@@ -159,7 +159,8 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
   const { client } = job;
   const { platform } = client;
   const claimant = claimantOf(job, key);
-  const begins = client.parts.begins?.(job, rule) ?? rule;
+  const ownRule = job.resumes ?? rule;
+  const begins = client.parts.begins?.(job, ownRule) ?? ownRule;
   let begun: Begun | undefined;
   const change = (stored: unknown, storeNow: number): Changed<Begun> => {
     const now = platform.clock.now();

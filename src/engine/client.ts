@@ -99,6 +99,8 @@ export interface PreparedCall {
   readonly agreed?: number | undefined;
   /** The record that the call is to go on with, as a listing showed it. */
   readonly found?: Found | undefined;
+  /** What decides on the stored record in place of `begin`, if the call has no payload. */
+  readonly resumes?: typeof begin | undefined;
 }
 
 export interface Call {

@@ -1,4 +1,5 @@
 /** Resumes stored operations, a few at a time. */
+import { beginResumed } from '../core/begin-resumed.js';
 import type { Namespace } from '../core/ids.js';
 import type { OperationName } from '../core/name.js';
 import type { Outcome } from '../core/outcome.js';
@@ -64,7 +65,7 @@ export async function* resumeAll(client: Client, namespace: Namespace, how: Resu
 }
 
 /** The request of a call that brings none: it only goes on with what is stored. */
-export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '' });
+export const NOTHING_TO_READ = async (): Promise<PreparedCall> => ({ payload: undefined, fingerprint: '', raw: '', resumes: beginResumed });
 
 /** What the call of a resumed operation may have in addition. */
 export type Extra = Pick<Call, 'held'> & Pick<PreparedCall, 'agreed'> & Partial<Pick<Settings, 'limits'>>;

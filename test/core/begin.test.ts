@@ -3,15 +3,12 @@
  * left out. Method: one record and one caller, with one field changed at a time.
  */
 import { describe, expect, test } from 'vitest';
-import { type Begun, begin as beginPlain, type Claimant, lifeOf } from '../../src/core/begin.js';
-import { beginDerived } from '../../src/core/begin-derived.js';
+import { type Begun, lifeOf } from '../../src/core/begin.js';
 import { type OnceRecord, RECORD_VERSION } from '../../src/core/record.js';
 import { unsettledForgetAt } from '../../src/core/retention.js';
+import { begin, type Call } from '../support/begin.js';
 import { made } from '../support/made.js';
 import { type LooseRecord, sealed } from '../support/record.js';
-
-/** The rule that decides for this call. */
-const begin: typeof beginPlain = (stored, call, now, storeNow) => (call.keyKind === 'derived' ? beginDerived : beginPlain)(stored, call, now, storeNow);
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
@@ -40,7 +37,7 @@ const stored = (more: LooseRecord): OnceRecord =>
     ...more,
   });
 
-const caller: Claimant = {
+const caller: Call = {
   id: made('0a'),
   ns: made('0b'),
   label: made('["pay","c1"]'),
@@ -65,8 +62,8 @@ const caller: Claimant = {
   resumeOnly: false,
 };
 
-const look = (record: LooseRecord, c: Partial<Claimant> = {}) => begin(stored(record), { ...caller, ...c }, NOW, NOW);
-const drive = (record: LooseRecord, c: Partial<Claimant> = {}): Extract<Begun, { do: 'drive' }> => {
+const look = (record: LooseRecord, c: Partial<Call> = {}) => begin(stored(record), { ...caller, ...c }, NOW, NOW);
+const drive = (record: LooseRecord, c: Partial<Call> = {}): Extract<Begun, { do: 'drive' }> => {
   const value = look(record, c);
   if (value.do !== 'drive') throw new Error(`it is ${value.do}`);
   return value;

@@ -1,9 +1,9 @@
 /** Arbitrary records, as any version of oncefetch may have left them, and callers that find them. */
 import fc from 'fast-check';
-import type { Claimant } from '../../src/core/begin.js';
 import type { IdempotencyKey, Label, NamespaceDigest, RecordId } from '../../src/core/ids.js';
 import { labelOfContent } from '../../src/core/name.js';
 import type { OnceRecord, StoredRequest } from '../../src/core/record.js';
+import type { Call } from '../support/begin.js';
 import { made } from '../support/made.js';
 import { type LooseRecord, sealed } from '../support/record.js';
 
@@ -83,7 +83,7 @@ export const anyRecord: fc.Arbitrary<OnceRecord> = fc
   .tuple(fc.oneof(pendingRecord, ended('settled'), ended('retired')), maybe(ended('settled')))
   .map(([record, previous]) => sealed({ ...record, previous }));
 
-export const claimant: fc.Arbitrary<Claimant> = fc
+export const claimant: fc.Arbitrary<Call> = fc
   .record({
     id: fc.constant(made<RecordId>('0a'.repeat(16))),
     ns: fc.constant(made<NamespaceDigest>('0b'.repeat(16))),
@@ -112,7 +112,7 @@ export const claimant: fc.Arbitrary<Claimant> = fc
     meta,
     request: maybe(request),
   })
-  .map((one) => (one.keyKind === 'random' ? { ...one, key: `minted-${one.key}` } : one) as Claimant);
+  .map((one) => (one.keyKind === 'random' ? { ...one, key: `minted-${one.key}` } : one) as unknown as Call);
 
 /** Any value that a damaged medium, another program or a mistake may have put in the place of a record. */
 export const notARecord: fc.Arbitrary<unknown> = fc.oneof(

@@ -4,24 +4,21 @@
  */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Begun, begin as beginPlain, type Claimant, lifeOf, marked } from '../../src/core/begin.js';
-import { beginDerived } from '../../src/core/begin-derived.js';
+import { type Begun, lifeOf, marked } from '../../src/core/begin.js';
 import { type OnceRecord, readRecord } from '../../src/core/record.js';
 import { clockWentBack, pastWindow } from '../../src/core/retention.js';
+import { begin, type Call } from '../support/begin.js';
 import { anyRecord, claimant, NOW, notARecord } from './arbitraries.js';
 import { sampled } from './sampled.js';
-
-/** The rule that decides for this call. */
-const begin: typeof beginPlain = (stored, call, now, storeNow) => (call.keyKind === 'derived' ? beginDerived : beginPlain)(stored, call, now, storeNow);
 
 const looks = sampled(fc.tuple(fc.option(anyRecord, { nil: undefined }), claimant), 1200);
 
 /** Checks a property for any record, or none, and any caller. */
-const always = (holds: (began: Begun, stored: OnceRecord | undefined, c: Claimant) => void): void =>
+const always = (holds: (began: Begun, stored: OnceRecord | undefined, c: Call) => void): void =>
   looks(([stored, c]) => holds(begin(stored, c, NOW, NOW), stored, c));
 
 /** Checks a property for any operation that may have been sent. */
-const mayHaveBeenSent = (holds: (began: Begun, stored: OnceRecord, c: Claimant) => void): void =>
+const mayHaveBeenSent = (holds: (began: Begun, stored: OnceRecord, c: Call) => void): void =>
   always((began, stored, c) => {
     if (stored?.state === 'pending' && stored.ambiguous) holds(began, stored, c);
   });
@@ -32,7 +29,7 @@ const driven = (began: Begun) => (began.do === 'drive' ? began : undefined);
  * The generation of the next key. A random key uses none up. A key that is not random stays after a "none" that no server keeps for it, and
  * after a "done" that is due to be forgotten. Any other end raises the generation.
  */
-const generationAfter = (stored: OnceRecord | undefined, { repeat, fingerprint }: Claimant): number => {
+const generationAfter = (stored: OnceRecord | undefined, { repeat, fingerprint }: Call): number => {
   if (!stored) return 0;
   const { state, random, sticky, ending } = stored;
   const sameEffect = repeat === 'never' || (repeat === 'if-changed' && stored.payloads.includes(fingerprint));
