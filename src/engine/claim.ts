@@ -177,11 +177,11 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
   } catch (cause) {
     const { degraded } = client.registry;
     // A store that cannot tell whether it took the record calls the change again with what is no record.
-    if (begun?.do !== 'drive') throw storeError(job, cause);
+    if (begun && begun.do !== 'drive') throw storeError(job, cause);
     // If the store is full, there may be room without the request.
     const withoutRequest = await client.parts.requests?.without(job, cause, key.key);
     if (withoutRequest) return claim(withoutRequest, key, rule);
-    if (!begun.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
+    if (!begun?.inserted || degraded.has(job.operationKey) || (degraded.size >= DEGRADED_MAX && !(await makeRoom(client)))) throw storeError(job, cause);
     return afterFailedInsert(job, begun, cause, () => updateStored(job, change));
   }
 }
