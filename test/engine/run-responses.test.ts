@@ -240,16 +240,18 @@ describe('a function that makes several calls, each under a key of its own', () 
     expect(new Set(keys).size).toBe(1);
   });
 
-  test('the first call under the key itself: a refused fee does not say that nothing was charged', async ({ world, run }) => {
+  test.for<[string, <T extends object>(attempt: T) => T]>([
+    ['read', (attempt) => attempt],
+    ['spread', (attempt) => ({ ...attempt })],
+  ])('the first call under the key itself (%s): a refused fee does not say that nothing was charged', async ([, taken], { world, run }) => {
     const keys: string[] = [];
-    const chargesUnderItsKey =
-      (status: number) =>
-      async ({ key, child }: { key: string; child(label: string): string }) => {
-        keys.push(key);
-        world.server.charged.add(key);
-        child('fee');
-        return Response.json({ code: 'card_declined' }, { status });
-      };
+    const chargesUnderItsKey = (status: number) => async (attempt: { key: string; child(label: string): string }) => {
+      const { key, child } = taken(attempt);
+      keys.push(key);
+      world.server.charged.add(key);
+      child('fee');
+      return Response.json({ code: 'card_declined' }, { status });
+    };
     expect((await run(chargesUnderItsKey(402) as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
     expect((await run(chargesUnderItsKey(201) as never)).outcome).toMatchObject({ effect: 'done' });
     expect(new Set(keys).size).toBe(1);
