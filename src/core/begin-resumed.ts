@@ -16,10 +16,11 @@ export function beginResumed(stored: unknown, call: Claimant, now: number, store
       : record.state === 'settled' || (waited && waited.ended !== lifeOf(record));
     return { do: answers ? 'remembered' : 'nothing', record };
   }
-  // The key goes where the record says, with the bytes that went out first. Nothing is sent yet: the request may be gone.
+  const held = busy(record, call, storeNow);
+  if (held) return held;
+  if (call.keyKind === 'literal' && call.key !== record.key) return { do: 'mismatch', record };
+  if (isExpired(record, call, now, storeNow)) return { do: 'key-expired', record };
+  // The key goes where the record says, with the bytes that went out first.
   const { raw, carrier, dialect, origin, endpoint = '' } = record;
-  const asStored = { ...call, clean: true, raw, carrier, dialect, origin, endpoint };
-  return (
-    busy(record, call, storeNow) ?? (isExpired(record, call, now, storeNow) ? { do: 'key-expired', record } : adopt(record, true, asStored, now, storeNow))
-  );
+  return adopt(record, true, { ...call, raw, carrier, dialect, origin, endpoint }, now, storeNow);
 }

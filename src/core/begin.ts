@@ -5,6 +5,8 @@ import { isKeyTooOld, isOver, leaseHolds, MOVED, pastWindow, unsettledForgetAt }
 
 export type { Begun, Claimant };
 
+type Driven = Extract<Begun, { do: 'drive' }>;
+
 /** How many payloads a record lists, so that it does not grow without limit while a form is edited again and again. */
 const PAYLOADS_MAX = 50;
 /** How many earlier requests are kept: fewer, because requests are longer than fingerprints. */
@@ -46,9 +48,8 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
     const done = record.ending?.effect === 'none' && call.repeat === 'if-changed' ? readRecord(record.previous) : undefined;
     if (done?.payloads.includes(call.fingerprint) && !isOver(done, both)) return { do: 'remembered', record: done as EndedRecord };
     if (staysInUse(record, call, storeNow)) return reuse(record, call, now, storeNow);
-    const begun = insert(record, call, now, storeNow);
     // If the next key is the same one, the app has no other: the key is used up for good.
-    return begun.do === 'drive' && record.sticky && record.key === call.key ? { do: 'key-burnt', record } : begun;
+    return record.sticky && record.key === call.key ? { do: 'key-burnt', record } : insert(record, call, now, storeNow);
   }
   if (call.repeat === 'always' || (call.repeat === 'if-changed' && !answers)) return insert(record, call, now, storeNow);
   return { do: 'remembered', record };
@@ -124,7 +125,7 @@ export const nextGeneration = (before: OnceRecord | undefined, call: Claimant): 
   before ? before.generation + (before.random || keepsKey(before, call) ? 0 : 1) : 0;
 
 /** A new record under a new key, or under one that may be used again. `kept`: what a refused operation passes on with its key. */
-function insert(before: OnceRecord | undefined, call: Claimant, now: number, storeNow: number, kept?: Partial<PendingRecord>): Begun {
+function insert(before: OnceRecord | undefined, call: Claimant, now: number, storeNow: number, kept?: Partial<PendingRecord>): Driven {
   // An earlier operation took effect under the key that is used again here. The server may repeat its answer to that operation's payload.
   const earlierEffect =
     before?.state === 'settled' && before.key === call.key && (keepsKey(before, call) || !pastWindow(before, call, storeNow)) ? before : undefined;
@@ -169,7 +170,7 @@ const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecor
 function reuse(before: OnceRecord, call: Claimant, now: number, storeNow: number, revision = before.revision): Begun {
   const { firstSentAt, windowEndsAt } = before;
   const kept = { revision: revision + 1, firstSentAt, windowEndsAt, refusal: reopened(before), refusedBefore: true };
-  return { ...insert(before, { ...call, key: before.key }, now, storeNow, kept), reused: true } as Begun;
+  return { ...insert(before, { ...call, key: before.key }, now, storeNow, kept), reused: true };
 }
 
 /**

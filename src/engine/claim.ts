@@ -146,7 +146,7 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
     keyWindowMs: resumeOnly && settings.dialectOf && !settings.ownWindow ? Infinity : limits.keyWindowMs,
     attemptMs: limits.attemptMs,
     keepMs: settings.keep.forMs,
-    clean: platform.connectivity.online() === false,
+    clean: resumeOnly || platform.connectivity.online() === false,
     owner,
     leaseMs: needsLease(job) ? limits.leaseMs : undefined,
     meta: writable ? settings.meta : undefined,

@@ -116,12 +116,13 @@ describe('the record that begin writes', () => {
     });
   });
 
-  test('keeps at most three earlier requests and one earlier operation', () => {
+  test('keeps at most three earlier requests, the operation before it, and what was done before that', () => {
     always((began) => {
       const next = driven(began)?.record;
       expect(next?.earlier?.length ?? 0).toBeLessThanOrEqual(3);
-      expect(next?.previous?.previous).toBeUndefined();
       expect(next?.previous?.state).not.toBe('pending');
+      expect(next?.previous?.previous?.state).not.toBe('pending');
+      expect(next?.previous?.previous?.previous).toBeUndefined();
     });
   });
 
