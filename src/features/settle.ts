@@ -8,6 +8,7 @@ import { addressOf, namespaceOf } from '../engine/address.js';
 import { changeByHand, refusal } from '../engine/change-by-hand.js';
 import type { Client, OperationAddress } from '../engine/client.js';
 import { busyError } from '../engine/failure.js';
+import { doneBefore } from '../engine/settle.js';
 import { THAW_MS } from '../engine/wait.js';
 import { SCHEME } from '../http/request.js';
 import { clientOf, type Once } from '../once.js';
@@ -61,6 +62,7 @@ function settleByHand(client: Client, address: OperationAddress, effect: 'done' 
         state: effect === 'done' ? 'settled' : 'retired',
         ending,
         keyInUse: undefined,
+        previous: effect === 'done' ? undefined : doneBefore(base),
         settledAt: now,
         touchedAt: storeNow,
         forgetAt,

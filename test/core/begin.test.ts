@@ -114,6 +114,18 @@ describe('an ended record', () => {
     expect(look({ state: 'settled', revision: 99 }, c).do).toBe('remembered');
   });
 
+  test('that is retired answers with what was done before it only if nothing of it took effect, and with if-changed', () => {
+    const done = (forgetAt: number) => stored({ state: 'settled', key: made('key-0'), payloads: ['zero'], forgetAt });
+    const none = { type: 'rejected', effect: 'none', replayed: false } as const;
+    const change = { state: 'retired', ending: none, previous: done(NOW + HOUR) } as const;
+    const again = { fingerprint: 'zero', repeat: 'if-changed' } as const;
+    expect(look(change, again)).toEqual({ do: 'remembered', record: change.previous });
+    expect(look({ ...change, ending: { type: 'unknown', effect: 'unknown', reason: 'record', retryAt: undefined } }, again)).toMatchObject({ do: 'drive' });
+    expect(look(change, { ...again, repeat: 'always' })).toMatchObject({ do: 'drive' });
+    expect(look(change, { ...again, fingerprint: 'two' })).toMatchObject({ do: 'drive' });
+    expect(look({ ...change, previous: done(NOW) }, again)).toMatchObject({ do: 'drive' });
+  });
+
   test('that is retired without a stored ending raises the generation, even of a literal key; with a stored refusal it does not', () => {
     expect(drive({ state: 'retired', random: false }, { keyKind: 'literal' }).record.generation).toBe(4);
     expect(

@@ -3,9 +3,9 @@
  * same operation. Method: a form is saved, changed, refused and changed back; the server counts what it is charged.
  */
 import { describe, expect, test } from 'vitest';
-import { clear, forget, type OnceOptions } from '../../src/entries/index.js';
+import { clear, forget, type Once, type OnceOptions, settle } from '../../src/entries/index.js';
 import { answers, charged, lost, textOf } from '../support/server.js';
-import { CART, MINUTE, NAME, newWorld, ONE, pay } from '../support/world.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, type World } from '../support/world.js';
 
 const options: OnceOptions = { namespace: 'ann', repeat: 'if-changed' };
 const [A, B, C] = [CART, { ...CART, amount: 20 }, { ...CART, amount: 30 }];
@@ -24,6 +24,15 @@ async function saved(more: OnceOptions = {}) {
   /** The amounts that were sent, in order. */
   const sent = async () => (await Promise.all(world.server.arrivals.map(textOf))).map((text) => JSON.parse(text).amount);
   return { world, tab, once, press, sent };
+}
+const KEEPS: OnceOptions = { keep: { request: true } };
+/** The server repeats its refusal of the change, long enough after the lost attempt to prove that it has no effect. */
+async function resumedAndRefused(world: World, once: Once): Promise<void> {
+  for (let turn = 0; turn < 2; turn++) {
+    world.server.plays(REFUSED);
+    await world.run(resumed(once));
+    await world.clock.advance(3 * MINUTE);
+  }
 }
 const REMEMBERED = { effect: 'done', type: 'replayed' };
 
@@ -51,10 +60,12 @@ describe.each<[string, OnceOptions]>([
   });
 
   test('the refused change is sent again, and once it is done, the values before it are a change', async () => {
-    const { press, sent } = await saved(more);
+    const { world, press, sent } = await saved(more);
     await press(B, REFUSED);
     expect((await press(A)).outcome).toMatchObject(REMEMBERED);
     expect((await press(B, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    // The record of what is done needs none of what was done before it.
+    expect(world.record()?.previous).toBeUndefined();
     expect((await press(B)).outcome).toMatchObject(REMEMBERED);
     expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
     expect(await sent()).toEqual([10, 20, 20, 10]);
@@ -78,6 +89,20 @@ describe.each<[string, OnceOptions]>([
     expect((await world.end(other, again)).outcome).toMatchObject(REMEMBERED);
     expect(await sent()).toEqual([10, 20]);
   });
+});
+
+test.each<[string, OnceOptions, (scene: Awaited<ReturnType<typeof saved>>) => Promise<unknown>]>([
+  ['settle says', {}, ({ world, once }) => world.run(settle(once, NAME, 'none'))],
+  // Then the change goes on under a new key.
+  ['reconcile says', { reconcile: async () => 'none' }, ({ press }) => press(B, REFUSED)],
+  ['a resume in a page that was loaded since finds', {}, ({ world, tab }) => resumedAndRefused(world, tab.reload().once({ ...options, ...KEEPS }))],
+])('a change whose answer was lost, and of which %s that it did not take effect, is none either', async (_, more, end) => {
+  const scene = await saved({ ...ONE, ...KEEPS });
+  await scene.press(B, lost());
+  await scene.world.clock.advance(HOUR);
+  await end({ ...scene, press: (body, ...meets) => scene.world.end(scene.tab, pay(scene.tab.once({ ...options, ...more }), { body }), ...meets) });
+  const { tab, once } = scene.world.open({ ...options, ...KEEPS });
+  expect((await scene.world.end(tab, pay(once, { body: A }))).outcome).toMatchObject(REMEMBERED);
 });
 
 test('a change whose answer is lost may have taken effect, so the values before it are sent again', async () => {
@@ -110,8 +135,9 @@ describe('what was done before a refused change is sent again', () => {
 
   test('once it is no longer kept', async () => {
     const { world, press } = await saved({ keep: { forMs: MINUTE } });
-    await press(B, REFUSED);
-    await world.clock.advance(2 * MINUTE);
+    // The record of what was refused is kept for longer, because its key stays in use.
+    await press(B, IN_FRONT);
+    await world.clock.advance(HOUR);
     expect((await press(A, DONE)).outcome).toMatchObject(FRESH);
   });
 
