@@ -2,7 +2,7 @@
 
 import { refuseArguments } from '../arguments.js';
 import { check } from '../check.js';
-import type { Begun, begin as rule } from '../core/begin.js';
+import type { Begun, begin } from '../core/begin.js';
 import type { Namespace } from '../core/ids.js';
 import { type Consent, type PendingRecord, readRecord, seal } from '../core/record.js';
 import { addressOf, namespaceNow } from '../engine/address.js';
@@ -51,14 +51,14 @@ export const background: () => Feature = (...given: unknown[]) => {
  * learns how that one ended. A request that was stored only because of a consent is not used once the consent is over, and is not kept as
  * the request of an earlier payload.
  */
-function begins(job: OperationRun, begin: typeof rule): typeof rule {
+function begins(job: OperationRun, rule: typeof begin): typeof begin {
   const { agreed, settings, payload } = job;
   const consent = consentOf(job);
   return (stored, c, now, storeNow): Begun => {
     const found = readRecord(stored);
     const current = found?.state === 'pending' ? inForce(found, now) : undefined;
     if (current && agreed !== undefined && current.request?.consent?.until !== agreed) return { do: 'nothing' };
-    const began = begin(current ?? stored, c, now, storeNow);
+    const began = rule(current ?? stored, c, now, storeNow);
     if (began.do !== 'drive') return began;
     // A later call takes a stored request for the bytes that went out first. If this call's bytes are others, store the first ones or nothing.
     const firstSent = began.otherBytes && !began.refusedOnly ? keptFirst(job, began.record) : payload;

@@ -49,6 +49,11 @@ describe('derived', () => {
     expect(() => derived({ namespace: 'ann', operation: undefined, generation: 0 })).toThrow(new TypeError('once: a derived key needs a name'));
   });
 
+  test('says that it is given, not called', () => {
+    const called = derived as unknown as () => string;
+    expect(() => called()).toThrow(new TypeError('once: derived is a key strategy, so write key: derived without calling it; got undefined'));
+  });
+
   test('gives child keys that differ by label and by parent', () => {
     expect(new Set([childKey('k', 'a'), childKey('k', 'b'), childKey('l', 'a'), childKey('ka', '')]).size).toBe(4);
     expect(childKey('k', 'a')).toBe(childKey('k', 'a'));
