@@ -1,5 +1,6 @@
 /** Derived keys, which every device and every machine computes alike. */
 import { v5 } from 'uuid';
+import { wrong } from '../texts/full.js';
 import { encodeName, type OperationName, typeOf } from './name.js';
 
 /** The UUID namespace of derived keys and of child keys (RFC 9562, section 5.5). */
@@ -17,8 +18,7 @@ const uuidOf = (...parts: readonly (string | number)[]): string => v5(JSON.strin
  * await once.fetch(url, { method: 'POST', body, once: { operation: ['pay', order.id], key: derived } });
  */
 export function derived(question: { namespace: string; operation: OperationName | undefined; generation: number }): string {
-  if (typeof question?.generation !== 'number')
-    throw new TypeError(`once: derived is a key strategy, so write key: derived without calling it; got ${typeOf(question)}`);
+  if (typeof question?.generation !== 'number') throw new TypeError(wrong('derived', 'given', typeOf(question)));
   const { namespace, operation, generation } = question;
   if (!operation) throw new TypeError('once: a derived key needs a name');
   return uuidOf(namespace, encodeName(operation), generation);

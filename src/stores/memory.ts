@@ -2,6 +2,7 @@
 import type { ScanPage, ScanQuery, Store } from '../ports.js';
 import { createStore, type Next, pageOf } from './base.js';
 import { memoryIndex } from './memory-index.js';
+import { onlyOptions } from './only-options.js';
 
 /** What several memory stores can share, as the tabs of a browser share its disk. */
 export interface MemoryMedium {
@@ -28,8 +29,12 @@ export interface MemoryStoreOptions {
  * @example
  * const once = createOnce({ store: memoryStore() });
  */
-export function memoryStore({ medium = memoryMedium(), now }: MemoryStoreOptions = {}): Store {
-  const { scope, get, set, scan } = medium;
+export function memoryStore(options: MemoryStoreOptions = {}): Store {
+  onlyOptions('memoryStore', options, ['medium', 'now']);
+  return storeOn(options.medium ?? memoryMedium(), options.now);
+}
+
+function storeOn({ scope, get, set, scan }: MemoryMedium, now?: () => number): Store {
   const claims = { kind: 'memory', scope, survives: 'context', shared: 'context', atomic: true } as const;
   const update = (id: string, next: (current: unknown) => Next) => {
     const value = next(get(id));
@@ -44,7 +49,7 @@ const REALM = Symbol.for('oncefetch.memory');
  * A store over the one memory of this realm, so that a second client, or a component that is rendered again, finds the same records. The
  * memory is found by a symbol, because two copies of the package must share it.
  */
-export const defaultMemoryStore = (): Store => memoryStore({ medium: realmMedium() });
+export const defaultMemoryStore = (): Store => storeOn(realmMedium());
 
 /**
  * A memory store for records that the store with this scope did not take. Each store has its own, because records of two stores may have
@@ -55,7 +60,7 @@ export function memoryBeside(scope: string, now: () => number): () => Store {
   const medium = realmMedium();
   let store: Store | undefined;
   return () => {
-    store ??= memoryStore({ medium: medium.beside?.(scope) ?? medium, now });
+    store ??= storeOn(medium.beside?.(scope) ?? medium, now);
     return store;
   };
 }

@@ -94,6 +94,7 @@ export const MISTAKES = {
   client: 'takes a client from createOnce',
   feature: 'must be a feature, such as polling()',
   argument: 'takes no such argument: options are given to createOnce or to a call',
+  given: 'is given as it is, key: derived, and not called',
   'name-length': 'is longer than 2048 characters as JSON',
   'meta-length': 'is longer than 1024 bytes as JSON',
   'no-json-value': 'must be JSON',

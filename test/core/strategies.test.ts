@@ -51,7 +51,7 @@ describe('derived', () => {
 
   test('says that it is given, not called', () => {
     const called = derived as unknown as () => string;
-    expect(() => called()).toThrow(new TypeError('once: derived is a key strategy, so write key: derived without calling it; got undefined'));
+    expect(() => called()).toThrow(new TypeError('once: derived is given as it is, key: derived, and not called, got undefined'));
   });
 
   test('gives child keys that differ by label and by parent', () => {

@@ -161,6 +161,8 @@ if (!LEAN)
       ['there is no option indexedDbStore.nmae', () => untyped(oncefetch.indexedDbStore)({ nmae: 'shop' })],
       ['the options of localStorageStore must be an object, got null', () => untyped(oncefetch.localStorageStore)(null)],
       ['there is no option localStorageStore.name', () => untyped(oncefetch.localStorageStore)({ name: 'shop' })],
+      ['the options of memoryStore must be an object, got number', () => untyped(oncefetch.memoryStore)(1)],
+      ['there is no option memoryStore.scope', () => untyped(oncefetch.memoryStore)({ scope: 'shop' })],
     ])('of a store: %s', (message, call) => {
       expect(call).toThrow(new TypeError(`once: ${message}`));
     });
