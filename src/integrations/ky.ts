@@ -50,7 +50,7 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   // An init hook sees the options of instance, extensions and call, merged. Those of extensions come after it, and may change what it has set.
   const init = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
     const check = (given: Options['fetch']): void => {
-      if (given === tooOld) sends = fetch;
+      if (given === tooOld || given === fetch) sends = fetch;
       else if (options.once) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
       else sends = given;
     };

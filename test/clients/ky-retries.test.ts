@@ -137,6 +137,13 @@ test.each([
   },
 );
 
+test('an init hook may give the options back as they are', async () => {
+  const { api, sent } = busyOnce([]);
+  const hooked = api.extend({ hooks: { init: [(options) => Object.assign(options, { ...options })] } });
+  expect((await hooked.post('https://shop.example/pay', { json: {}, once: ['pay', 3] })).status).toBe(200);
+  expect(sent).toEqual(['POST', 'POST']);
+});
+
 test('a call without a name may use another fetch', async () => {
   const { api } = busyOnce([]);
   const traced = async () => new Response('traced');
