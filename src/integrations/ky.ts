@@ -22,6 +22,8 @@ export type OnceKyInstance = (<T>(url: Input, options?: OnceKyOptions) => Respon
 /** Methods that ky itself may send again: they only read, so a repetition has no second effect. */
 const READS: NonNullable<RetryOptions['methods']> = ['get', 'head', 'options'];
 
+const copyOf = (retry: Options['retry']): RetryOptions => (typeof retry === 'number' ? { limit: retry } : { ...retry });
+
 /**
  * Makes a ky instance whose requests go through `once.fetch`, which also does the retries and timeouts: a retry by ky would be another
  * operation, and ky's timeout would cut a payment off in the middle. Give a GET its own `timeout`. ky itself retries only GET, HEAD
@@ -44,13 +46,27 @@ export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
   const tooOld = (): never => {
     throw new TypeError('once: withOnce needs ky 2 or later; give an older one the options fetch: once.fetch and retry: 0');
   };
-  // An init hook sees the options of instance, extensions and call, merged.
+  const methods: readonly string[] = parts.retry ? [] : READS;
+  // An init hook sees the options of instance, extensions and call, merged. Those of extensions come after it, and may change what it has set.
   const init = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
-    if (options.fetch === tooOld) options.fetch = fetch;
-    else if (options.once) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
-    const { retry } = options;
-    const { methods = READS, ...rest }: RetryOptions = typeof retry === 'number' ? { limit: retry } : { ...retry };
-    options.retry = { ...rest, methods: parts.retry ? [] : methods.filter((method) => READS.includes(method.toLowerCase())) };
+    const check = (given: Options['fetch']): void => {
+      if (given === tooOld || given === fetch) sends = fetch;
+      else if (options.once) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
+      else sends = given;
+    };
+    let sends: Options['fetch'];
+    let retry = copyOf(options.retry);
+    check(options.fetch);
+    Object.defineProperties(options, {
+      fetch: { get: () => sends, set: check, enumerable: true },
+      retry: {
+        get: () => Object.assign(retry, { methods: (retry.methods ?? READS).filter((method) => methods.includes(method.toLowerCase())) }),
+        set: (given: Options['retry']) => {
+          retry = copyOf(given);
+        },
+        enumerable: true,
+      },
+    });
   };
   return ky.extend({ fetch: tooOld, timeout: false, totalTimeout: false, hooks: { init: [init] } });
 }

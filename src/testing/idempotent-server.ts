@@ -93,9 +93,10 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
       const response = await options.refuse?.(body as Body, key);
       return response && recorded(response);
     },
-    effect: async (body, key, count) => {
-      const result = (await options.effect?.(body as Body, key)) ?? { id: `effect-${count}` };
-      return result instanceof Response ? recorded(result) : { status: 201, headers: { 'content-type': 'application/json' }, body: JSON.stringify(result) };
+    effect: async (body, key) => {
+      const result = await options.effect?.(body as Body, key);
+      if (result instanceof Response) return always(await recorded(result));
+      return (count) => ({ status: 201, headers: { 'content-type': 'application/json' }, body: JSON.stringify(result ?? { id: `effect-${count}` }) });
     },
   });
   const network = new ModelNetwork(model, { clock, keyHeader });
@@ -116,6 +117,7 @@ export function idempotentServer<Body = unknown>(options: IdempotentServerOption
     handlers: (http) => [http.post, http.put, http.patch, http.delete].map((method) => method(pattern, answer)),
     fetch: async (input, init) => {
       const request = new Request(typeof input === 'string' ? new URL(input, 'http://localhost') : input, init);
+      request.signal.throwIfAborted();
       const response = await Promise.race([serve(request), aborted(request.signal)]);
       if (!response) throw new TypeError('Failed to fetch');
       return response;
@@ -149,6 +151,8 @@ const modelOf = (request: Request, bytes: Uint8Array): ModelRequest => ({
   headers: Object.fromEntries([...request.headers].map(([name, value]) => [name.toLowerCase(), value])),
   body: new TextDecoder().decode(bytes),
 });
+
+const always = (answer: ModelAnswer) => (): ModelAnswer => answer;
 
 async function recorded(response: Response): Promise<ModelAnswer> {
   const { status, headers } = response;

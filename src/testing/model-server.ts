@@ -43,8 +43,11 @@ export interface ModelServerOptions {
   readonly rememberRefusals: boolean;
   /** If it gives an answer, the request is refused with that, and has no effect. */
   readonly refuse: (body: unknown, key: string | undefined) => Promise<ModelAnswer | undefined>;
-  /** Makes the effect. Its answer is the first answer and every replay. If it throws, nothing happened: the answer is a 500, and the key is released. */
-  readonly effect: (body: unknown, key: string | undefined, count: number) => Promise<ModelAnswer>;
+  /**
+   * Makes the effect, and a function that gives its answer, which is the first answer and every replay. `count`: the number of the effect,
+   * which is known only when it is committed. If it throws, nothing happened: the answer is a 500, and the key is released.
+   */
+  readonly effect: (body: unknown, key: string | undefined) => Promise<(count: number) => ModelAnswer>;
 }
 
 /** What {@link ModelServer.handle} rejects with if the server was killed during the request: there is no answer and no effect. */
@@ -111,8 +114,9 @@ export class ModelServer {
     try {
       if (workMs > 0) await new Promise<void>((resolve) => void clock.timer(workMs, resolve));
       const refusal = await refuse(body, key);
-      const answer = refusal ?? (await effect(body, key, this.effects.length + 1));
+      const made = refusal ? () => refusal : await effect(body, key);
       if (boot !== this.#boot) throw new ServerKilled();
+      const answer = made(this.effects.length + 1);
       // Effect and answer become visible in one step, as in one transaction.
       if (!refusal) this.effects.push({ key, body, at: clock.now() });
       if (refusal && !rememberRefusals) this.#release(key, record);

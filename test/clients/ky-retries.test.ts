@@ -44,6 +44,20 @@ describe.each([
   test.each<[string, (given: (base: KyInstance) => OnceKyInstance) => Promise<unknown>]>([
     ['by an option of the instance', (given) => given(ky.create({ retry: AGAIN })).post('https://shop.example/pay', CART)],
     ['by extend()', (given) => given(ky).extend({ retry: AGAIN }).post('https://shop.example/pay', CART)],
+    [
+      'by an init hook',
+      (given) =>
+        given(ky)
+          .extend({ hooks: { init: [(options) => Object.assign(options, { retry: AGAIN })] } })
+          .post('https://shop.example/pay', CART),
+    ],
+    [
+      'by an init hook that adds to the methods',
+      (given) =>
+        given(ky.create({ retry: { ...AGAIN, methods: ['get'] } }))
+          .extend({ hooks: { init: [({ retry }) => void (retry as { methods: string[] }).methods.push('post')] } })
+          .post('https://shop.example/pay', CART),
+    ],
     ['by an option of the call', (given) => given(ky).post('https://shop.example/pay', { ...CART, retry: AGAIN })],
   ])('%s', async (_, call) => {
     const keys = new Set<string | null>();
@@ -101,6 +115,11 @@ test.each([
   ],
   ['as an option of extend()', (api, fetch) => api.extend({ fetch } as object).post('https://shop.example/pay', { json: {}, once: ['pay', 3] })],
   [
+    'by an init hook',
+    (api, fetch) =>
+      api.extend({ hooks: { init: [(options) => Object.assign(options, { fetch })] } }).post('https://shop.example/pay', { json: {}, once: ['pay', 3] }),
+  ],
+  [
     'as an option of extend() given as a function',
     (api, fetch) => api.extend(() => ({ fetch }) as object).post('https://shop.example/pay', { json: {}, once: ['pay', 3] }),
   ],
@@ -117,6 +136,13 @@ test.each([
     expect(keys).toEqual([]);
   },
 );
+
+test('an init hook may give the options back as they are', async () => {
+  const { api, sent } = busyOnce([]);
+  const hooked = api.extend({ hooks: { init: [(options) => Object.assign(options, { ...options })] } });
+  expect((await hooked.post('https://shop.example/pay', { json: {}, once: ['pay', 3] })).status).toBe(200);
+  expect(sent).toEqual(['POST', 'POST']);
+});
 
 test('a call without a name may use another fetch', async () => {
   const { api } = busyOnce([]);

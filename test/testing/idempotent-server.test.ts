@@ -125,6 +125,14 @@ describe('what can be set', () => {
     expect([replay.status, replay.headers.get('X-Charge'), replay.headers.get('Idempotent-Replayed'), await replay.text()]).toEqual([204, '7', 'true', '']);
   });
 
+  test('without `effect`, each effect has its own id, also where two requests arrive at once', async () => {
+    const server = listen();
+    const answers = await Promise.all([pay(undefined), pay(undefined), pay('k1')]);
+    const bodies = await Promise.all(answers.map((answer) => answer.json()));
+    expect(bodies.map(({ id }) => id).sort()).toEqual(['effect-1', 'effect-2', 'effect-3']);
+    expect(server.effects).toHaveLength(3);
+  });
+
   test('the key window, the time of the work and its Retry-After, on the clock of the caller', async () => {
     const clock = virtualClock({ start: 1_000 });
     const server = listen({ window: 100, workMs: 5, retryAfter: 0, clock });
@@ -163,6 +171,16 @@ describe('what can be set', () => {
     expect((await second).status).toBe(201);
     expect(server.effects).toHaveLength(1);
   });
+});
+
+test('a call of `server.fetch` whose signal was aborted before sends nothing, like that of fetch', async () => {
+  const server = listen();
+  for (const send of [fetch, server.fetch]) {
+    const sent = send('http://shop.example/api/payments', { method: 'POST', signal: AbortSignal.abort() });
+    await expect(sent).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+  }
+  await pay('k1');
+  expect(server.requests.map(({ key }) => key)).toEqual(['k1']);
 });
 
 test('two binary bodies are two payloads, and the same bytes again are the same payload', async () => {

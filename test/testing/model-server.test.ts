@@ -21,7 +21,7 @@ const modelServer = (options: Partial<ModelServerOptions> = {}) =>
     requireKey: false,
     rememberRefusals: true,
     refuse: async () => undefined,
-    effect: async (_body, _key, count) => ({ status: 201, headers: { location: `/charges/${count}` }, body: `{"id":${count}}` }),
+    effect: async () => (count) => ({ status: 201, headers: { location: `/charges/${count}` }, body: `{"id":${count}}` }),
     ...options,
   });
 
@@ -133,7 +133,7 @@ describe('trouble', () => {
     const server = modelServer({
       effect: async () => {
         if (fail) throw new Error('disk full');
-        return { status: 201, headers: {}, body: '' };
+        return () => ({ status: 201, headers: {}, body: '' });
       },
     });
     expect((await server.handle(pay('k1'))).status).toBe(500);

@@ -14,7 +14,7 @@ import {
 import { ignoredIn } from './attributes.js';
 import { fingerprintOf } from './fingerprint.js';
 import { nextKey, renderedKey, type SpentKeys } from './key.js';
-import type { OnceFormElement, Shared } from './options.js';
+import { type OnceFormElement, type Shared, wrong } from './options.js';
 import { bodyOf, fieldsOf, type Submission } from './submission.js';
 import type { FormMoment, FormOutcome } from './words.js';
 
@@ -38,10 +38,13 @@ export function collect({ element, submission, name, keyed }: Asked, { fingerpri
   const fields = fieldsOf(submission);
   // Read the key now: when it is needed, the page may show another operation's key in the same field.
   const key = keyed ? renderedKey(submission.form)?.value : undefined;
+  const more: unknown = call?.(element, fields);
+  // Its options would be left out without a word: a promise has no members of its own.
+  if (more instanceof Promise) throw wrong('the option call', 'return the options, and not a promise of them');
   const once = {
     repeat,
     ...(fingerprints ? {} : { fingerprint: () => fingerprintOf(fields, submission.multipart, ignoredIn(element)) }),
-    ...call?.(element, fields),
+    ...(more as ReturnType<NonNullable<typeof call>> | undefined),
     // A function, because an unsettled operation may have begun under another key, and because another tab may use this one up meanwhile.
     ...(key !== undefined && { key: () => spent.keyToSend(key) }),
   };

@@ -5,7 +5,7 @@ import { ask, collect, isNothing, LOOK_AGAIN_MS, mistake, momentOf, openOf, send
 import { FieldErrors } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
-import { isSameName, isSamePress, ofFields, type Press, pressOf, queued, sendsOther } from './press.js';
+import { isFormDone, isSameName, isSamePress, ofFields, type Press, pressOf, queued, sendsOther } from './press.js';
 import { busyButton, Status, setOrRemove } from './status.js';
 import { type Submitter, take } from './submission.js';
 import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
@@ -166,12 +166,13 @@ export class FormController {
     const { first, rest } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
     this.#show(told.moment, told, told.moment === 'unknown', rest);
     if (!this.#element.isConnected) return;
-    if (told.moment === 'done' && !this.#next.length) this.#goOn();
+    if (told.moment === 'done' && !this.#next.length) this.#goOn(isFormDone(this.#payment as Operation, told));
     else first?.focus();
   }
 
-  #goOn(): void {
-    const next = nextIn(this.#element);
+  /** `leaves`: not after the operation of a button that has its own, such as a draft. */
+  #goOn(leaves: boolean): void {
+    const next = leaves ? nextIn(this.#element) : undefined;
     if (next !== undefined) location.assign(next);
     // The button that had the focus may have been removed.
     else if (document.activeElement === document.body) this.#status?.focus();

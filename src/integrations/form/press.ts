@@ -1,10 +1,10 @@
 /** One press of a form's button: what it asks for, and whether another press asks for the same. */
-import type { OperationName } from 'oncefetch';
+import type { Operation, OperationName } from 'oncefetch';
 import { ignoredIn, nameOfButton } from './attributes.js';
 import { fieldsIn } from './fields.js';
 import { KEY_FIELD } from './key.js';
 import { readSubmission, type Submission, type Submitter } from './submission.js';
-import { type FormMoment, report } from './words.js';
+import { type FormMoment, type FormOutcome, report } from './words.js';
 
 /** What was pressed, the operation's name, what had been typed into the form, and the fields that counted then. */
 export interface Press {
@@ -51,6 +51,10 @@ export function typedInto(form: HTMLFormElement, ignored: readonly string[], cou
 }
 
 export const isSameName = (one: OperationName, other: OperationName | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Whether the form's own operation is done, by this outcome or before: the outcome may be that of a button's own operation. */
+export const isFormDone = ({ name, state }: Operation, { moment, outcome }: FormOutcome): boolean =>
+  (moment === 'done' && isSameName(name, outcome?.operation)) || (state.phase === 'settled' && state.outcome.effect === 'done');
 
 /** Whether both presses send the same. Code that submits a form presses no button; that counts as the same button as the other press. */
 function isSameButton({ submitter: one, url }: Submission, { submitter: other, url: otherUrl }: Submission): boolean {

@@ -71,22 +71,47 @@ export function bodyOf({ multipart }: Submission, fields: FormData): FormData | 
   return new URLSearchParams([...fields].map(([name, value]) => [lines(name), lines(typeof value === 'string' ? value : value.name)]));
 }
 
+/** Calls `no` if the handler (`onsubmit`) of one of these targets returns false. The result puts the handlers back. */
+function hearHandlers(targets: readonly EventTarget[], no: () => void): () => void {
+  const undo = (targets as readonly (EventTarget & GlobalEventHandlers)[]).map((target) => {
+    const own = target.onsubmit;
+    if (!own) return () => {};
+    const heard = (event: SubmitEvent): unknown => {
+      const said: unknown = own.call(target, event);
+      if (said === false) no();
+      return said;
+    };
+    target.onsubmit = heard;
+    return () => {
+      if (target.onsubmit === heard) target.onsubmit = own;
+    };
+  });
+  return () => {
+    for (const one of undo) one();
+  };
+}
+
 /**
- * Takes a submit from the browser, and calls `go` once the listeners above the element have had it, unless one of them calls
- * `preventDefault` as well: React hears the `onSubmit` of a form there. Without `go` nothing comes of it.
+ * Takes a submit from the browser, and calls `go` once the listeners above the element have had it, unless one of them says no as well,
+ * by `preventDefault`, `returnValue` or as a handler that returns false: React hears the `onSubmit` of a form there.
  */
-export function take(event: SubmitEvent, go?: () => void): void {
-  let ended = !go;
+export function take(event: SubmitEvent, go: () => void = () => {}): void {
+  let ended = false;
+  const no = (): void => {
+    ended = true;
+  };
+  const path = event.composedPath();
+  const putBack = hearHandlers(path, no);
   const end = (): void => {
+    putBack();
     if (ended) return;
     ended = true;
-    go?.();
+    go();
   };
   event.preventDefault();
-  event.preventDefault = () => {
-    ended = true;
-  };
-  event.composedPath().at(-1)?.addEventListener('submit', end, { once: true });
+  event.preventDefault = no;
+  Object.defineProperty(event, 'returnValue', { get: () => false, set: (value: unknown) => value || no() });
+  path.at(-1)?.addEventListener('submit', end, { once: true });
   // A listener may keep the event from getting there.
   setTimeout(end);
 }

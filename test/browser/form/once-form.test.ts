@@ -451,13 +451,16 @@ describe('the page or the user changes:', () => {
     await expect.poll(() => reported.sort()).toEqual(['Error: a bug in a listener', 'Error: a bug in a text']);
   });
 
-  test('`call` with a wrong option: the form says so at once, nothing is sent, and it can be sent again', async () => {
-    let wrong = true;
-    const page = show({ options: { call: () => (wrong ? ({ repeat: 'sometimes' } as never) : { meta: { total: 1 } }) } });
+  test.each([
+    ['a wrong option', { repeat: 'sometimes' }, 'repeat'],
+    ['a promise of options', Promise.resolve({ repeat: 'always' }), 'the option call must return the options, and not a promise of them'],
+  ])('`call` with %s: the form says so at once, nothing is sent, and it can be sent again', async (_, given, says) => {
+    let wrong = given as never;
+    const page = show({ options: { call: () => wrong } });
     page.press();
     await page.says('This form could not be sent.');
-    expect(reported[0]).toContain('repeat');
-    wrong = false;
+    expect(reported[0]).toContain(says);
+    wrong = { meta: { total: 1 } } as never;
     page.press();
     await page.says(DONE);
     await page.shop.oneEffect();

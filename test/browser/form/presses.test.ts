@@ -170,6 +170,20 @@ test.each<[string, (page: OnPage) => void, (page: OnPage) => void]>([
   window.dispatchEvent(new KeyboardEvent('keyup'));
 });
 
+test('a button with its own operation does not lead to the next page; the form’s own operation does', async () => {
+  const page = show({
+    element: 'operation="pay 1" next="#gone"',
+    fields: '<button id="pay">Pay</button><button id="draft" data-once-operation="draft 1">Save</button>',
+  });
+  page.press('#draft');
+  await page.says('Done.');
+  expect([location.hash, page.element.state]).toEqual(['', 'done']);
+  page.press('#pay');
+  await expect.poll(() => location.hash).toBe('#gone');
+  history.replaceState(null, '', location.pathname + location.search);
+  expect(await charges(page)).toBe(2);
+});
+
 test('a press while "Check" resumes a lost press of a form that may be sent again: one effect, and the form shows the end', async () => {
   const page = again({ client: { limits: { attempts: 1 } } });
   await page.shop.meets('lose-response');

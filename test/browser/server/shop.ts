@@ -45,7 +45,7 @@ export class Shop {
       (body as { card?: string } | null)?.card === 'declined'
         ? { status: 402, headers: { 'content-type': 'application/json' }, body: '{"code":"card_declined"}' }
         : undefined,
-    effect: async (_, __, count) => ({ status: 201, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ charge: count }) }),
+    effect: async () => (count) => ({ status: 201, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ charge: count }) }),
   });
   readonly #fates = new Map<string, Fault | undefined>();
   #gate: { readonly open: Promise<void>; readonly lift: () => void } | undefined;
