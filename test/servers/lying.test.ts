@@ -31,7 +31,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'ignores the key, and says nothing': { lie: ignores, lose: 1 },
   "ignores the key; with `dialect: 'none'`": { lie: ignores, lose: 1, options: { dialect: 'none' } },
   'ignores the key, and says so': { lie: ignoresAndSaysSo },
-  'runs concurrent duplicates; two clicks': { lie: racing, settles: true, presses: 'two at once' },
+  'runs concurrent duplicates; two clicks': {
+    lie: racing,
+    settles: true,
+    presses: 'two at once',
+    options: { limits: { attemptMs: 8000, totalMs: 20_000 } },
+  },
   'runs concurrent duplicates; `attemptMs` is shorter than its work': {
     lie: racingWith(2),
     settles: true,

@@ -122,20 +122,21 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
       CREATE ROLE "app ${table}" LOGIN; GRANT ALL ON "${table}" TO "app ${table}"`);
     const own = new pg.Pool({ ...server.connection, user: `app ${table}`, max: 1 });
     const keys: (string | null)[] = [];
-    const pay = () => {
+    const pay = (timeoutMs: number) => {
       const fetch = async (_: unknown, init?: RequestInit) => {
         keys.push(new Headers(init?.headers).get('idempotency-key'));
         throw new TypeError('the answer is lost');
       };
-      const once = createOnce({ namespace: 'billing', durability, store: postgresStore(own, { table, timeoutMs: 500 }), limits: { attempts: 1 }, fetch });
+      const once = createOnce({ namespace: 'billing', durability, store: postgresStore(own, { table, timeoutMs }), limits: { attempts: 1 }, fetch });
       return once.fetch('https://bank.example/pay', { method: 'POST', body: '{}', once: ['pay', 1] }).catch((error: unknown) => error);
     };
-    for (const [tenant, code] of [
-      ['a', 'ERR_ONCE_UNKNOWN'],
-      ['b', 'ERR_ONCE_STORE'],
+    // The store looks for the hidden record of `b` until its time is over, so that is brief; that of `a` gets the time of a busy machine.
+    for (const [tenant, code, timeoutMs] of [
+      ['a', 'ERR_ONCE_UNKNOWN', 8000],
+      ['b', 'ERR_ONCE_STORE', 500],
     ] as const) {
       await own.query(`SET app.tenant = '${tenant}'`);
-      const told = await pay();
+      const told = await pay(timeoutMs);
       expect(told).toMatchObject({ code });
       expect(outcomeOf(told)?.effect).toBe('unknown');
     }
