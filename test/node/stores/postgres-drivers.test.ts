@@ -39,7 +39,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     const keys: (string | null)[] = [];
     const once = createOnce({
       namespace: 'billing',
-      store: postgresStore(client, { table: await newTable(), timeoutMs: 300 }),
+      store: postgresStore(client, { table: await newTable(), timeoutMs: 1500 }),
       limits: { attempts: 1 },
       fetch: async (_, init) => {
         keys.push(new Headers(init?.headers).get('idempotency-key'));
@@ -81,7 +81,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     async (how) => {
       const one = new pg.Pool({ ...server.connection, max: 1 });
       const table = await newTable();
-      const store = postgresStore(one, { table, timeoutMs: 300 });
+      const store = postgresStore(one, { table, timeoutMs: 1500 });
       const next: Stored = { id: 'a', ns: 'ns', state: 'pending', label: '["a"]', forgetAt: 1000 };
       await store.read('warm');
       const forgetful = await one.connect();
