@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import { clear, forget, type Once, type OnceOptions, settle } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, lost, textOf } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, type World } from '../support/world.js';
 
@@ -123,6 +124,19 @@ describe('what was done before a refused change is sent again', () => {
     await press(B, refusal);
     await world.run(forget(once, NAME));
     expect((await press(A, DONE)).outcome).toMatchObject(FRESH);
+    expect(await sent()).toEqual([10, 20, 10]);
+  });
+
+  test.each([
+    ['by the application', REFUSED],
+    ['perhaps in front of it', IN_FRONT],
+  ])('after forget, where the change was refused %s and pressed again in a page that died offline', async (_, refusal) => {
+    const { world, tab, press, sent } = await saved();
+    await press(B, refusal);
+    const next = await pressOffline(tab, (page) => pay(page.once(options), { body: B }));
+    const once = next.once(options);
+    await world.run(forget(once, NAME));
+    expect((await world.end(next, pay(once, { body: A }), DONE)).outcome).toMatchObject(FRESH);
     expect(await sent()).toEqual([10, 20, 10]);
   });
 
