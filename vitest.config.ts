@@ -37,7 +37,7 @@ const SLOW = [
 const UNHURRIED = [
   'test/dialects/safety.test.ts',
   'test/dom/{happy-dom,jsdom}.test.ts',
-  'test/engine/{attacks-late-derived,begin-table,every-await,every-await-of-polling,turns}.test.ts',
+  'test/engine/{attacks-late-derived,begin-table,every-await,every-await-of-polling,pages-without-background,turns}.test.ts',
 ];
 
 /**
@@ -74,7 +74,7 @@ const WITHOUT_TWINS = [
   'test/core/{begin,carrier,decide,verdict,waiting,words,work-state}.test.ts',
   'test/{devtools,dom,tables}/**',
   'test/dialects/{safety,size,spoken}.test.ts',
-  'test/engine/{attacks-late-derived,begin-table,every-await,every-await-of-polling,turns}.test.ts',
+  'test/engine/{attacks-late-derived,begin-table,every-await,every-await-of-polling,pages-without-background,turns}.test.ts',
 ];
 
 const WORKERS = Math.max(2, availableParallelism());

@@ -69,11 +69,11 @@ export const unsettledForgetAt = (now: number, keepMs: number): number => settle
 export const isOver = ({ dueAt, forgetAt }: OnceRecord, now: number): boolean => (dueAt ?? forgetAt) <= now;
 
 /**
- * Whether losing the record too early could lead to a second effect. It could not if a random key was retired, or if an unnamed
- * operation is done, which only answers calls that already wait for it.
+ * Whether losing the record too early could lead to a second effect. It could not if a random key was retired and nothing was done before
+ * it, or if an unnamed operation is done, which only answers calls that already wait for it.
  */
-const isPrecious = ({ state, label, random, keyInUse }: OnceRecord): boolean =>
-  state === 'retired' ? !random || keyInUse === true : state === 'pending' || !isUnnamed(label);
+const isPrecious = ({ state, label, random, keyInUse, previous }: OnceRecord): unknown =>
+  state === 'retired' ? !random || keyInUse || previous : state === 'pending' || !isUnnamed(label);
 
 /**
  * What a sweep makes of a record that is due at `now`: `null`, or the record with the time of a second look, because at the first

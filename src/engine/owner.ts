@@ -14,7 +14,10 @@ export async function nameOwner(client: Client, store: Store): Promise<void> {
   client.owner ??= holder ? `${holder}.${own}` : own;
 }
 
-/** Removes the lease of a driver whose process is gone. `true` if that was done. Never rejects. */
+/**
+ * Ends the lease of a driver whose process is gone. `true` if that was done. Never rejects. The lease stays in the record, because the last
+ * attempt of that driver may still be on its way: until it has ended, nobody may claim that none took effect.
+ */
 export async function freeFromDeadOwner({ client, operationKey, id }: Pick<OperationRun, 'client' | 'operationKey' | 'id'>): Promise<boolean> {
   // The deadline of a call is left out on purpose: this has the store's full time.
   const place = { client, operationKey, id };
@@ -23,9 +26,10 @@ export async function freeFromDeadOwner({ client, operationKey, id }: Pick<Opera
     const owner = store.isGone && readRecord(await readStored(place))?.lease?.owner;
     const [holder = '', own] = owner?.split('.') ?? [];
     if (!store.isGone || own === undefined || owner === client.owner || !(await timed(client, store.isGone(holder)))) return false;
-    return await updateStored<boolean>(place, (stored) => {
+    return await updateStored<boolean>(place, (stored, now) => {
       const record = readRecord(stored);
-      return record && record.lease?.owner === owner ? { next: { ...record, lease: undefined }, value: true } : { value: false };
+      if (!record?.lease || record.lease.owner !== owner) return { value: false };
+      return { next: { ...record, lease: { ...record.lease, until: Math.min(record.lease.until, now) } }, value: true };
     });
   } catch {
     return false;

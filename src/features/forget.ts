@@ -39,11 +39,11 @@ function forgetRecord(client: Client, address: OperationAddress, evenIfUnknown: 
     if (record.state === 'retired' && record.ending?.effect === 'none' && !record.sticky)
       return { ...(record.previous && { next: seal({ ...record, previous: undefined }) }), value: undefined };
     // Nothing of this pending operation was sent. But it may have taken over a key that stays in use, under which a copy that the platform sent
-    // unseen may have had an effect: put the record of that key back.
+    // unseen may have had an effect: put the record of that key back, without what was done before it.
     if (record.state === 'pending' && record.previous && !evenIfUnknown) {
       const before = readRecord(record.previous);
       if (!before) return { value: refusal(client, address, record, 'ERR_ONCE_RECORD', unknown('record')) };
-      if (before.keyInUse) return { next: seal({ ...before, revision: record.revision }), value: undefined };
+      if (before.keyInUse) return { next: seal({ ...before, previous: undefined, revision: record.revision }), value: undefined };
     }
     const now = client.platform.clock.now();
     return {

@@ -3,10 +3,11 @@
  * real engine on a scripted world; the abort comes before the send, during it, in every wait, and with joined callers.
  */
 import { describe, expect } from 'vitest';
-import { type OnceEvent, operation, subscribe } from '../../src/entries/index.js';
+import { type Once, type OnceEvent, operation, resumeInBackground, resumeOne, run, subscribe } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
-import { answers, charged, delayed, during, type Entry, hangs, lost, replays } from '../support/server.js';
-import { CART, test as inWorld, NAME, pay, rest, SECOND, URL_ } from '../support/world.js';
+import { answers, charged, delayed, during, type Entry, hangs, honest, lost, replays } from '../support/server.js';
+import type { Tab } from '../support/tab.js';
+import { CART, HOUR, test as inWorld, NAME, newWorld, ONE, pay, rest, resumed, SECOND, URL_, watched } from '../support/world.js';
 
 const test = inWorld
   .extend('controller', () => new AbortController())
@@ -275,5 +276,71 @@ describe('the outcome of an aborted call', () => {
     const [end] = await world.all(tab, one, two);
     await rest();
     expect(tab.outcomeOf(end?.error)).toMatchObject({ operation: undefined, key: undefined, effect: 'unknown' });
+  });
+});
+
+/** An error none of whose members can be read. */
+const unreadable = (): Error =>
+  Object.defineProperties(
+    new Error(),
+    Object.fromEntries(
+      ['message', 'name', 'stack', 'cause', 'code', 'outcome', 'response', 'request', 'error'].map((name) => [
+        name,
+        {
+          get: () => {
+            throw new Error(`${name} was read`);
+          },
+        },
+      ]),
+    ),
+  );
+
+describe.each<[string, (once: Once, tab: Tab, signal: AbortSignal) => Promise<unknown>]>([
+  ['fetch', (once, _, signal) => pay(once, { signal })],
+  [
+    'run',
+    (once, tab, signal) =>
+      run(once, NAME, (own) => tab.fetch(URL_, { method: 'POST', headers: { 'idempotency-key': own.key }, signal: own.signal }), { signal }),
+  ],
+  ['resume', (once, _, signal) => resumed(once, { signal })],
+  ['resumeOne', (once, _, signal) => resumeOne(once, NAME, { signal })],
+  ['resumeInBackground', (once, _, signal) => resumeInBackground(once, { signal })],
+])('%s that is aborted', (verb, go) => {
+  test.for<[string, unknown]>([
+    ['no reason', undefined],
+    ['null', null],
+    ['a text', 'gone'],
+    ['a symbol', Symbol('gone')],
+    ['an error that cannot be read', unreadable()],
+  ])('with %s, before it, in a hook or on its way: its key stays, and nothing else is rejected', async ([, reason]) => {
+    for (const when of ['before', 'in a hook', 'on its way'] as const) {
+      const world = newWorld();
+      const stop = new AbortController();
+      let asked = false;
+      const headers = () => {
+        if (asked) stop.abort(reason);
+        return {};
+      };
+      const { tab, once } = world.open({ namespace: 'ann', keep: { request: true }, headers });
+      // What resume goes on with. The others begin.
+      if (verb.startsWith('resume')) await world.end(tab, pay(once, { background: { untilMs: world.clock.now() + HOUR }, ...ONE }), charged(lost()));
+      const left = world.server.arrivals.length;
+      if (when === 'before') stop.abort(reason);
+      asked = when === 'in a hook';
+      world.server.otherwise = charged(hangs());
+      const call = watched(go(once, tab, stop.signal));
+      await world.clock.advance(SECOND);
+      stop.abort(reason);
+      await world.run(Promise.allSettled([call]));
+      // The hook is not asked for a function given to run.
+      expect(world.server.arrivals.length - left).toBe(when === 'on its way' || (when === 'in a hook' && verb === 'run') ? 1 : 0);
+      asked = false;
+      world.server.otherwise = honest();
+      expect(
+        (await world.end(tab, watched(verb === 'run' ? go(once, tab, new AbortController().signal) : pay(once)) as Promise<Response>)).outcome?.effect,
+      ).toBe('done');
+      expect(new Set(world.server.keys.slice(left && left - 1)).size).toBe(1);
+      expect(tab.reported).toEqual([]);
+    }
   });
 });

@@ -3,9 +3,10 @@
  * same operation. Method: a form is saved, changed, refused and changed back; the server counts what it is charged.
  */
 import { describe, expect, test } from 'vitest';
-import { clear, forget, type Once, type OnceOptions, settle } from '../../src/entries/index.js';
-import { answers, charged, lost, textOf } from '../support/server.js';
-import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, type World } from '../support/world.js';
+import { clear, derived, extend, forget, type Once, type OnceOptions, run, settle } from '../../src/entries/index.js';
+import { pressOffline } from '../support/press-offline.js';
+import { answers, charged, during, idle, lost, textOf } from '../support/server.js';
+import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, type World, watched } from '../support/world.js';
 
 const options: OnceOptions = { namespace: 'ann', repeat: 'if-changed' };
 const [A, B, C] = [CART, { ...CART, amount: 20 }, { ...CART, amount: 30 }];
@@ -22,7 +23,8 @@ async function saved(more: OnceOptions = {}) {
   const press = (body: unknown, ...meets: Parameters<typeof world.end>[2][]) => world.end(tab, pay(once, { body }), ...meets);
   expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
   /** The amounts that were sent, in order. */
-  const sent = async () => (await Promise.all(world.server.arrivals.map(textOf))).map((text) => JSON.parse(text).amount);
+  const sent = async () =>
+    (await Promise.all(world.server.arrivals.filter(({ method }) => method === 'POST').map(textOf))).map((text) => JSON.parse(text).amount);
   return { world, tab, once, press, sent };
 }
 const KEEPS: OnceOptions = { keep: { request: true } };
@@ -105,6 +107,80 @@ test.each<[string, OnceOptions, (scene: Awaited<ReturnType<typeof saved>>) => Pr
   expect((await scene.world.end(tab, pay(once, { body: A }))).outcome).toMatchObject(REMEMBERED);
 });
 
+/** What becomes of the change, after which the values before it are pressed again. */
+const REFUSALS: Readonly<Record<string, readonly [OnceOptions, (scene: Awaited<ReturnType<typeof saved>>) => Promise<unknown>, sent: number[]]>> = {
+  'whose work, behind the link of a 202, failed': [
+    { accepted: 'poll' },
+    ({ press }) => press(B, idle(answers(202, '', { location: '/jobs/1' })), idle(answers(200, { status: 'failed' }))),
+    [10, 20],
+  ],
+  'whose key the server would make again (derived)': [
+    { verdict: ({ status }) => (status === 402 ? 'rejected-for-good' : undefined) },
+    ({ world, tab, once }) => world.end(tab, pay(once, { body: B, key: derived }), REFUSED),
+    [10, 20],
+  ],
+  'that was refused, and pressed again while the headers hook threw': [
+    {
+      headers: () => {
+        throw new Error('no token');
+      },
+    },
+    async ({ press, world, tab, once }) => {
+      await world.end(tab, pay(extend(once, { headers: () => ({}) }), { body: B }), REFUSED);
+      expect((await press(B)).outcome).toMatchObject({ effect: 'none', attempts: 0 });
+    },
+    [10, 20],
+  ],
+  'that was refused while the store had no room for its end, and then settled as none': [
+    {},
+    async ({ press, world, tab, once }) => {
+      await press(
+        B,
+        during(() => tab.faults.next('full'), REFUSED),
+      );
+      await world.run(settle(once, NAME, 'none'));
+    },
+    [10, 20],
+  ],
+};
+
+test.each(Object.entries(REFUSALS))('a change %s is none: the values before it are not sent again', async (_, [more, refuse, amounts]) => {
+  const scene = await saved({ accepted: more.accepted });
+  const once = extend(scene.once, more);
+  const press: typeof scene.press = (body, ...meets) => scene.world.end(scene.tab, pay(once, { body }), ...meets);
+  await refuse({ ...scene, once, press });
+  expect((await press(A)).outcome).toMatchObject(REMEMBERED);
+  expect(await scene.sent()).toEqual(amounts);
+});
+
+test('a function of run that was refused is none, too: what ran before it does not run again', async () => {
+  const world = newWorld();
+  const { tab, once } = world.open(options);
+  const ran: string[] = [];
+  const declined = new Error('declined');
+  const runs = (value: string, refused = false) =>
+    world.end(
+      tab,
+      watched(
+        run(
+          once,
+          NAME,
+          async ({ key }) => {
+            ran.push(value);
+            if (refused) throw declined;
+            world.server.charged.add(key);
+            return new Response(value);
+          },
+          { fingerprint: () => value, verdict: (end) => ('error' in end && end.error === declined ? 'rejected' : undefined) },
+        ),
+      ),
+    );
+  expect((await runs('a')).outcome).toMatchObject({ type: 'fresh' });
+  expect((await runs('b', true)).error).toBe(declined);
+  expect((await runs('a')).outcome).toMatchObject(REMEMBERED);
+  expect(ran).toEqual(['a', 'b']);
+});
+
 test('a change whose answer is lost may have taken effect, so the values before it are sent again', async () => {
   const { press, world } = await saved(ONE);
   expect((await press(B, lost())).outcome).toMatchObject({ effect: 'unknown' });
@@ -123,6 +199,19 @@ describe('what was done before a refused change is sent again', () => {
     await press(B, refusal);
     await world.run(forget(once, NAME));
     expect((await press(A, DONE)).outcome).toMatchObject(FRESH);
+    expect(await sent()).toEqual([10, 20, 10]);
+  });
+
+  test.each([
+    ['by the application', REFUSED],
+    ['perhaps in front of it', IN_FRONT],
+  ])('after forget, where the change was refused %s and pressed again in a page that died offline', async (_, refusal) => {
+    const { world, tab, press, sent } = await saved();
+    await press(B, refusal);
+    const next = await pressOffline(tab, (page) => pay(page.once(options), { body: B }));
+    const once = next.once(options);
+    await world.run(forget(once, NAME));
+    expect((await world.end(next, pay(once, { body: A }), DONE)).outcome).toMatchObject(FRESH);
     expect(await sent()).toEqual([10, 20, 10]);
   });
 

@@ -56,6 +56,18 @@ describe.each(SITES)('%s', (_, of) => {
     await stillThere(world, open(world).tab, keys);
   });
 
+  test("whose clock is fast for a sweep forgets nothing of what was done before a change that was refused (repeat: 'if-changed')", async ({ world }) => {
+    const { tab, once } = open(world);
+    const save = (amount: number, by = once) => pay(by, { operation: [...PAID], repeat: 'if-changed', body: { amount } });
+    await world.end(tab, save(1), charged(answers(201)));
+    await world.end(tab, save(2), answers(402, { code: 'card_declined' }));
+    const fast = open(world).tab;
+    fast.skewMs = 60 * DAY;
+    await sweep(world, fast);
+    const next = open(world);
+    expect((await world.end(next.tab, save(1, next.once))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
+  });
+
   test('whose clock was fast once does not keep others from removing records in the end', async ({ world }) => {
     await two(world, open(world));
     const fast = open(world).tab;

@@ -5,7 +5,7 @@
  */
 import { readdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { close, createOnce, pending, run, settle } from '../../../src/entries/index.js';
 import type { Store } from '../../../src/ports.js';
 import { sqliteStore } from '../../../src/stores/sqlite/sqlite.js';
@@ -47,6 +47,16 @@ test('the operation of a killed process can be settled by hand at once, also thr
   expect(await pending(once)).toEqual([]);
   await close(once);
   database.close();
+});
+
+test('the last attempt of a killed process may still be on its way: nobody can settle it as none yet, however often that is tried', async () => {
+  await crashed();
+  const once = createOnce({ namespace: 'billing', store: sqliteStore({ path: consumers.path }), limits: { attemptMs: 3000 } });
+  const none = () => settle(once, [...NAME], 'none').then(() => 'settled');
+  for (let turn = 0; turn < 2; turn++) await expect(none()).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  // The time counts from the moment when the process was found to be gone.
+  await vi.waitFor(async () => expect(await none()).toBe('settled'), { timeout: 10_000, interval: 500 });
+  await close(once);
 });
 
 test('a paused process keeps its operation: nobody can settle it or take it over while the lease lasts', async () => {
