@@ -14,7 +14,7 @@ export interface Stored {
 
 /** The result of a change. `next`: what to store, frozen, so copy it to add a member; `null` removes the record; absent changes nothing. */
 export interface Changed<T> {
-  readonly next?: Stored | null;
+  readonly next?: Stored | null | undefined;
   readonly value: T;
 }
 

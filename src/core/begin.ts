@@ -43,16 +43,14 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
   if (isOver(record, both)) return insert(record, call, now, storeNow);
   // A random key is never used for a second operation.
   if (call.keyKind === 'random' && record.key === call.key) return { do: 'remembered', record };
+  const done = unchanged(record, call, both);
+  if (done) return { do: 'remembered', record: done };
   if (record.state === 'retired') {
-    // Nothing of what was refused took effect, so with `if-changed` it is no change to what was done before it.
-    const done = record.ending?.effect === 'none' && call.repeat === 'if-changed' ? readRecord(record.previous) : undefined;
-    if (done?.payloads.includes(call.fingerprint) && !isOver(done, both)) return { do: 'remembered', record: done as EndedRecord };
     if (staysInUse(record, call, storeNow)) return reuse(record, call, now, storeNow);
     // If the next key is the same one, the app has no other: the key is used up for good.
     return record.sticky && record.key === call.key ? { do: 'key-burnt', record } : insert(record, call, now, storeNow);
   }
-  if (call.repeat === 'always' || (call.repeat === 'if-changed' && !answers)) return insert(record, call, now, storeNow);
-  return { do: 'remembered', record };
+  return call.repeat === 'never' ? { do: 'remembered', record } : insert(record, call, now, storeNow);
 }
 
 /** Whether another driver holds the record, and for how long. */
@@ -72,6 +70,8 @@ function foundPending(record: PendingRecord, same: boolean, call: Claimant, now:
   if (!record.ambiguous && record.random) {
     // Nothing of the pending operation was sent, so its predecessor still counts. If the predecessor's key stays in use, go on with that key.
     const previous = readRecord(record.previous);
+    const done = unchanged(previous, call, Math.min(now, storeNow));
+    if (done) return { do: 'remembered', record: done, back: previous };
     if (previous && staysInUse(previous, call, storeNow)) return reuse(previous, call, now, storeNow, record.revision);
     if (previous?.key === record.key || !same) return insert(record, call, now, storeNow);
   }
@@ -79,6 +79,12 @@ function foundPending(record: PendingRecord, same: boolean, call: Claimant, now:
   if (record.ambiguous && isElsewhere(record, call)) return { do: 'elsewhere', record };
   if (!same && call.whenChanged === 'refuse') return { do: 'mismatch', record };
   return adopt(record, same, call, now, storeNow);
+}
+
+/** With `if-changed`: what was done last, if this call would do the same again. Nothing of what was refused took effect, so that is no change. */
+function unchanged(ended: OnceRecord | undefined, { repeat, fingerprint }: Claimant, now: number): EndedRecord | undefined {
+  const done = ended?.state === 'retired' ? (ended.ending?.effect === 'none' ? readRecord(ended.previous) : undefined) : ended;
+  return repeat === 'if-changed' && done?.payloads.includes(fingerprint) && !isOver(done, now) ? (done as EndedRecord) : undefined;
 }
 
 /** Whether the record's present payload is that of this call. */

@@ -66,8 +66,8 @@ export type Begun =
       /** The adopted record without the present payload. It is stored if it turns out that nothing of that was sent. */
       readonly found?: PendingRecord | undefined;
     }
-  /** The operation has ended, perhaps with another payload. */
-  | { readonly do: 'remembered'; readonly record: EndedRecord }
+  /** The operation has ended, perhaps with another payload. `back`: the ended record to put back, because nothing of the one that replaced it was sent. */
+  | { readonly do: 'remembered'; readonly record: EndedRecord; readonly back?: OnceRecord | undefined }
   | { readonly do: 'key-burnt'; readonly record: EndedRecord }
   | { readonly do: 'mismatch'; readonly record: PendingRecord }
   | { readonly do: 'key-expired'; readonly record: PendingRecord }

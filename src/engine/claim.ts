@@ -154,6 +154,8 @@ function claimantOf(job: OperationRun, key: MadeKey): Claimant {
   };
 }
 
+type Remembered = Extract<Begun, { do: 'remembered' }>;
+
 /** Makes one durable update, which decides what this call does with the record that it finds. */
 export async function claim(job: OperationRun, key: MadeKey, rule = begin): Promise<Begun> {
   const { client } = job;
@@ -170,7 +172,7 @@ export async function claim(job: OperationRun, key: MadeKey, rule = begin): Prom
     const tooLate =
       stored === undefined && (job.name.length || job.settings.key !== undefined) && (now >= job.deadline || (!platform.server && !isSamePerson(job)));
     begun = tooLate ? { do: 'nothing' } : begins(stored, claimant, now, storeNow);
-    return { value: begun, ...(begun.do === 'drive' && { next: begun.record }) };
+    return { value: begun, next: begun.do === 'drive' ? begun.record : (begun as Partial<Remembered>).back };
   };
   try {
     return await updateStored(job, change, job.name.length ? 'strict' : 'relaxed');

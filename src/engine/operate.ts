@@ -157,6 +157,7 @@ async function execute(job: OperationRun, flight: InFlightOperation, round = 1):
   if (begun.do === 'key-burnt' && job.again?.refused) return job.again.refused;
   const replay = begun.do === 'remembered' && !answerIn(job, begun.record) && (await job.client.parts.answers?.readAgain(job, begun.record));
   if (replay) return replay;
+  if ('back' in begun) announceChange(job.client);
   if (begun.do !== 'drive' && begun.do !== 'key-expired' && begun.do !== 'elsewhere') return rememberedResult(job, begun);
   const finished = await driveRecord(job, begun);
   if (!('anew' in finished)) return finished;

@@ -9,6 +9,7 @@ import { canonicalJson } from '../../src/core/canonical-json.js';
 import { childKey, derived } from '../../src/core/derived.js';
 import { encodeName } from '../../src/core/name.js';
 import { GENERIC } from '../../src/dialects/generic.js';
+import { wrong } from '../../src/texts/full.js';
 import { namePart, text } from '../support/arbitraries.js';
 
 describe('derived', () => {
@@ -51,7 +52,7 @@ describe('derived', () => {
 
   test('says that it is given, not called', () => {
     const called = derived as unknown as () => string;
-    expect(() => called()).toThrow(new TypeError('once: derived is given as it is, key: derived, and not called, got undefined'));
+    expect(() => called()).toThrow(new TypeError(wrong('derived', 'given', 'undefined')));
   });
 
   test('gives child keys that differ by label and by parent', () => {

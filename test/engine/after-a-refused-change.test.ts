@@ -2,8 +2,8 @@
  * Goal: with `repeat: 'if-changed'`, a change that was refused is none: the values before it are those that took effect, and sending them again is the
  * same operation. Method: a form is saved, changed, refused and changed back; the server counts what it is charged.
  */
-import { describe, expect, test } from 'vitest';
-import { clear, derived, extend, forget, type Once, type OnceOptions, run, settle } from '../../src/entries/index.js';
+import { describe, expect, test, vi } from 'vitest';
+import { clear, derived, extend, forget, type Once, type OnceOptions, pending, run, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, during, idle, lost, textOf } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, type World, watched } from '../support/world.js';
@@ -186,6 +186,50 @@ test('a change whose answer is lost may have taken effect, so the values before 
   expect((await press(B, lost())).outcome).toMatchObject({ effect: 'unknown' });
   expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done' });
   expect(world.server.arrivals).toHaveLength(3);
+});
+
+describe('a change that was stored, and never sent, is none', () => {
+  /** B is pressed offline, in a page that dies. */
+  const unsent = async (scene: Awaited<ReturnType<typeof saved>>, refused = false) => {
+    if (refused) await scene.press(B, IN_FRONT);
+    const tab = await pressOffline(scene.tab, (page) => pay(page.once(options), { body: refused ? C : B }));
+    const once = tab.once(options);
+    return { tab, once, press: (body: unknown, ...meets: Parameters<World['end']>[2][]) => scene.world.end(tab, pay(once, { body }), ...meets) };
+  };
+
+  test.each([
+    ['what was done', false, [10]],
+    ['a change that was refused', true, [10, 20]],
+  ])('before it stands %s', async (_, refused, amounts) => {
+    const scene = await saved();
+    const before = refused ? 'retired' : 'settled';
+    const { once, press } = await unsent(scene, refused);
+    expect(scene.world.record()).toMatchObject({ state: 'pending', ambiguous: false });
+    expect((await press(A)).outcome).toMatchObject(REMEMBERED);
+    expect(await scene.sent()).toEqual(amounts);
+    // The stored change is withdrawn, and what it had replaced is back.
+    expect(scene.world.record()?.state).toBe(before);
+    expect(await scene.world.run(pending(once))).toEqual([]);
+    expect((await press(B, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+  });
+
+  test('other tabs hear that it was withdrawn', async () => {
+    const scene = await saved();
+    const { tab } = await unsent(scene);
+    const tell = vi.fn();
+    Object.assign(tab.platform, { tabs: { tell, listen: () => () => {} } });
+    await scene.world.end(tab, pay(tab.once(options), { body: A }));
+    expect(tell).toHaveBeenCalledOnce();
+  });
+
+  test('once the time of what was done is over, the values before it are sent', async () => {
+    const scene = await saved({ keep: { forMs: HOUR } });
+    const { press } = await unsent(scene);
+    await scene.world.clock.advance(3 * HOUR);
+    expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
+    expect(await scene.sent()).toEqual([10, 10]);
+  });
 });
 
 describe('what was done before a refused change is sent again', () => {
