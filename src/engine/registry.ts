@@ -25,6 +25,7 @@ export function keepRecent<Key, T>(table: Map<Key, T>, key: Key, value: T, max: 
   }
 }
 
+/** Copies of other versions find the tables by it, too. Give it another name when what a table holds gets another type: they would read it. */
 const KEY = Symbol.for('oncefetch');
 
 const blank = (): Registry => ({
