@@ -82,9 +82,9 @@ function foundPending(record: PendingRecord, same: boolean, call: Claimant, now:
 }
 
 /** With `if-changed`: what was done last, if this call would do the same again. Nothing of what was refused took effect, so that is no change. */
-function unchanged(ended: OnceRecord | undefined, { repeat, fingerprint }: Claimant, now: number): EndedRecord | undefined {
-  const done = ended?.state === 'retired' ? (ended.ending?.effect === 'none' ? readRecord(ended.previous) : undefined) : ended;
-  return repeat === 'if-changed' && done?.payloads.includes(fingerprint) && !isOver(done, now) ? (done as EndedRecord) : undefined;
+function unchanged(ended: OnceRecord | undefined, { repeat, fingerprint }: Claimant, now: number): EndedRecord | false | undefined {
+  const done = ended?.state === 'retired' ? ended.ending?.effect === 'none' && readRecord(ended.previous) : ended;
+  return repeat === 'if-changed' && done && done.payloads.includes(fingerprint) && !isOver(done, now) && (done as EndedRecord);
 }
 
 /** Whether the record's present payload is that of this call. */
@@ -133,9 +133,8 @@ export const nextGeneration = (before: OnceRecord | undefined, call: Claimant): 
 /** A new record under a new key, or under one that may be used again. `kept`: what a refused operation passes on with its key. */
 function insert(before: OnceRecord | undefined, call: Claimant, now: number, storeNow: number, kept?: Partial<PendingRecord>): Driven {
   // An earlier operation took effect under the key that is used again here. The server may repeat its answer to that operation's payload.
-  const earlierEffect =
-    before?.state === 'settled' && before.key === call.key && (keepsKey(before, call) || !pastWindow(before, call, storeNow)) ? before : undefined;
-  const sent = earlierEffect?.payloads ?? [];
+  const hadEffect = before?.state === 'settled' && before.key === call.key && (keepsKey(before, call) || !pastWindow(before, call, storeNow));
+  const sent = hadEffect ? before.payloads : [];
   const record = seal({
     v: RECORD_VERSION,
     id: call.id,
