@@ -98,20 +98,20 @@ export function createOn(bare: Platform, options: OnceOptions = {}, shared: Part
 }
 
 /** Throws if an option needs a feature that was not given to `use`. */
-function checkNeeds({ accepted, reconcile, background, keep, ...hooks }: Settings, parts: Partial<Parts>): void {
-  const need = (asked: unknown, option: string, feature: string, part = feature): void => {
-    if (asked && !parts[part as keyof Parts]) throw new TypeError(needs(option, feature));
+function checkNeeds(asked: Settings, parts: Partial<Parts>): void {
+  const need = (wanted: unknown, option: string, feature: string, part = feature): void => {
+    if (wanted && !parts[part as keyof Parts]) throw new TypeError(needs(option, feature));
   };
-  need(accepted === 'poll', "accepted: 'poll'", 'polling', 'poll');
-  need(reconcile, 'reconcile', 'reconciling', 'ask');
-  need(background, 'background', 'background', 'begins');
-  need(hooks.fingerprint, 'fingerprint', 'hooks');
-  need(hooks.headers, 'headers', 'hooks');
-  need(hooks.verdict, 'verdict', 'hooks');
-  need(typeof hooks.key === 'function', 'key', 'hooks');
-  need(hooks.dialectOf, 'dialect', 'hooks');
-  need(keep.request, 'keep.request', 'requests');
-  need(keep.response === 'disk', "keep.response: 'disk'", 'answers');
+  need(asked.accepted === 'poll', "accepted: 'poll'", 'polling', 'poll');
+  need(asked.reconcile, 'reconcile', 'reconciling', 'ask');
+  need(asked.background, 'background', 'background', 'begins');
+  need(asked.fingerprint, 'fingerprint', 'hooks');
+  need(asked.headers, 'headers', 'hooks');
+  need(asked.verdict, 'verdict', 'hooks');
+  need(typeof asked.key === 'function', 'key', 'hooks');
+  need(asked.dialectOf, 'dialect', 'hooks');
+  need(asked.keep.request, 'keep.request', 'requests');
+  need(asked.keep.response === 'disk', "keep.response: 'disk'", 'answers');
 }
 
 /** The `fetch` of a client. `handle`: the name, if the call is made through a handle made by `operation`. @internal */
