@@ -42,7 +42,7 @@ function transport(fetch: typeof globalThis.fetch | undefined): Transport {
   const mayResend = (init: RequestInit): boolean => fetch !== undefined || doubtful.has(init) || !sendsOnce(init);
   return {
     send(url, init) {
-      if (mayResend(init)) doubtful.add(init);
+      if (!fetch && !sendsOnce(init)) doubtful.add(init);
       const sent = (fetch ?? globalThis.fetch)(url, init);
       return globalThis.document ? Promise.resolve(sent).then(withCopies) : sent;
     },
