@@ -71,9 +71,7 @@ export function within<T>(clock: Clock, ms: number, work: Promise<T>, late: () =
     const end = () => Promise.reject(late());
     // Reject a moment later, so that work that ends at the same moment comes first.
     const off = after(clock, ms, signals, () => void Promise.resolve().then(end).catch(reject));
-    const ended = Promise.resolve(work);
-    ended.then(resolve, reject);
-    ended.then(off, off);
+    void Promise.resolve(work).then(resolve, reject).then(off);
   });
 }
 

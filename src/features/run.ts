@@ -66,18 +66,19 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   if (client.closing.aborted) throw new TypeError('once: this client is closed');
   const deadline = client.platform.clock.now() + settings.limits.totalMs;
   const payload = effectPayload(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
-  const reading = async (): Promise<PreparedCall> => {
-    const said = await settings.fingerprint?.({ method: 'RUN', url: '', body: undefined });
+  const late = (): Error => new TypeError('once: fingerprint did not answer in time');
+  const read = async (): Promise<PreparedCall> => {
+    const { fingerprint, limits } = settings;
+    const asking = fingerprint && Promise.resolve(fingerprint({ method: 'RUN', url: '', body: undefined }));
+    const said = asking && (await within(client.platform.clock, limits.totalMs, asking, late));
     return { payload, fingerprint: await client.platform.digest(said === undefined ? '' : jsonOfPrint(said)), raw: '' };
   };
-  const late = (): Error => new TypeError('once: fingerprint did not answer in time');
   let outcome = undefined as unknown as Outcome;
   const onOutcome = (end: Outcome) => {
     outcome = end;
     return settings.onOutcome?.(end);
   };
-  const inTime = () => within(client.platform.clock, settings.limits.totalMs, reading(), late);
-  const value = await operate({ client, settings: { ...settings, onOutcome }, address, read: inTime, signal, request: undefined });
+  const value = await operate({ client, settings: { ...settings, onOutcome }, address, read, signal, request: undefined });
   return schema ? parseResult({ client, signal, deadline }, schema, value, outcome) : (value as T);
 }
 

@@ -106,6 +106,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
   let response: Response | undefined;
   const { clock } = client.platform;
   const end = clock.now() + attempt.ms;
+  let off = (): void => {};
   const exchange = async (): Promise<TransportResult> => {
     try {
       response = await client.transport.send(prepared.url, init);
@@ -117,6 +118,8 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
     } catch (cause) {
       const neverSent = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
       return neverSent ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
+    } finally {
+      off();
     }
   };
   return new Promise((resolve, reject) => {
@@ -124,16 +127,12 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
       controller.abort();
       resolve({ end: 'no-answer', status: response?.status });
     };
-    // Declared before `after` is called, because `after` calls back at once if the signal has aborted already.
-    let off = (): void => {};
     off = after(clock, attempt.ms, [stop], () => {
       // If the device slept, or its clock was set, an answer that came meanwhile gets a moment to arrive here.
       if (sleptSince(client, end)) off = after(clock, THAW_MS, [stop], late);
       else late();
     });
-    exchange()
-      .finally(() => off())
-      .then(resolve, reject);
+    exchange().then(resolve, reject);
   });
 }
 
