@@ -160,12 +160,12 @@ export class AttemptLoop implements Driver {
   #known() {
     const { job, start } = this;
     return {
+      ...this.refusals.known,
       deadline: job.deadline,
       ambiguous: this.ambiguous,
       // Until an attempt of this drive may have had the effect, a replay may be the answer to an earlier payload that was refused.
       changed: this.ambiguous ? start.changed : hasOthers(start),
       reused: start.reused,
-      ...this.refusals.known,
       mayResend: this.#mayResend,
       repeat: job.settings.repeat,
       sameAmbiguous: this.#sameAmbiguous,

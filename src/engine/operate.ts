@@ -45,7 +45,7 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
   const { clock } = client.platform;
   const deadline = (given.startedAt ?? clock.now()) + settings.limits.totalMs;
   const { flights } = client.registry;
-  const operation = { client, settings, ...address, deadline };
+  const operation = { ...address, client, settings, deadline };
   const { onOutcome: hook } = settings;
   const onOutcome = hook && ((outcome: Outcome) => guarded(client, () => hook(outcome)));
   const caller = { signal, request, onOutcome, left: undriven(operation, unknown('aborted')) };
@@ -120,10 +120,10 @@ async function fly(
     const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
     // If the look at the record fails while another context drives, whichever end it shows later may be that of this operation.
     if (!held && settings.whenBusy === 'join') flight.looks[0] = {};
-    const { release, ...lockState } = await takeLock(job, held);
-    const waited = before ?? lockState.waited;
+    const { release, unlocked, waited: seen } = await takeLock(job, held);
+    const waited = before ?? seen;
     if (waited) flight.looks[0] = waited;
-    const ended = isAbandoned(job) ? leftBefore(job, lockState.unlocked, waited !== undefined) : execute({ ...job, ...lockState, waited }, flight);
+    const ended = isAbandoned(job) ? leftBefore(job, unlocked, waited !== undefined) : execute({ ...job, unlocked, waited }, flight);
     conclude(job, flight, await ended.finally(release));
   } catch (error) {
     void lock.then((release) => release?.());

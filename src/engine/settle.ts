@@ -38,8 +38,20 @@ export async function settleRecord(
       next = undefined;
       const forgetAt = done ? settledForgetAt(latest, named ? keepMs : 0, limits.totalMs) : retiredForgetAt(record, latest, limits.totalMs, keyInUse && named);
       const state = done ? 'settled' : 'retired';
-      const end = { state, ending, sticky, keyInUse, refusedOnly: undefined, settledAt: now, touchedAt: now + job.aheadMs, forgetAt, answer: kept } as const;
-      return seal({ ...bare(record), ...rest, ...end, previous: done ? undefined : doneBefore(record) });
+      return seal({
+        ...bare(record),
+        ...rest,
+        state,
+        ending,
+        sticky,
+        keyInUse,
+        refusedOnly: undefined,
+        settledAt: now,
+        touchedAt: now + job.aheadMs,
+        forgetAt,
+        answer: kept,
+        previous: done ? undefined : doneBefore(record),
+      });
     };
     return commit(job, record, ended, durability);
   };

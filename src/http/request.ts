@@ -62,8 +62,8 @@ export function readInput(input: string | URL | Request, init: RequestInit, plat
   if (request?.bodyUsed && body == null) throw new TypeError(wrong('the body of this Request', 'body-used'));
   if (content !== undefined && bodiless) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
   return {
-    method: verb,
     ...platform.resolve(request ? request.url : String(input)),
+    method: verb,
     headers: new Headers(headers ?? request?.headers),
     body: content,
     rest,
