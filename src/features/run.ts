@@ -66,11 +66,11 @@ export async function run<T>(once: Once, name: OperationName, effect: (attempt: 
   if (client.closing.aborted) throw new TypeError('once: this client is closed');
   const deadline = client.platform.clock.now() + settings.limits.totalMs;
   const payload = effectPayload(effect, verdict as (end: RunEnd<never>) => Verdict | undefined);
-  const late = (): Error => new TypeError('once: fingerprint did not answer in time');
   const read = async (): Promise<PreparedCall> => {
-    const { fingerprint, limits } = settings;
-    const asking = fingerprint && Promise.resolve(fingerprint({ method: 'RUN', url: '', body: undefined }));
-    const said = asking && (await within(client.platform.clock, limits.totalMs, asking, late));
+    const asked = settings.fingerprint?.({ method: 'RUN', url: '', body: undefined });
+    const said =
+      asked &&
+      (await within(client.platform.clock, settings.limits.totalMs, Promise.resolve(asked), () => new TypeError('once: fingerprint did not answer in time')));
     return { payload, fingerprint: await client.platform.digest(said === undefined ? '' : jsonOfPrint(said)), raw: '' };
   };
   let outcome = undefined as unknown as Outcome;
