@@ -45,7 +45,8 @@ test('the lanes start by themselves and go on to the next cart; Pause stops them
   const paid = charges();
   await page.waitForTimeout(5000);
   expect(charges()).toBe(paid);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  // On a busy machine, the pause may have come with the last cart.
+  await page.getByRole('button', { name: /^(Go on|Play again)$/ }).click();
   await expect.poll(charges, { timeout: 30_000 }).toBeGreaterThan(paid);
 });
 

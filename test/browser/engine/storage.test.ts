@@ -22,11 +22,11 @@ const caught = (work: Promise<unknown>) =>
     (error) => error,
   );
 
-/** A client with its own database, so that no other test notices what happens to it. */
-function client(shop: Shop, options: OnceOptions = {}) {
+/** A client with its own database, so that no other test notices what happens to it. `openTimeoutMs`: brief only where the database stays silent. */
+function client(shop: Shop, options: OnceOptions = {}, openTimeoutMs?: number) {
   const name = freshName();
   const events: OnceEvent[] = [];
-  const once = createOnce({ ...SOON, namespace: shop.namespace, store: indexedDbStore({ name, openTimeoutMs: 600 }), ...options });
+  const once = createOnce({ ...SOON, namespace: shop.namespace, store: indexedDbStore({ name, openTimeoutMs }), ...options });
   subscribe(once, (event) => events.push(event));
   return { name, once, codes: () => events.flatMap((event) => (event.type === 'diagnostic' ? [event.code] : [])) };
 }
@@ -192,14 +192,16 @@ test('localStorage with room for a key, but not for a long request: the key is s
 describe('a store that cannot be read', () => {
   const silent = () => undo.push(replaceMethod(IDBFactory, 'open', () => () => ({})));
 
-  test('makes a named call fail before anything is sent, because it may have an earlier key', async ({ shop, own }) => {
+  test('makes a named call fail before anything is sent, because it may have an earlier key', async ({ shop }) => {
+    const own = client(shop, {}, 600);
     silent();
     const error = await caught(own.once.fetch(shop.url, ORDER));
     expect(error).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { effect: 'unknown', sent: 'maybe' }, cause: { reason: 'blocked' } });
     expect((await shop.ledger()).arrivals).toEqual([]);
   });
 
-  test('is read again by the next call, which finds the earlier key', async ({ shop, own }) => {
+  test('is read again by the next call, which finds the earlier key', async ({ shop }) => {
+    const own = client(shop, {}, 3000);
     await shop.meets('lose-response');
     await caught(own.once.fetch(shop.url, { ...ORDER, once: { operation: ['pay', 1], limits: { attempts: 1 } } }));
     (await settled(indexedDB.open(own.name, 7))).close();
