@@ -67,7 +67,8 @@ async function carry(from: IncomingMessage, to: ServerResponse, target: string, 
   };
   const { status, headers, body } = await forward(asked, reset);
   if (fate?.kind === 'cut-answer') return void from.socket.destroy();
-  to.writeHead(status, headers).end(body);
+  // Each request has a connection of its own: a reset that comes late, or the end of an idle connection, would meet another request on it.
+  to.writeHead(status, { ...headers, connection: 'close' }).end(body);
 }
 
 /** Opens a proxy. It passes each request on to the origin that `target` gives at that moment. */
