@@ -35,7 +35,8 @@ const SLOW = [
 
 /** What takes a second or more, and so is no part of `npm run check`. */
 const UNHURRIED = [
-  'test/dialects/safety.test.ts',
+  'test/devtools/buttons.test.ts',
+  'test/dialects/{safety,size}.test.ts',
   'test/dom/{happy-dom,jsdom}.test.ts',
   'test/engine/{attacks-late-derived,begin-table,every-await,every-await-of-polling,pages-without-background,turns}.test.ts',
 ];
