@@ -223,6 +223,16 @@ describe('a change that was stored, and never sent, is none', () => {
     expect(tell).toHaveBeenCalledOnce();
   });
 
+  test('if the store does not take it back, nothing is sent, and the change stays', async () => {
+    const scene = await saved();
+    const { tab, press } = await unsent(scene);
+    tab.faults.next('fail-before-commit');
+    expect(await press(A)).toMatchObject({ error: { code: 'ERR_ONCE_STORE' } });
+    expect(scene.world.record()).toMatchObject({ state: 'pending', ambiguous: false });
+    expect((await press(A)).outcome).toMatchObject(REMEMBERED);
+    expect(await scene.sent()).toEqual([10]);
+  });
+
   test('once the time of what was done is over, the values before it are sent', async () => {
     const scene = await saved({ keep: { forMs: HOUR } });
     const { press } = await unsent(scene);
