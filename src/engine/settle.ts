@@ -59,7 +59,8 @@ export async function settleRecord(
 }
 
 /** What was done before an operation of which nothing took effect. */
-export const doneBefore = ({ previous }: OnceRecord): EndedRecord | undefined => (previous?.state === 'settled' ? previous : previous?.previous);
+export const doneBefore = ({ previous }: Pick<OnceRecord, 'previous'>): EndedRecord | undefined =>
+  previous?.state === 'settled' ? previous : previous?.previous;
 
 /** How answers of this operation are stored; `undefined` if they are not, because the client has no feature for it. */
 export const answersOf = ({ client, payload }: OperationRun): StoredAnswers<OperationRun> | undefined => payload?.answers ?? client.parts.answers;

@@ -10,6 +10,7 @@ import type { Client } from '../engine/client.js';
 import { announceChange, emit, guarded, pendingOf, publish } from '../engine/observe.js';
 import { timed, updateStored } from '../engine/record-access.js';
 import { PAGE, type Scanned, scanPage, scanPending, storesOf } from '../engine/scan.js';
+import { doneBefore } from '../engine/settle.js';
 import { jsonOf } from '../http/bytes.js';
 import { clientOf, type Once } from '../once.js';
 import type { Changed, Store } from '../ports.js';
@@ -177,12 +178,14 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  const moved = (before: OnceRecord, generation = 0): OnceRecord => {
+  /** `replaced`: the user's own record of that name. What it stood for before is kept, as if the user had pressed this one. */
+  const moved = (before: OnceRecord, generation = 0, replaced?: OnceRecord): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
     // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`). Nor does the
     // link of a 202 count there: behind it may be the work of another operation.
     const scoped = before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS, link: undefined } : {};
-    const ended = before.previous;
+    const own = replaced?.state === 'pending' ? replaced.previous : replaced;
+    const ended = before.previous ?? (before.state === 'pending' ? own : own && doneBefore({ previous: own }));
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
     const previous = ended && readRecord(ended) ? seal({ ...ended, id, ns }) : ended;
     return seal({ ...before, ...scoped, id, ns, previous, generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);
@@ -200,15 +203,16 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     // The user's own record of that name may be in memory while the guest's is in the store, or the reverse. The one in memory would hide the other.
     const other = inMemory ? client.store : degraded.get(newOperationKey);
     let isDone = false;
+    const hiding = other && (await timed(client, other.read(id)));
     const free =
-      givesWay(other && (await timed(client, other.read(id))), taken) &&
+      givesWay(hiding, taken) &&
       (await update(id, (target, stored) => {
         isDone = target?.state === 'settled';
         // An earlier, interrupted move has inserted it already, and it may have gone on since.
         if (target?.key === key && !(isClean(target) && taken.ambiguous)) return { value: true, ...withPayloadsOf(target, taken) };
         // A random key uses no generation up, but the key that it replaces here may have.
         const generation = target && target.generation + Number(taken.random && !target.random);
-        return givesWay(stored, taken) ? { next: moved(taken, generation), value: true } : { value: false };
+        return givesWay(stored, taken) ? { next: moved(taken, generation, target ?? readRecord(hiding)), value: true } : { value: false };
       }));
     if (!free) {
       // If the user's own operation is done, nobody will press again, so a key in use that is left behind does no harm.

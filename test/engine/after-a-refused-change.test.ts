@@ -3,7 +3,7 @@
  * same operation. Method: a form is saved, changed, refused and changed back; the server counts what it is charged.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { clear, derived, extend, forget, type Once, type OnceOptions, pending, run, settle } from '../../src/entries/index.js';
+import { clear, derived, extend, forget, move, type Once, type OnceOptions, pending, run, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, during, idle, lost, textOf } from '../support/server.js';
 import { CART, HOUR, MINUTE, NAME, newWorld, ONE, pay, resumed, type World, watched } from '../support/world.js';
@@ -239,6 +239,42 @@ describe('a change that was stored, and never sent, is none', () => {
     await scene.world.clock.advance(3 * HOUR);
     expect((await press(A, DONE)).outcome).toMatchObject({ effect: 'done', type: 'fresh' });
     expect(await scene.sent()).toEqual([10, 10]);
+  });
+});
+
+describe("what the user did before a refused change stays done when a guest's press of that name moves to the user", () => {
+  const guest: OnceOptions = { ...options, namespace: 'guest' };
+
+  test('and was never sent', async () => {
+    const { world, tab, press, sent } = await saved();
+    await press(B, REFUSED);
+    const page = await pressOffline(tab, (own) => pay(own.once(guest), { body: C }));
+    const ann = page.once(options);
+    await world.run(move(ann, 'guest'));
+    expect((await world.end(page, pay(ann, { body: A }))).outcome).toMatchObject(REMEMBERED);
+    expect(await sent()).toEqual([10, 20]);
+  });
+
+  test('and was refused, perhaps in front of the application', async () => {
+    const { world, tab, once, press, sent } = await saved();
+    await press(B, REFUSED);
+    await world.end(tab, pay(tab.once(guest), { body: C }), IN_FRONT);
+    await world.run(move(once, 'guest'));
+    expect((await press(B, REFUSED)).outcome).toMatchObject({ effect: 'none' });
+    expect((await press(A)).outcome).toMatchObject(REMEMBERED);
+    expect(await sent()).toEqual([10, 20, 30, 20]);
+  });
+
+  test("and was never sent, where the user's own record is in memory, because the store did not take it", async () => {
+    const world = newWorld();
+    const [tab, other] = [world.tab(), world.tab()];
+    const ann = tab.once(options);
+    tab.faults.next('fail-before-commit');
+    expect((await world.end(tab, pay(ann, { body: A }), DONE)).outcome).toMatchObject({ storedIn: 'memory' });
+    await world.end(tab, pay(ann, { body: B }), REFUSED);
+    await pressOffline(other, (own) => pay(own.once(guest), { body: C }));
+    await world.run(move(ann, 'guest'));
+    expect((await world.end(tab, pay(ann, { body: A }))).outcome).toMatchObject(REMEMBERED);
   });
 });
 
