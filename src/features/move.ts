@@ -115,10 +115,14 @@ function weightOf({ state, ambiguous, keyInUse, previous }: OnceRecord): number 
   return state === 'pending' ? 1 : 0;
 }
 
-/** Whether the user's own record of that name is replaced: by the same operation, or by one that more likely had an effect. A damaged record stays. */
-function givesWay(stored: unknown, incoming: OnceRecord): boolean {
+/**
+ * Whether the user's own record of that name is replaced: by the same operation, or by one that more likely had an effect. A damaged record
+ * stays. `again`: the name may take effect again, so that an operation that is done does not end what comes after it.
+ */
+function givesWay(stored: unknown, incoming: OnceRecord, again = false): boolean {
   const target = readRecord(stored);
-  return stored === undefined || (target !== undefined && (target.key === incoming.key || weightOf(target) < weightOf(incoming)));
+  if (stored === undefined || target?.key === incoming.key) return true;
+  return target !== undefined && ((again && target.state === 'settled') || weightOf(target) < weightOf(incoming));
 }
 
 /** Whether nothing of the operation was sent. */
@@ -174,6 +178,7 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
   const { degraded } = client.registry;
   const newOperationKey = address.operationKey;
   const inMemory = store !== client.store;
+  const again = client.settings.repeat !== 'never';
   const update = <T>(
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
@@ -205,14 +210,14 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     let isDone = false;
     const hiding = other && (await timed(client, other.read(id)));
     const free =
-      givesWay(hiding, taken) &&
+      givesWay(hiding, taken, again) &&
       (await update(id, (target, stored) => {
         isDone = target?.state === 'settled';
         // An earlier, interrupted move has inserted it already, and it may have gone on since.
         if (target?.key === key && !(isClean(target) && taken.ambiguous)) return { value: true, ...withPayloadsOf(target, taken) };
-        // A random key uses no generation up, but the key that it replaces here may have.
-        const generation = target && target.generation + Number(taken.random && !target.random);
-        return givesWay(stored, taken) ? { next: moved(taken, generation, target ?? readRecord(hiding)), value: true } : { value: false };
+        // A random key uses no generation up, but the key that it replaces here may have, and one that is done has.
+        const generation = target && target.generation + Number((taken.random || isDone) && !target.random);
+        return givesWay(stored, taken, again) ? { next: moved(taken, generation, target ?? readRecord(hiding)), value: true } : { value: false };
       }));
     if (!free) {
       // If the user's own operation is done, nobody will press again, so a key in use that is left behind does no harm.

@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { defineDialect, inHeader } from '../../src/entries/dialects.js';
-import { forget, memoryStore, move, operation, settle } from '../../src/entries/index.js';
+import { derived, forget, memoryStore, move, operation, settle } from '../../src/entries/index.js';
 import { pressOffline } from '../support/press-offline.js';
 import { answers, charged, delayed, type Entry, idle, lost, replays } from '../support/server.js';
 import type { Tab } from '../support/tab.js';
@@ -199,4 +199,33 @@ test("a process without locks sends nothing under the user's name while the gues
   await expect(world.run(settle(ann, NAME, 'none'))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
   expect((await world.end(one, call)).outcome).toMatchObject({ effect: 'done' });
   expect(world.server.arrivals).toHaveLength(1);
+});
+
+describe.each(['if-changed', 'always'] as const)("with repeat: '%s', where the user's own press is done", (repeat) => {
+  test("the guest's later press that may have been sent moves, and goes on under its key", async ({ world }) => {
+    const page = await press(world, await press(world, world.tab(), 'ann', [charged(answers(201))], { repeat }), 'guest', [charged(lost())], { body: EDITED });
+    const ann = page.once({ namespace: 'ann', repeat });
+    await world.run(move(ann, 'guest'));
+    const { key } = world.record() as OnceRecord;
+    expect((await world.end(page, pay(ann, { body: EDITED }), replays())).outcome).toMatchObject({ effect: 'done', key });
+  });
+
+  test("with derived keys: the key after a guest's press that is settled as none is not the one that is done", async ({ world }) => {
+    const options = { repeat, key: derived };
+    const page = await press(world, await press(world, world.tab(), 'ann', [answers(201)], options), 'guest', [idle(lost())], { ...options, body: EDITED });
+    const ann = page.once({ namespace: 'ann', repeat });
+    await world.run(move(ann, 'guest'));
+    await world.run(settle(ann, NAME, 'none'));
+    await world.end(page, pay(ann, { ...options, body: EDITED }), answers(201));
+    expect(new Set(world.server.keys).size).toBe(3);
+  });
+});
+
+test("with repeat: 'if-changed', the guest's press that never left does not make the user's earlier form be sent again", async ({ world }) => {
+  const options = { repeat: 'if-changed' } as const;
+  const tab = await press(world, world.tab(), 'ann', [charged(answers(201))], options);
+  const page = await press(world, tab, 'guest', ['offline'], { ...options, body: EDITED });
+  const ann = page.once({ namespace: 'ann', ...options });
+  await world.run(move(ann, 'guest'));
+  expect((await world.end(page, pay(ann))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
 });
