@@ -3,8 +3,8 @@
  * left out. Method: one record and one caller, with one field changed at a time.
  */
 import { describe, expect, test } from 'vitest';
-import { type Begun, lifeOf } from '../../src/core/begin.js';
-import { type OnceRecord, RECORD_VERSION } from '../../src/core/record.js';
+import { type Begun, lifeOf, marked } from '../../src/core/begin.js';
+import { type OnceRecord, type PendingRecord, RECORD_VERSION } from '../../src/core/record.js';
 import { unsettledForgetAt } from '../../src/core/retention.js';
 import { begin, type Call } from '../support/begin.js';
 import { made } from '../support/made.js';
@@ -114,6 +114,33 @@ describe('an ended record', () => {
     expect(look({ state: 'settled', revision: 99 }, c).do).toBe('remembered');
   });
 
+  test.each([
+    ['settled', 'remembered'],
+    ['retired', 'drive'],
+  ] as const)('that was waited for, and lists an earlier payload: %s, the call of that payload is told %s', (state, what) => {
+    expect(look({ state, payloads: ['one', 'two'] }, { repeat: 'always', waited: { ended: undefined } }).do).toBe(what);
+  });
+
+  test('that was waited for, and is a refusal that the server repeats, answers the call', () => {
+    const none = { type: 'rejected', effect: 'none', replayed: true } as const;
+    expect(look({ state: 'retired', sticky: true, ending: none }, { waited: { ended: undefined } }).do).toBe('remembered');
+  });
+
+  test.each([
+    [NOW, NOW - 2],
+    [NOW - 2, NOW],
+  ])('answers calls until both clocks say that its time is over: local %i, of the store %i', (now, storeNow) => {
+    expect(begin(stored({ state: 'settled', forgetAt: NOW - 1 }), caller, now, storeNow).do).toBe('remembered');
+  });
+
+  test.each([
+    ['within the key window, its payloads count', NOW - HOUR, ['one', 'two']],
+    ['after the key window, the server has forgotten them', NOW - 25 * HOUR, ['two']],
+  ])('whose literal key is used again with repeat: always: %s', (_, createdAt, payloads) => {
+    const again: Partial<Call> = { key: made('key-a'), keyKind: 'literal', fingerprint: 'two', repeat: 'always' };
+    expect(drive({ state: 'settled', random: false, createdAt }, again).record.payloads).toEqual(payloads);
+  });
+
   test('that is retired answers with what was done before it only if nothing of it took effect, and with if-changed', () => {
     const done = (forgetAt: number) => stored({ state: 'settled', key: made('key-0'), payloads: ['zero'], forgetAt });
     const none = { type: 'rejected', effect: 'none', replayed: false } as const;
@@ -162,6 +189,21 @@ describe('a pending record', () => {
   test('gets a lease only if the call asks for one', () => {
     expect(drive({}, { owner: 'me', leaseMs: 1000 }).record.lease).toEqual({ owner: 'me', until: NOW + 1000 });
     expect(drive({}).record.lease).toBeUndefined();
+  });
+
+  test('whose lease this process still has from an earlier drive is driven again', () => {
+    const lease = { owner: 'me', until: NOW + HOUR };
+    expect(look({ lease }, { owner: 'me', leaseMs: 1000 }).do).toBe('drive');
+    expect(look({ lease }, { owner: 'another', leaseMs: 1000 }).do).toBe('busy');
+  });
+
+  test('loses the lease of an earlier driver that has run out', () => {
+    expect(drive({ lease: { owner: 'another', until: NOW - 1 } }).record.lease).toBeUndefined();
+  });
+
+  test('that is marked as sent keeps the end of a key window that has begun', () => {
+    const record = stored({ ambiguous: false, firstSentAt: NOW - HOUR, windowEndsAt: NOW + HOUR });
+    expect(marked(record as PendingRecord, 24 * HOUR, NOW)).toMatchObject({ ambiguous: true, firstSentAt: NOW - HOUR, windowEndsAt: NOW + HOUR });
   });
 
   test.each([
