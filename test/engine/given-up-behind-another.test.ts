@@ -274,6 +274,33 @@ describe('a press that finds nothing stored any more does not say that nothing t
       expect(world.records).toEqual([]);
     });
 
+    test('and in again, and its own signal aborts at any moment after it wakes up: never none', async () => {
+      for (let turns = 0; turns < 60; turns++) {
+        const world = newWorld();
+        const [paying, sleeping] = [world.open({ namespace: 'ann' }), world.open({ namespace: 'ann' })];
+        world.server.plays(delayed(5 * SECOND, answers(201)));
+        const done = pay(paying.once);
+        await rest();
+        const controller = new AbortController();
+        const waits = pay(sleeping.once, { signal: controller.signal });
+        await rest();
+        sleeping.tab.freeze();
+        await world.end(paying.tab, done);
+        for (let time = 0; time < 2; time++) {
+          await world.run(clear(paying.once));
+          await world.clock.advance(10 * MINUTE);
+        }
+        expect(world.records).toEqual([]);
+        sleeping.tab.thaw();
+        for (let turn = 0; turn < turns; turn++) await undefined;
+        const reason = REASON();
+        controller.abort(reason);
+        const { outcome } = await world.end(sleeping.tab, waits);
+        await rest();
+        expect(outcome ?? sleeping.tab.outcomeOf(reason), `after ${turns} turns`).toMatchObject({ effect: 'unknown' });
+      }
+    });
+
     test('but a record is still there: the tab tells what the record says', async () => {
       const world = newWorld();
       const [paying, sleeping] = [world.open(), world.open()];
