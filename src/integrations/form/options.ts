@@ -50,6 +50,7 @@ export const wrong = (what: string, must: string, got?: unknown): TypeError =>
 export function checkOptions(once: Once, options: FormOptions): void {
   if (typeof (once as Once | undefined)?.['~oncefetch'] !== 'function')
     throw new TypeError(`once: defineOnceForm takes a client from createOnce, got ${once === null ? 'null' : typeof once}`);
+  if (typeof options !== 'object' || !options) throw wrong('its options', 'be an object', options);
   for (const [name, value] of Object.entries(options)) {
     const type = TYPES[name as keyof typeof TYPES] as string | undefined;
     if (type === undefined) throw wrong('its options', `be ${Object.keys(TYPES).join(', ')}`, name);
