@@ -32,8 +32,7 @@ export function check(given: unknown, spec: Spec, path: string): void {
   if (typeOf(given) !== 'object') throw new TypeError(`once: ${path || 'options'} must be an object, got ${typeOf(given)}`);
   for (const [name, value] of Object.entries(given as object)) {
     const where = path ? `${path}.${name}` : name;
-    const one = Object.hasOwn(spec, name) ? spec[name] : undefined;
-    if (!one) throw new TypeError(`once: there is no option ${where}`);
-    if (value !== undefined) checkOne(value, one, where);
+    if (!Object.hasOwn(spec, name)) throw new TypeError(`once: there is no option ${where}`);
+    if (value !== undefined) checkOne(value, spec[name] as Spec[string], where);
   }
 }

@@ -1,6 +1,6 @@
 /** The error class of this package, with a literal code for each kind. */
 import type { OnceErrorCode } from './core/codes.js';
-import { isObject, type OperationName } from './core/name.js';
+import type { OperationName } from './core/name.js';
 import type { Outcome } from './core/outcome.js';
 import { errorText } from './texts/full.js';
 
@@ -52,5 +52,11 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
  * if (isOnceError(error, 'ERR_ONCE_BUSY')) return;
  */
 export function isOnceError<C extends OnceErrorCode = OnceErrorCode>(error: unknown, code?: C): error is OnceError<C> {
-  return isObject(error) && BRAND in error && (code === undefined || (error as { code?: unknown }).code === code);
+  try {
+    const given = error as OnceError & { readonly [BRAND]?: unknown };
+    return given[BRAND] === true && (code ?? given.code) === given.code;
+  } catch {
+    // There is nothing to read in `null`, nor in a Proxy that was revoked.
+    return false;
+  }
 }

@@ -8,7 +8,7 @@ import { reconciling } from './features/reconciling.js';
 import { requests } from './features/requests.js';
 import { retrying } from './features/retrying.js';
 import { unnamed } from './features/unnamed.js';
-import type { Feature } from './option-types.js';
+import type { Feature, OnceOptions } from './option-types.js';
 
 export const everything = (): readonly Feature[] => [
   answers(),
@@ -21,3 +21,7 @@ export const everything = (): readonly Feature[] => [
   retrying(),
   unnamed(),
 ];
+
+/** The options with every feature. If they are not what they should be, they stay as they are, and `createOn` says what is wrong. */
+export const withEverything = (options: OnceOptions): OnceOptions =>
+  typeof options === 'object' && options ? { ...options, use: everything().concat(options.use ?? []) } : options;

@@ -1,5 +1,5 @@
 /** The client for services, where size hardly matters: it has every feature. */
-import { everything } from './everything.js';
+import { withEverything } from './everything.js';
 import { createOn, type Once } from './once.js';
 import type { OnceOptions } from './option-types.js';
 import { detectPlatform } from './platform/detect.js';
@@ -13,5 +13,5 @@ import { detectPlatform } from './platform/detect.js';
  * const once = createOnce({ store: sqliteStore({ path: 'once.db' }) });
  */
 export function createOnce(options: OnceOptions = {}): Once {
-  return createOn(detectPlatform(), { ...options, use: [...everything(), ...(options.use ?? [])] });
+  return createOn(detectPlatform(), withEverything(options));
 }

@@ -123,7 +123,7 @@ export async function callFetch(
 ): Promise<Response> {
   const init = givenInit ?? {};
   const { once, ...rest } = init;
-  const send = () => (client.settings.fetch ?? globalThis.fetch)(input, 'once' in init ? rest : init);
+  const send = () => (client.settings.fetch ?? globalThis.fetch)(input, once === undefined ? init : rest);
   const retried = (settings: Settings) => client.parts.retry?.(client, settings, { input, init }, send) ?? send();
   // Call `retried` for a plain fetch, too: it stops the retries of earlier calls to the same URL, which would undo this call.
   if (once === false && !handle) return retried(client.settings);

@@ -1,5 +1,5 @@
 /** The client for React Native. The app passes in its own native modules; none is imported here. */
-import { everything } from './everything.js';
+import { withEverything } from './everything.js';
 import { createOn, type Once } from './once.js';
 import type { OnceOptions } from './option-types.js';
 import { senses } from './platform/react-native/connectivity.js';
@@ -69,6 +69,6 @@ function unkept(): Store {
  * const once = createOnce({ ...reactNative({ AsyncStorage, NetInfo, AppState, randomUUID: Crypto.randomUUID }) });
  */
 export function createOnce(options: OnceOptions = {}): Once {
-  const use = [...everything(), ...(options.use ?? [])];
-  return createOn(reactNativePlatform(options.connectivity ?? senses({})), { ...options, use, store: options.store ?? unkept() });
+  const all = withEverything(options);
+  return createOn(reactNativePlatform(all?.connectivity ?? senses({})), all === options ? all : { ...all, store: options.store ?? unkept() });
 }

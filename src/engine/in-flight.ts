@@ -132,7 +132,7 @@ export class InFlightOperation {
     const { signal, late } = caller;
     return new Promise((resolve, reject) => {
       const dismiss = (reason: unknown, noted: Outcome | undefined): void => {
-        if (this.#callers.size === 0) this.stop.abort(reason);
+        if (!this.#callers.size) this.stop.abort(reason);
         this.#gone.push({ caller: entry, reason, noted });
         entry.reject(reason);
       };
@@ -152,7 +152,7 @@ export class InFlightOperation {
         };
       const entry: Caller = { ...caller, resolve: end(resolve), reject: end(reject) };
       if (this.#landing) {
-        this.#tell(entry, this.#landing, false);
+        this.#tell(entry, this.#landing);
         return;
       }
       this.#callers.add(entry);
@@ -171,7 +171,7 @@ export class InFlightOperation {
     if (landing) {
       const [first, ...others] = this.#callers;
       this.#callers.clear();
-      for (const caller of others) this.#tell(caller, landing, false);
+      for (const caller of others) this.#tell(caller, landing);
       if (first) this.#tell(first, landing, true);
       if (landing.result?.lasting === false && !this.stop.readers) this.stop.abort();
       // Callers that left were rejected earlier; `onOutcome` and `outcomeOf` still get the final outcome.
@@ -196,7 +196,7 @@ export class InFlightOperation {
     if (own && isObject(given)) this.#tables.outcomes.set(given, own);
   }
 
-  #tell(caller: Caller, landing: Landing, first: boolean): void {
+  #tell(caller: Caller, landing: Landing, first?: boolean): void {
     const own = this.#outcomeFor(caller, landing);
     const { result, fail } = landing;
     const value = fail ? fail(own as Outcome) : first ? result?.value : copyOf(result);

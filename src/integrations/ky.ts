@@ -19,10 +19,10 @@ export type OnceKyInstance = (<T>(url: Input, options?: OnceKyOptions) => Respon
       : <T>(url: Input, options?: OnceKyOptions) => ResponsePromise<T>;
 };
 
-/** Methods that ky itself may send again: they only read, so a repetition has no second effect. */
-const READS: NonNullable<RetryOptions['methods']> = ['get', 'head', 'options'];
-
-const copyOf = (retry: Options['retry']): RetryOptions => (typeof retry === 'number' ? { limit: retry } : { ...retry });
+/** The fetch until an init hook has run, which ky before 2 does not know: it would retry by itself. */
+const tooOld = (): never => {
+  throw new TypeError('once: withOnce needs ky 2 or later; give an older one fetch: once.fetch, retry: 0');
+};
 
 /**
  * Makes a ky instance whose requests go through `once.fetch`, which also does the retries and timeouts: a retry by ky would be another
@@ -31,40 +31,48 @@ const copyOf = (retry: Options['retry']): RetryOptions => (typeof retry === 'num
  * `retrying()`. `ky.retry()` in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with any options and hooks
- * @throws TypeError if `once` is no client; in a call, if ky is older than 2, or its option `fetch` would ignore `once`
+ * @throws TypeError if `once` is no client, or `ky` no instance of ky; in a call, if ky is older than 2, or its option `fetch` would ignore `once`
  * @example
  * const api = withOnce(ky.create({ prefix: '/api' }), once);
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();
  */
 export function withOnce(ky: KyInstance, once: Once): OnceKyInstance {
-  const inside: unknown = (once as Once | undefined)?.['~oncefetch'];
-  if (typeof inside !== 'function') throw new TypeError(`once: withOnce takes a client from createOnce, got ${once === null ? 'null' : typeof once}`);
-  const { parts } = inside() as { readonly parts: { readonly retry?: unknown } };
+  const check = (given: unknown, member: string, wanted: string): void => {
+    if (typeof (given as Record<string, unknown> | undefined)?.[member] !== 'function')
+      throw new TypeError(`once: withOnce takes ${wanted}, got ${given && typeof given}`);
+  };
+  check(once, '~oncefetch', 'a client from createOnce');
+  check(ky, 'extend', 'ky');
+  const { parts } = once['~oncefetch']() as { readonly parts: { readonly retry?: unknown } };
   // As it is now: a test may put a spy in its place later.
   const fetch = once.fetch as typeof globalThis.fetch;
-  // Until an init hook has run, which ky before 2 does not know: it would retry by itself.
-  const tooOld = (): never => {
-    throw new TypeError('once: withOnce needs ky 2 or later; give an older one the options fetch: once.fetch and retry: 0');
-  };
-  const methods: readonly string[] = parts.retry ? [] : READS;
-  // An init hook sees the options of instance, extensions and call, merged. Those of extensions come after it, and may change what it has set.
+  // Methods that ky itself may send again: they only read, so a repetition has no second effect.
+  const methods = parts.retry ? [] : ['get', 'head', 'options'];
+  // An init hook sees the options of instance, extensions and call, merged. Those of extensions come after it, and may change what it has set:
+  // one of them may be this one again.
   const init = (options: OnceKyOptions & Pick<Options, 'fetch'>): void => {
-    const check = (given: Options['fetch']): void => {
-      if (given === tooOld || given === fetch) sends = fetch;
-      else if (options.once) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
-      else sends = given;
+    const sendBy = (given: Options['fetch']): void => {
+      const by = given === tooOld ? fetch : given;
+      if (options.once && by !== fetch) throw new TypeError('once: the option fetch of ky would leave once out; give it to createOnce');
+      sends = by;
+    };
+    const retryBy = (given: Options['retry']): void => {
+      retry = typeof given === 'number' ? { limit: given } : { ...given };
     };
     let sends: Options['fetch'];
-    let retry = copyOf(options.retry);
-    check(options.fetch);
+    let retry: RetryOptions;
+    sendBy(options.fetch);
+    retryBy(options.retry);
     Object.defineProperties(options, {
-      fetch: { get: () => sends, set: check, enumerable: true },
+      fetch: { get: () => sends, set: sendBy, enumerable: true, configurable: true },
       retry: {
-        get: () => Object.assign(retry, { methods: (retry.methods ?? READS).filter((method) => methods.includes(method.toLowerCase())) }),
-        set: (given: Options['retry']) => {
-          retry = copyOf(given);
+        get: () => {
+          retry.methods = (retry.methods ?? methods).filter((method) => methods.includes(method.toLowerCase()));
+          return retry;
         },
+        set: retryBy,
         enumerable: true,
+        configurable: true,
       },
     });
   };

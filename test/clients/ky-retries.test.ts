@@ -150,9 +150,32 @@ test('a call without a name may use another fetch', async () => {
   expect(await api.get('https://shop.example/orders', { fetch: traced } as object).text()).toBe('traced');
 });
 
+/** A shop that loses its first answer, and the keys that reached it. */
+function shop() {
+  const keys: (string | null)[] = [];
+  const fetch = async (input: Request | string, init?: RequestInit) => {
+    keys.push(new Request(input, init).headers.get('idempotency-key'));
+    if (keys.length === 1) throw new TypeError('Failed to fetch');
+    return new Response('{}');
+  };
+  const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch, retry: { minDelayMs: 1, maxDelayMs: 2 } });
+  return { keys, once };
+}
+
 test.each([undefined, null, { fetch }])('withOnce refuses a value that is no client, and says what it got: %o', (wrong) => {
   expect(() => withOnce(ky, wrong as never)).toThrow(TypeError);
   expect(() => withOnce(ky, wrong as never)).toThrow(`withOnce takes a client from createOnce, got ${wrong === null ? 'null' : typeof wrong}`);
+});
+
+test.each([undefined, null, 5, 'ky', {}])('withOnce refuses a value that is no ky, and says what it got: %o', (wrong) => {
+  const { once } = shop();
+  expect(() => withOnce(wrong as never, once)).toThrow(new TypeError(`once: withOnce takes ky, got ${wrong && typeof wrong}`));
+});
+
+test('withOnce over an instance that it has made for the same client changes nothing', async () => {
+  const { keys, once } = shop();
+  expect((await withOnce(withOnce(ky, once) as unknown as KyInstance, once).post('https://shop.example/pay', { ...CART, once: ['pay', 1] })).status).toBe(200);
+  expect(keys).toEqual([expect.any(String), keys[0]]);
 });
 
 test('a client whose fetch is spied on after withOnce sends as before', async () => {
@@ -165,17 +188,6 @@ test('a client whose fetch is spied on after withOnce sends as before', async ()
 });
 
 describe('ky before 2, whose own retries no hook can turn off', () => {
-  function shop() {
-    const keys: (string | null)[] = [];
-    const fetch = async (input: Request | string, init?: RequestInit) => {
-      keys.push(new Request(input, init).headers.get('idempotency-key'));
-      if (keys.length === 1) throw new TypeError('Failed to fetch');
-      return new Response('{}');
-    };
-    const once = createOnce({ namespace: 'ann', store: memoryStore(), fetch: fetch as typeof globalThis.fetch, retry: { minDelayMs: 1, maxDelayMs: 2 } });
-    return { keys, once };
-  }
-
   test('withOnce refuses it, and nothing is sent', async () => {
     const { keys, once } = shop();
     const api = withOnce(ky1.create({ retry: 0 }) as unknown as KyInstance, once);

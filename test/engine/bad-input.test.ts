@@ -6,6 +6,8 @@ import fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { GENERIC, generic } from '../../src/dialects/generic.js';
 import { createOnce, type Evidence, extend, memoryStore, type OnceOptions, type OperationOptions } from '../../src/entries/index.js';
+import { createOnce as createOnceInNode } from '../../src/node.js';
+import { createOnce as createOnceInApp } from '../../src/react-native.js';
 import { number, text } from '../support/arbitraries.js';
 import { answers, charged, lost } from '../support/server.js';
 import { LEAN, says } from '../support/texts.js';
@@ -120,6 +122,11 @@ test.each([undefined, null, ''])(
       expect(() => extend(parent, { namespace: namespace as undefined })).toThrow(/namespace/);
   },
 );
+
+test.each([null, 5, 'x', ...(LEAN ? [] : [{ use: 5 }, { use: 'polling' }])])('createOnce with every feature refuses what createOnce refuses: %o', (options) => {
+  const wrong = /^once: (use\[9\] must be a feature|options must be an object)/;
+  for (const create of [createOnceInNode, createOnceInApp]) expect(() => create(options as never)).toThrow(LEAN ? TypeError : wrong);
+});
 
 const CALL: Mistake[] = [
   ['operation', { operation: 'pay' }, TypeError],

@@ -2,7 +2,7 @@
  * Goal: a call without a name that can carry no key is left to fetch: handed on as it came, sent once, with fetch's own rejection. Method: a real engine in a
  * scripted world; what arrives and what is stored is compared.
  */
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { createOnce, memoryStore } from '../../src/entries/index.js';
 import { everything } from '../../src/everything.js';
 import { answers, lost } from '../support/server.js';
@@ -50,6 +50,12 @@ describe('a call that can carry no key', () => {
     for (const init of [{}, { once: {} }])
       expect((await world.end(tab, watched(once.fetch(URL_, { method: 'POST', mode: 'no-cors', ...init })))).error).toBeInstanceOf(TypeError);
     expect(world.server.arrivals).toEqual([]);
+  });
+
+  test.each([5, true, 'x', 1n])('an init that is %o goes to fetch, which says what is wrong with it', async (init) => {
+    const fetch = vi.fn<typeof globalThis.fetch>(() => Promise.reject(new TypeError('mine')));
+    await expect(createOnce({ fetch }).fetch(URL_, init as never)).rejects.toThrow('mine');
+    expect(fetch.mock.lastCall).toEqual([URL_, init]);
   });
 
   test("what fetch itself refuses is rejected with fetch's own error", async () => {

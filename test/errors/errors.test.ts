@@ -215,6 +215,13 @@ describe('outcomeOf', () => {
     expect(outcomeOf(hostile)).toBe(OUTCOME);
   });
 
+  test('survives a Proxy that was revoked, as Immer leaves them behind, also inside of an error; so does isOnceError', () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    expect([outcomeOf(proxy), isOnceError(proxy)]).toEqual([undefined, false]);
+    expect(outcomeOf({ request: proxy, cause: error })).toBe(OUTCOME);
+  });
+
   test('prefers the nearest error', () => {
     const other = { ...OUTCOME, key: 'nearer' };
     expect(outcomeOf({ cause: new OnceError('ERR_ONCE_BUSY', other), response: { cause: error } })).toBe(other);

@@ -1,6 +1,6 @@
-/** Goal: no SDK, exporter or span processor can change the outcome of a payment. Method: each method of the SDK that oncefetch calls throws. */
-import { diag, type MeterProvider, type TracerProvider } from '@opentelemetry/api';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+/** Goal: no SDK, exporter, span processor or context manager can change the outcome of a payment. Method: each method of the SDK that oncefetch calls throws. */
+import { type Context, type ContextManager, context, diag, type MeterProvider, ROOT_CONTEXT, type TracerProvider } from '@opentelemetry/api';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { close, run } from '../../src/entries/index.js';
 import { openTelemetry } from '../../src/entries/opentelemetry.js';
 import { charged, lost, replays } from '../support/server.js';
@@ -63,4 +63,28 @@ test.each([
   expect(tab.reported).toEqual([]);
   expect(JSON.stringify(logged)).toContain('oncefetch: telemetry failed');
   await sdk.shutdown();
+});
+
+const broke = (): never => {
+  throw new Error('with is broken');
+};
+test.each<[string, (work: () => unknown) => unknown, (() => Context)?]>([
+  ['does not know the active context', (work) => work(), broke],
+  ['throws instead of calling the function', broke],
+  ['throws after it has called the function', (work) => [work(), broke()]],
+  ['does not call the function', () => {}],
+  ['calls the function twice', (work) => [work(), work()][1]],
+])('a context manager that %s: the payment is sent as before, once for each attempt', async (_, run_, active = () => ROOT_CONTEXT) => {
+  const manager = { active, with: (_: Context, work: () => unknown) => run_(work), enable: () => manager, disable: () => manager };
+  context.setGlobalContextManager(manager as unknown as ContextManager);
+  onTestFinished(() => context.disable());
+  const { tracerProvider, meterProvider } = new Telemetry();
+  const world = newWorld();
+  const { tab, once } = world.open({ use: [openTelemetry({ tracerProvider, meterProvider })] });
+  world.server.plays(charged(lost()), replays());
+  expect(await world.end(tab, pay(once))).toMatchObject({ status: 201, outcome: { type: 'replayed', attempts: 2 } });
+  expect(world.server.arrivals).toHaveLength(2);
+  const calls: number[] = [];
+  expect(await world.run(run(once, ['charge', 1], () => calls.push(1)))).toBe(1);
+  await close(once);
 });

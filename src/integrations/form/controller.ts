@@ -147,8 +147,9 @@ export class FormController {
     if (told.moment === 'failed') report(told.error);
     [this.#open, this.#kept] = [told.moment === 'unknown' ? name : undefined, this.#payment?.state.phase !== 'unsettled'];
     this.#tell(told);
-    const [next] = this.#next;
-    if (next && !this.#busy) await this.#send(next);
+    if (this.#next[0] && !this.#busy) await this.#send(this.#next[0]);
+    // What became of a button's own operation must not hide that the form is done.
+    if (told.moment === 'done' && !ENDED.has(this.moment)) this.#draw();
   }
 
   #tell(told: FormOutcome): void {

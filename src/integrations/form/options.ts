@@ -49,12 +49,13 @@ export const wrong = (what: string, must: string, got?: unknown): TypeError =>
 /** Throws a TypeError that names the wrong option. */
 export function checkOptions(once: Once, options: FormOptions): void {
   if (typeof (once as Once | undefined)?.['~oncefetch'] !== 'function')
-    throw new TypeError(`once: defineOnceForm takes a client from createOnce, got ${once === null ? 'null' : typeof once}`);
+    throw new TypeError(`once: defineOnceForm takes a client from createOnce, got ${once && typeof once}`);
+  if (typeof options !== 'object' || !options) throw wrong('its options', 'be an object', options);
   for (const [name, value] of Object.entries(options)) {
-    const type = TYPES[name as keyof typeof TYPES] as string | undefined;
-    if (type === undefined) throw wrong('its options', `be ${Object.keys(TYPES).join(', ')}`, name);
-    const got: string = value === null ? 'null' : typeof value;
-    if (value !== undefined && got !== type) throw wrong(`the option ${name}`, `be of type ${type}`, value);
+    const type = (TYPES as { readonly [name: string]: string })[name];
+    if (!type) throw wrong('its options', `be ${Object.keys(TYPES).join(', ')}`, name);
+    // 0 is of none of these types.
+    if (value !== undefined && typeof (value ?? 0) !== type) throw wrong(`the option ${name}`, `be of type ${type}`, value);
   }
   const { tag, says } = options;
   for (const word of Object.keys(says ?? {}))

@@ -1,5 +1,4 @@
 /** Follows each call to its end, whether it drives an operation, joins one, or first waits for one and then drives. */
-import { context } from '@opentelemetry/api';
 import { isOnceError, type OnceError, type Outcome } from 'oncefetch';
 import type { Call, OperationRun } from '../../engine/client.js';
 import type { Metrics } from './metrics.js';
@@ -23,19 +22,15 @@ export function drives(span: OperationSpan, { client, operationKey }: OperationR
 
 /** Makes the call with a span. `mark`: the symbol under which attempts and events find the span in the settings of their call. */
 export function follow(call: Call, operate: Operate, mark: symbol, telling: Telling, metrics: Metrics): Promise<unknown> {
-  const { clock } = call.client.platform;
-  const followed = new Followed(call, new OperationSpan(telling), metrics, () => clock.now());
-  return followed.run(operate, mark);
+  return new Followed(call, telling, metrics).run(operate, mark);
 }
 
 class Followed {
   readonly #call: Call;
   readonly #span: OperationSpan;
   readonly #metrics: Metrics;
-  readonly #now: () => number;
   readonly #startedAt: number;
   readonly #wallStartedAt = Date.now();
-  readonly #caller = context.active();
   /** The operation that was under way when this call came, if any. */
   readonly #met: Flight;
   #flight: Flight;
@@ -43,13 +38,16 @@ class Followed {
   /** Set once the caller has its answer, or its error with this code. */
   #left: { readonly code: string | undefined } | undefined;
 
-  constructor(call: Call, span: OperationSpan, metrics: Metrics, now: () => number) {
+  constructor(call: Call, telling: Telling, metrics: Metrics) {
     this.#call = call;
-    this.#span = span;
+    this.#span = new OperationSpan(telling);
     this.#metrics = metrics;
-    this.#now = now;
-    this.#startedAt = call.startedAt ?? now();
+    this.#startedAt = call.startedAt ?? this.#now();
     this.#met = flightOf(call);
+  }
+
+  #now(): number {
+    return this.#call.client.platform.clock.now();
   }
 
   async run(operate: Operate, mark: symbol): Promise<unknown> {
@@ -66,7 +64,7 @@ class Followed {
       this.#flight = flightOf(this.#call);
       if (!this.#met && this.#flight) underWay.set(this.#flight, this.#span);
       const value = await work;
-      this.#leave(undefined);
+      this.#leave();
       return value;
     } catch (error) {
       this.#fail(error);
@@ -78,7 +76,7 @@ class Followed {
   #told(outcome: Outcome): void {
     this.#metrics.ended(outcome, this.#startedAt, this.#now());
     if (outcome.joined) {
-      if (this.#met) underWay.get(this.#met)?.join(this.#wallStartedAt, this.#caller);
+      if (this.#met) underWay.get(this.#met)?.join(this.#wallStartedAt, this.#span.caller);
       return;
     }
     if ('reason' in outcome && outcome.reason === 'mismatch') this.#metrics.conflict('mismatch');
@@ -86,14 +84,17 @@ class Followed {
     if (this.#left) this.#span.end(outcome, this.#left.code);
   }
 
-  #leave(code: string | undefined): void {
+  #leave(code?: string): void {
     this.#left = { code };
     if (this.#outcome) this.#span.end(this.#outcome, code);
   }
 
   #fail(error: unknown): void {
     const known = isOnceError(error) ? error : undefined;
-    if (known?.code === 'ERR_ONCE_CLAIM_LOST') this.#lost();
+    if (known?.code === 'ERR_ONCE_CLAIM_LOST') {
+      this.#metrics.conflict('claim-lost');
+      this.#span.event(EVENTS.claimLost);
+    }
     this.#leave(known?.code);
     if (this.#outcome) return;
     if (this.#call.signal?.aborted) this.#abandon(error);
@@ -107,11 +108,6 @@ class Followed {
     if (outcome.joined) return;
     if (code === 'ERR_ONCE_BUSY') this.#metrics.conflict('busy');
     this.#span.end(outcome, code);
-  }
-
-  #lost(): void {
-    this.#metrics.conflict('claim-lost');
-    this.#span.event(EVENTS.claimLost);
   }
 
   /** The caller gave up. The operation still ends, and its outcome ends the span; `fail` is for the case that there is none. */

@@ -5,7 +5,7 @@ import type { AttemptRequest } from '../../engine/client.js';
 import { errorTypeOf, requestAttributes, setAnswer, setError, spanNameOf } from './http.js';
 import { endingOf } from './metrics.js';
 import { ATTRIBUTES, EVENTS, SPANS } from './names.js';
-import { safely } from './safely.js';
+import { inContext, safely } from './safely.js';
 
 /** The tracer, and what spans may contain. */
 export interface Telling {
@@ -20,10 +20,12 @@ export interface Telling {
 export class OperationSpan {
   /** Resolves at the end of the operation. Set at the first attempt, because in Workers calls share no table where it could be found. */
   landed: Promise<void> | undefined;
+  /** The context in which the call was made. If the context manager has none, what needs one throws, and `safely` reports that. */
+  readonly caller: Context;
   readonly #telling: Telling;
   readonly #startedAt = Date.now();
   /** The caller's context; once the span has started, the span's own. */
-  #context = context.active();
+  #context: Context;
   #span: Span | undefined;
   #attempt: Span | undefined;
   #joined = 0;
@@ -32,10 +34,12 @@ export class OperationSpan {
   /** The context that is active now is the parent of the span. */
   constructor(telling: Telling) {
     this.#telling = telling;
+    this.caller = safely(() => context.active()) as Context;
+    this.#context = this.caller;
   }
 
   get started(): boolean {
-    return this.#span !== undefined;
+    return !!this.#span;
   }
 
   get ended(): boolean {
@@ -57,8 +61,8 @@ export class OperationSpan {
   }
 
   /** Runs `work` in the context of this span. */
-  within<T>(work: () => T): T {
-    return context.with(this.#context, work);
+  within<T>(work: () => Promise<T>): Promise<T> {
+    return inContext(() => this.#context, work);
   }
 
   event(name: string, attributes: Attributes = {}): void {
@@ -80,7 +84,7 @@ export class OperationSpan {
     // That an earlier call sent the request is known, but not how often: count it as once.
     const resends = a.number - 1 + (a.resumed ? 1 : 0);
     const how = () => ({ kind: SpanKind.CLIENT, attributes: requestAttributes(request, resends, this.#telling.query) });
-    return this.#during(a, spanNameOf(request.method), how, () => send(), setAnswer);
+    return this.#during(a, spanNameOf(request.method), how, send, setAnswer);
   }
 
   /** Calls the function given to `run`, with a span. */
@@ -94,13 +98,13 @@ export class OperationSpan {
     name: string,
     how: () => SpanOptions,
     work: () => T | PromiseLike<T>,
-    answered: (span: Span, end: T) => void = () => {},
+    answered?: (span: Span, end: T) => void,
   ): Promise<T> {
     const span = safely(() => this.#startAttempt(key, name, how()));
     if (!span) return work();
     try {
-      const end = await context.with(trace.setSpan(this.#context, span), work);
-      safely(() => answered(span, end));
+      const end = await inContext(() => trace.setSpan(this.#context, span), work);
+      safely(() => answered?.(span, end));
       return end;
     } catch (error) {
       safely(() => setError(span, errorTypeOf(error)));

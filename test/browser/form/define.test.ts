@@ -8,6 +8,8 @@ const once = createOnce({ namespace: 'ann' });
 test.each([
   [undefined, {}, 'once: defineOnceForm takes a client from createOnce, got undefined'],
   [null, {}, 'once: defineOnceForm takes a client from createOnce, got null'],
+  [once, null, 'once-form: its options must be an object, got null'],
+  [once, 'once-pay', 'once-form: its options must be an object, got "once-pay"'],
   [once, { tag: 'onceform' }, 'once-form: the option tag must be lower case with a hyphen, got "onceform"'],
   [once, { tag: 1 }, 'once-form: the option tag must be of type string, got 1'],
   [once, { says: 'Paid' }, 'once-form: the option says must be of type object, got "Paid"'],

@@ -274,6 +274,21 @@ describe('a press while the form is being sent', () => {
     await arrived(2);
   });
 
+  test.each([
+    ['is refused', Response.json({}, { status: 402 })],
+    ['is unknown', new Response('<p>', { headers: { 'content-type': 'text/html' } })],
+    ['is done', paid()],
+  ])('for another operation, which %s: the form says at the end that its own is done', async (_, end) => {
+    const { page, arrived, answer } = await sending({ fields: BUTTONS, element: 'operation="pay 1" says-done="Paid."' }, '#pay');
+    page.press('#draft');
+    answer(paid());
+    await arrived(2);
+    answer(end, 1);
+    await expect.poll(() => page.outcomes.at(-1)?.outcome?.operation).toEqual(['draft', '1']);
+    await page.says('Paid.');
+    expect(page.element.state).toBe('done');
+  });
+
   test('by a listener of the outcome of the first press: the page does not navigate before it is sent', async () => {
     const { page, arrived, answer } = await sending({ fields: BUTTONS, element: 'operation="pay 1" next="#gone"' }, '#draft');
     page.element.addEventListener('once-outcome', () => page.press('#pay'), { once: true });
