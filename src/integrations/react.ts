@@ -162,7 +162,7 @@ export function usePending<Meta = Json>(
   once: Once,
   options: { prefix?: OperationName | undefined; limit?: number | undefined; inFlight?: boolean | undefined } = {},
 ): readonly PendingOperation<Meta>[] {
-  if (typeof options !== 'object' || !options) throw new TypeError(`once: usePending.options must be an object, got ${options}`);
+  if (typeof options !== 'object' || !options) throw new TypeError(`once: usePending.options must be an object, got ${options && typeof options}`);
   const { prefix, limit, inFlight = false, ...others } = options;
   // Checked here, because otherwise `pending` would refuse the options at every read, and the list would only stay empty.
   for (const name of Object.keys(others)) throw new TypeError(`once: there is no option usePending.${name}`);
