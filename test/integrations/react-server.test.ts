@@ -52,7 +52,7 @@ describe.each(WRONG)('a name with %s is refused, as in any other call', (_, name
 test.each<[string, unknown, RegExp]>([
   ['a misspelled prefix, which would list everything', { prefx: ['pay'] }, /no option usePending\.prefx/],
   ['null instead of the options', null, /usePending\.options must be an object, got null/],
-  ['a number instead of the options', 5, /usePending\.options must be an object, got 5/],
+  ['a number instead of the options', 5, /usePending\.options must be an object, got number/],
   ['a name instead of the options', ['pay'], /no option usePending\.0/],
   ['a prefix that is null, which would list everything', { prefix: null }, /operation/],
   ['a limit of 0, which would leave the list empty', { limit: 0 }, /usePending\.limit/],
