@@ -7,7 +7,7 @@ import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { Parts } from '../../src/engine/client.js';
 import type { Result } from '../../src/engine/result.js';
-import { explain, type Outcome } from '../../src/entries/index.js';
+import { explain, type Outcome, operation } from '../../src/entries/index.js';
 import { linkOf, polling } from '../../src/features/polling.js';
 import { resultOf } from '../../src/http/answer.js';
 import { httpPayload } from '../../src/http/http-payload.js';
@@ -15,8 +15,8 @@ import type { ReplayableRequest } from '../../src/http/request.js';
 import { storedAnswers } from '../../src/http/stored-answer.js';
 import { fromStore } from '../../src/http/stored-request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
-import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
+import { type Arrival, answers, charged, lost, replays, textOf } from '../support/server.js';
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 const prepared = (more: Partial<ReplayableRequest> = {}): ReplayableRequest =>
   ({ method: 'POST', url: URL_, origin: 'https://shop.example', headers: new Headers(), body: '{}', rest: {}, ...more }) as ReplayableRequest;
@@ -285,4 +285,11 @@ describe('an answer', () => {
     // The explanation says so, and does not only say that the answer was a redirect or a page.
     if ('reason' in outcome) expect(explain(end.outcome as Outcome).summary).toContain('or your verdict threw or gave none of its words');
   });
+});
+
+test('a Request in the place of the init is sent as it is, not as a GET without a body', async ({ world, tab, once }) => {
+  const init = new Request(URL_, { method: 'POST', body: '{"amount":10}', headers: { 'x-a': 'b' } });
+  const { outcome } = await world.end(tab, operation(once, NAME).fetch(URL_, init), answers(201));
+  const arrival = world.server.arrivals[0] as Arrival;
+  expect([arrival.method, await textOf(arrival), arrival.headers.get('x-a'), outcome?.effect]).toEqual(['POST', '{"amount":10}', 'b', 'done']);
 });
