@@ -293,3 +293,29 @@ test('a Request in the place of the init is sent as it is, not as a GET without 
   const arrival = world.server.arrivals[0] as Arrival;
   expect([arrival.method, await textOf(arrival), arrival.headers.get('x-a'), outcome?.effect]).toEqual(['POST', '{"amount":10}', 'b', 'done']);
 });
+
+/** As node-fetch's: its body is a stream of Node, and a copy stops after 128 kB unless the original is read as well. */
+class PipedResponse extends Response {
+  override get body(): never {
+    return { pipe: () => {} } as never;
+  }
+  override clone(): never {
+    throw new Error('this copy stops');
+  }
+}
+
+test.for([false, true])(
+  'an answer of node-fetch is read itself, not a copy, and its caller gets it anew (redirected: %s)',
+  async (redirected, { world, tab }) => {
+    const answer = Object.defineProperty(new PipedResponse('{"id":1}', { status: 201 }), 'redirected', { value: redirected });
+    const fetch: typeof globalThis.fetch = async (...of) => {
+      await tab.fetch(...of);
+      return answer;
+    };
+    const { response, outcome } = await world.end(tab, pay(tab.once({ fetch })), answers(201));
+    expect(outcome).toMatchObject(redirected ? { effect: 'unknown', reason: 'not-a-verdict' } : { type: 'fresh', attempts: 1 });
+    if (redirected) return;
+    expect(response).toBeInstanceOf(PipedResponse);
+    expect(await response?.json()).toEqual({ id: 1 });
+  },
+);
