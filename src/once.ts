@@ -133,11 +133,10 @@ export async function callFetch(
   const idempotent = !needsKey(method);
   const nameOf = once === undefined ? ownSettings.nameOf : undefined;
   const name = handle ?? (Array.isArray(once) ? once : (once as { operation?: OperationName } | undefined)?.operation);
-  const isPlain = once !== true && !name && ownSettings.key === undefined;
-  if (idempotent && isPlain && !nameOf) return retried(ownSettings);
+  if (idempotent && !(once === true || name || nameOf || ownSettings.key !== undefined)) return retried(ownSettings);
   let request: RequestInput;
   try {
-    request = readInput(input, rest, client.platform);
+    request = readInput(input, init, client.platform);
   } catch (error) {
     // If the call asks nothing of oncefetch, let fetch itself say what is wrong.
     if (once === undefined && !handle && !nameOf && (idempotent || client.parts.unnamed)) return send();

@@ -154,8 +154,8 @@ function refusedAfterAmbiguity(reading: Reading, s: Situation): Decision {
 /** Whether a refusal proves that no earlier attempt took effect. If not, from when on it would, if it came again (wall clock, ms). */
 export function refusedAgain({ kind, sticky, from, ambiguous }: Reading, now: number, refusedForMs: number | undefined): 'proven' | number | undefined {
   if (kind !== 'refused' || (!sticky && (from !== 'application' || ambiguous || refusedForMs === undefined))) return undefined;
-  const wait = sticky ? 0 : COPY_LIFETIME_MS - (refusedForMs as number);
-  return wait > 0 ? now + wait : 'proven';
+  const wait = COPY_LIFETIME_MS - (refusedForMs as number);
+  return !sticky && wait > 0 ? now + wait : 'proven';
 }
 
 /** The next step after an attempt. Pure: the same reading in the same situation always gives the same step. */

@@ -17,8 +17,7 @@ export const NOT_A_VERDICT = reading('not-a-verdict', true);
 export const OPEN = reading('open', true);
 
 /** Whether a gateway or a stopping server gives this status, so that the work may still have been done behind it. */
-export const mayHideEffect = (status: number): boolean =>
-  (status >= 500 && status !== 501 && status !== 505) || status === 408 || status === 460 || status === 499;
+export const mayHideEffect = (status: number): boolean => (status >= 500 && status !== 501 && status !== 505) || /^(408|460|499)$/.test(String(status));
 
 /**
  * Whether an idempotent request without a key may succeed when it is sent again: statuses of gateways and busy servers. This differs
@@ -81,7 +80,7 @@ const DUPLICATE =
  */
 function spoken(answer: Answer, asked: Asked): Reading | undefined {
   const { status, text } = answer;
-  if (status !== 400 && status !== 409 && status !== 422 && status !== 423 && status !== 429) return undefined;
+  if (!/^(400|409|42[239])$/.test(String(status))) return undefined;
   const locked = status === 409 || status === 423;
   // With `Retry-After` the server wants to be asked again, whatever else it says.
   if (locked && answer.header('retry-after') !== null) return IN_PROGRESS;
@@ -91,7 +90,7 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
   if (status === 429) return duplicate ? IN_PROGRESS : undefined;
   const aboutKey = /idempoten/i.test(said) || (asked.key.length > 7 && text.includes(asked.key));
   const working = WORKING.test(said) || (aboutKey && KEY_BUSY.test(said));
-  const otherPayload = aboutKey && !working && (OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said)));
+  const otherPayload = !working && aboutKey && (OTHER_PAYLOAD.test(said) || (status === 422 && /already.used/i.test(said)));
   if (otherPayload && asked.otherPayloads) return MISMATCH;
   // A new key that was used already: a gateway may have sent a copy of this request before, and the answer does not say how that ended.
   const used = !locked && !asked.otherPayloads && /idempoten.*already|duplicate.idempoten/i.test(said);
@@ -119,8 +118,8 @@ function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
  * Whether a 402 means that the payment was declined. A 402 whose body has no code, or only prose or the phrase of the status as its
  * code, may come from a hosting company whose bill was not paid.
  */
-const isDecline = ({ status, text, json }: Answer): boolean =>
-  status === 402 && (text === '' || words(json).codes.some((code) => /^(?!payment.required$)\S+$/i.test(code)));
+const isDecline = ({ status, text, json, unread }: Answer): boolean =>
+  status === 402 && ((text === '' && !unread) || words(json).codes.some((code) => /^(?!payment.required$)\S+$/i.test(code)));
 
 /**
  * A refusal that no earlier rule explains, with who made it. An answer that speaks of idempotency may refuse the key, not the operation: then
@@ -130,20 +129,21 @@ const isDecline = ({ status, text, json }: Answer): boolean =>
  */
 function refusal(answer: Answer, asked: Asked, dialect: Dialect): Reading {
   const { status, text } = answer;
-  const echoed = asked.key.length > 7 && answer.header('idempotency-key')?.includes(asked.key);
-  if (isDecline(answer) || ((echoed || dialect.keyLayer?.(answer)) && !/idempoten/i.test(text))) return REFUSED;
-  const page = asked.refusesHtml && isHtml(answer);
-  return { ...REFUSED, from: mayBeInFront(status) || page ? 'in-front' : undefined };
+  const signed = (asked.key.length > 7 && answer.header('idempotency-key')?.includes(asked.key)) || dialect.keyLayer?.(answer);
+  if (isDecline(answer) || (signed && !/idempoten/i.test(text))) return REFUSED;
+  return { ...REFUSED, from: mayBeInFront(status) || (asked.refusesHtml && isHtml(answer)) ? 'in-front' : undefined };
 }
 
 /** What the server itself says, in a header or in the member `retryable`, on whether to send again. */
 function serverRetryHint(answer: Answer, asked: Asked, dialect: Dialect): Reading | undefined {
   const { status } = answer;
   if (status < 400) return undefined;
-  const header = ['stripe-should-retry', 'x-should-retry', 'should-retry', 'transient-error']
-    .map((name) => answer.header(name))
-    .find((value) => value !== null);
-  const retry = header ?? String((answer.json as { retryable?: unknown } | undefined)?.retryable);
+  const [retry = String((answer.json as { retryable?: unknown } | undefined)?.retryable)] = [
+    'stripe-should-retry',
+    'x-should-retry',
+    'should-retry',
+    'transient-error',
+  ].flatMap((name) => answer.header(name) ?? []);
   if (retry === 'true') return reading('transient', status >= 500 || mayHideEffect(status));
   if (retry === 'false') return status >= 500 ? reading('burnt', true) : { ...refusal(answer, asked, dialect), ambiguous: mayHideEffect(status) };
   return undefined;
@@ -183,7 +183,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   const polls = status === 202 && asked.accepted === 'poll';
   const byDialect = dialect.read?.(answer, asked, ambiguous);
   // With `poll`, only the link of a 202 says how the work ends, so the dialect's "done" does not count.
-  if (byDialect && !(polls && ENDED.has(byDialect.kind))) return byDialect;
+  if (byDialect && !(polls && ENDED.test(byDialect.kind))) return byDialect;
   const marked = dialect.replayed(answer);
   if (status > 99 && status < 200) return NO_ANSWER;
   if (isForeign(answer, asked, marked)) return NOT_A_VERDICT;
@@ -205,7 +205,7 @@ export function readAnswer(answer: Answer, asked: Asked, dialect: Dialect, ambig
   return status === 425 || status === 429 || status === 421 ? reading('transient', false) : refusal(answer, asked, dialect);
 }
 
-const ENDED: ReadonlySet<AnswerKind> = new Set<AnswerKind>(['fresh', 'replayed', 'done-elsewhere']);
+const ENDED = /^(fresh|replayed|done-elsewhere)$/;
 
 /**
  * Whether a state of the work may stand where nobody has read: in JSON that is too long, or in an event stream. A link redirects to the result when the
@@ -226,13 +226,13 @@ export function readPoll(answer: Answer, asked: Asked, dialect: Dialect, hooked?
   const state = documentState(isObject(answer.json) ? answer.json : { status: answer.text, message: '' });
   const runs = !ok || state === 'running';
   // A hook that ignores `polled` may call every answer without a payment in it a refusal, even one that says "running".
-  if (hooked) return hooked.kind === 'refused' && (hooked.sticky || !runs) ? 'failed' : ENDED.has(hooked.kind) ? 'done' : 'running';
+  if (hooked) return hooked.kind === 'refused' && (hooked.sticky || !runs) ? 'failed' : ENDED.test(hooked.kind) ? 'done' : 'running';
   const byDialect = dialect.polled?.(answer);
   if (byDialect) return byDialect;
   if (!ok) return 'running';
   const kind = dialect.read?.(answer, asked, true)?.kind;
   // A rule of the dialect counts more than the state that is guessed from the document, unless the rule says "done" and the document "failed".
-  if (kind === undefined || (ENDED.has(kind) && state === 'failed'))
+  if (kind === undefined || (ENDED.test(kind) && state === 'failed'))
     return state === 'doubtful' || (!state && answer.header('retry-after') !== null) ? 'running' : (state ?? 'done');
-  return kind === 'refused' ? 'failed' : ENDED.has(kind) ? 'done' : 'running';
+  return kind === 'refused' ? 'failed' : ENDED.test(kind) ? 'done' : 'running';
 }

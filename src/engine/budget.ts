@@ -12,7 +12,7 @@ export function outOfBudget({ client, settings, payload, name }: OperationRun, k
   const { budget } = settings;
   if (budget === false) return false;
   const { budgets } = client.registry;
-  const failed = kind === 'transient' || kind === 'no-answer';
+  const failed = /^(transient|no-answer)$/.test(kind);
   // A function given to `run` has no known origin. Its budget is shared by operations whose names begin with the same part.
   const origin = payload?.origin || String(name[0]);
   const balance = Math.min(budget, Math.max(0, (budgets.get(origin) ?? budget) + (failed ? -1 : REFUND)));

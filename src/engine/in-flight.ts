@@ -201,7 +201,7 @@ export class InFlightOperation {
     const { result, fail } = landing;
     const value = fail ? fail(own as Outcome) : first ? result?.value : copyOf(result);
     // No copy can be made: this caller came after the end and the body was too long to keep, or the platform can't make such a Response.
-    const gone = !fail && value === undefined && result?.response;
+    const gone = !fail && !value && result?.response;
     const given = gone ? new OnceError('ERR_ONCE_ALREADY_SETTLED', own as Outcome) : value;
     // An error thrown by the app's own function has no `outcome`, so it goes into the table.
     this.#note(given, own);

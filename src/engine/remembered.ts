@@ -19,8 +19,9 @@ export function rememberedResult(job: OperationRun, begun: Exclude<Begun, { do: 
   const outcome = (ending: Ending): Outcome => rememberedOutcome(record, ending, storedIn(storeForOperation(job)), true);
   if (begun.do === 'mismatch') return { ...failed({ ...outcome(unknown('mismatch')), sent: record.ambiguous ? 'maybe' : 'no' }), record };
   if (begun.do === 'key-burnt') return failed(outcome(rejected(true)), 'ERR_ONCE_KEY_BURNT');
-  const result = record.state === 'settled' && isOwn(job, record) ? answerIn(job, record) : undefined;
-  const ending = record.state === 'settled' ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));
+  const settled = record.state === 'settled';
+  const result = settled && isOwn(job, record) ? answerIn(job, record) : undefined;
+  const ending = settled ? replayed(result?.from ?? 'store') : (record.ending ?? unknown('record'));
   return result ? { outcome: outcome(ending), result: result.result } : failed(outcome(ending), 'ERR_ONCE_ALREADY_SETTLED');
 }
 

@@ -28,14 +28,15 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   if (response.body === null) return { response, body: null, text: '' };
   if (Number(response.headers.get('content-length')) > bodyBytes || STREAMED.test(type)) return { response, text: '' };
   const isText = textual(type);
-  const copy = response.clone();
+  // A copy of a Response of node-fetch stops at 128 kB unless the original is read as well. And an abort would throw where nobody can catch it.
+  const piped = (response.body as { pipe?: unknown } | undefined)?.pipe;
+  const copy = piped ? response : response.clone();
   // React Native has no streams.
   const stream = copy.body?.getReader && copy.body;
   const patience = stream && response.ok && !DOCUMENT.test(type) ? limit(clock, patienceMs, []) : undefined;
   let bytes: string | ArrayBuffer | undefined;
   try {
-    if (stream) bytes = (await readUpTo(stream, bodyBytes, patience?.over))?.buffer;
-    else bytes = await (isText ? copy.text() : copy.arrayBuffer());
+    bytes = stream ? (await readUpTo(stream, bodyBytes, patience?.over))?.buffer : await (isText ? copy.text() : copy.arrayBuffer());
   } finally {
     patience?.off();
   }
@@ -49,7 +50,10 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   const broken = json === undefined ? text.replace(/"(\\?.)*?("|$)/gs, '') : '';
   if (broken.split(/[[{]/).length > broken.split(/[\]}]/).length && !/\ufffd./.test(text)) throw new TypeError('JSON was cut');
   // Keep what is not UTF-8 as bytes, whatever its type says. As text, it would give the next caller of the name other bytes.
-  return { response, body: !isText || /\ufffd/.test(text) ? bytes : text, text, json: json || undefined };
+  const whole = piped
+    ? Object.defineProperty(new (response.constructor as typeof Response)(bytes, response), 'redirected', { value: response.redirected })
+    : response;
+  return { response: whole, body: !isText || /\ufffd/.test(text) ? bytes : text, text, json: json || undefined };
 }
 
 /** The answer as the rules see it. */
@@ -60,7 +64,7 @@ export function answerOf({ response, text, body, json = /^\s*[[{"]/.test(text) ?
   return {
     status: response.status,
     type: response.type ?? 'default',
-    redirected: response.redirected === true,
+    redirected: !!response.redirected,
     header: (name) => headers.get(name.toLowerCase()) ?? null,
     text,
     unread: body === undefined,
@@ -104,8 +108,7 @@ export function makeResponse({ status, statusText, headers }: Head, body: string
 /** A copy of the answer for a caller who joined or comes later; `undefined` if its body was not read, or if no copy can be made. */
 export function replayResponse({ response, body }: Omit<Answered, 'text'> & Partial<Answered>): Response | undefined {
   const copy = body === undefined ? undefined : makeResponse(response, body);
-  if (copy) Object.defineProperty(copy, 'url', { value: response.url });
-  return copy;
+  return copy && Object.defineProperty(copy, 'url', { value: response.url });
 }
 
 export const resultOf = ({ response, body }: Answered): Result => ({

@@ -29,20 +29,20 @@ export const httpPayload = (prepared: ReplayableRequest): Payload => ({
   withBytesOf: (earlier) => (earlier.prepared ? httpPayload(withBytes(prepared, earlier.prepared)) : earlier),
   send: (attempt) => send(prepared, attempt),
   // Both carriers count. If this release of the app says that the server knows no keys, do not repeat what an earlier release sent with a key.
-  keyed: ({ client, settings }, carrier) => carrier !== '' && settings.dialect.carrier !== '' && !client.registry.ignored.has(endpointOf(prepared)),
+  keyed: ({ client, settings }, carrier) => !!carrier && !!settings.dialect.carrier && !client.registry.ignored.has(endpointOf(prepared)),
 });
 
 /** Takes the body and its content type from the earlier call, and all else from this one. */
 function withBytes(present: ReplayableRequest, { body, json, headers: earlier }: ReplayableRequest): ReplayableRequest {
   const headers = new Headers(present.headers);
   const type = earlier.get('content-type');
-  if (type !== null) headers.set('content-type', type);
+  if (type) headers.set('content-type', type);
   return { ...present, body, json, headers };
 }
 
 /** The request with its key in the place that the record says; `undefined` if the request has no such place. */
 export async function withKey(prepared: ReplayableRequest, { carrier, key, firstSentAt, job }: AttemptRequest): Promise<ReplayableRequest | undefined> {
-  if (carrier === '') return prepared;
+  if (!carrier) return prepared;
   const wire = await wireOf(prepared, carrier);
   const put = carryOf(carrier, job.settings.dialect.carry)?.put(wire, key, firstSentAt);
   return put && ({ ...wire, ...put } as ReplayableRequest);
@@ -65,13 +65,12 @@ async function send(prepared: ReplayableRequest, attempt: AttemptRequest): Promi
     if (!request) return { reading: NOT_A_VERDICT };
     if (sleptSince(client, startedAt) && (await attempt.stillMine?.()) === false) return { reading: NOT_SENT };
     // Never more than `attempt.ms`: somebody may have set the clock back meanwhile.
-    const ms = Math.min(attempt.ms, attempt.ms - (clock.now() - startedAt));
+    const ms = attempt.ms - Math.max(0, clock.now() - startedAt);
     failed = NO_ANSWER;
     const sent = await (client.parts.around ?? callTransport)(client, request, { ...attempt, ms });
     if (sent.end === 'not-sent') return { reading: NOT_SENT, cause: sent.cause };
-    if (sent.end === 'no-answer' && sent.status === undefined)
-      emit(client, attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
-    if (sent.end === 'no-answer') return { reading: NO_ANSWER, cause: sent.cause, reached: sent.status !== undefined };
+    if (sent.end === 'no-answer' && !sent.status) emit(client, attempt.job, attempt.key, { type: 'silence', origin: prepared.origin, number: attempt.number });
+    if (sent.end === 'no-answer') return { reading: NO_ANSWER, cause: sent.cause, reached: !!sent.status };
     const answer = answerOf(sent.answered);
     // If the device slept, another context may have gone on with the record, and the 202 may report that context's work. Then the 202 counts as no
     // answer, and this driver stops before its next attempt. With `accepted: 'settle'`, any 202 means done.
@@ -116,7 +115,7 @@ export function callTransport(client: Client, prepared: ReplayableRequest, attem
       if (answered.body === undefined) abortWith(controller, stop);
       return { end: 'answer', answered, mayResend: client.transport.mayResend(init, attempt.carrier) };
     } catch (cause) {
-      const neverSent = !controller.signal.aborted && response === undefined && client.transport.neverSent(cause, init);
+      const neverSent = !controller.signal.aborted && !response && client.transport.neverSent(cause, init);
       return neverSent ? { end: 'not-sent', cause } : { end: 'no-answer', cause, status: response?.status };
     } finally {
       off();
@@ -154,12 +153,6 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
   if (hooked) return hooked;
   const { method, headers, json } = prepared;
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
-  const asked = {
-    method,
-    key: attempt.key,
-    refusesHtml: refusesHtml(sentJson, headers.get('accept')),
-    accepted,
-    otherPayloads: attempt.otherPayloads,
-  };
+  const asked = { ...attempt, method, refusesHtml: refusesHtml(sentJson, headers.get('accept')), accepted };
   return readAnswer(answer, asked, dialect, ambiguous);
 }

@@ -46,27 +46,30 @@ const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerP
 export const isRequest = (input: unknown): input is Request => isObject(input) && 'headers' in input && 'url' in input;
 
 /** The method of what fetch was called with. */
-export const methodOf = (input: unknown, { method }: RequestInit): string => (method ?? (isRequest(input) ? input.method : 'GET')).toUpperCase();
+export const methodOf = (input: unknown, { method }: RequestInit): string => (method ?? (input as Request | undefined)?.method ?? 'GET').toUpperCase();
 
 /** Reads fetch's arguments. Throws a TypeError if they make a request that can't be sent. */
-export function readInput(input: string | URL | Request, init: RequestInit, platform: Platform): RequestInput {
+export function readInput(input: string | URL | Request, init: RequestInit & { readonly once?: unknown }, platform: Platform): RequestInput {
   const request = isRequest(input) ? input : undefined;
-  const { method, headers, body, signal, ...own } = init;
+  const { method, headers, body, signal, once, ...own } = init;
   const rest: Record<string, unknown> = {};
-  // A request with the mode `navigate` can't be made by code.
-  if (request) for (const name of REST) if (request[name] !== undefined && (request[name] as string) !== 'navigate') rest[name] = request[name];
-  Object.assign(rest, own);
+  for (const name of REST) {
+    // Members may be inherited: fetch takes a Request, too, in the place of `init`.
+    const value: unknown = init[name] ?? request?.[name];
+    // A request with the mode `navigate` can't be made by code.
+    if (value !== undefined && value !== 'navigate') rest[name] = value;
+  }
   const verb = methodOf(input, init);
   const bodiless = /^(GET|HEAD)$/.test(verb);
   const content = body ?? (bodiless ? undefined : request);
   if (request?.bodyUsed && body == null) throw new TypeError(wrong('the body of this Request', 'body-used'));
-  if (content !== undefined && bodiless) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
+  if (bodiless && body != null) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
   return {
     ...platform.resolve(request ? request.url : String(input)),
     method: verb,
     headers: new Headers(headers ?? request?.headers),
     body: content,
-    rest,
+    rest: { ...rest, ...own },
     signal: signal ?? (signal === null ? undefined : request?.signal),
     request,
   };
@@ -137,7 +140,7 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
     const [, boundary] = /^multipart.*boundary="?([^";]+)/i.exec(given) ?? [];
     const content = new Uint8Array(await readable(() => body.arrayBuffer(), boundary !== undefined));
     if (boundary) headers.set('content-type', given.replace(boundary, await steadyBoundary(content, boundary, digest)));
-    bytes = content.length ? content : undefined;
+    if (content.length) bytes = content;
   } else throw new UnreplayableBody(wrong('body', 'body', typeOf(body)));
   // The platform sets the length itself. The caller's would be wrong if a key goes into the body.
   headers.delete('content-length');

@@ -7,7 +7,7 @@ import { seal } from '../../src/core/record.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import type { Parts } from '../../src/engine/client.js';
 import type { Result } from '../../src/engine/result.js';
-import { explain, type Outcome } from '../../src/entries/index.js';
+import { explain, type Outcome, operation } from '../../src/entries/index.js';
 import { linkOf, polling } from '../../src/features/polling.js';
 import { resultOf } from '../../src/http/answer.js';
 import { httpPayload } from '../../src/http/http-payload.js';
@@ -15,8 +15,8 @@ import type { ReplayableRequest } from '../../src/http/request.js';
 import { storedAnswers } from '../../src/http/stored-answer.js';
 import { fromStore } from '../../src/http/stored-request.js';
 import { resolveUrl } from '../../src/platform/shared.js';
-import { answers, charged, lost, replays } from '../support/server.js';
-import { CART, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
+import { type Arrival, answers, charged, lost, replays, textOf } from '../support/server.js';
+import { CART, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_ } from '../support/world.js';
 
 const prepared = (more: Partial<ReplayableRequest> = {}): ReplayableRequest =>
   ({ method: 'POST', url: URL_, origin: 'https://shop.example', headers: new Headers(), body: '{}', rest: {}, ...more }) as ReplayableRequest;
@@ -286,3 +286,36 @@ describe('an answer', () => {
     if ('reason' in outcome) expect(explain(end.outcome as Outcome).summary).toContain('or your verdict threw or gave none of its words');
   });
 });
+
+test('a Request in the place of the init is sent as it is, not as a GET without a body', async ({ world, tab, once }) => {
+  const init = new Request(URL_, { method: 'POST', body: '{"amount":10}', headers: { 'x-a': 'b' } });
+  const { outcome } = await world.end(tab, operation(once, NAME).fetch(URL_, init), answers(201));
+  const arrival = world.server.arrivals[0] as Arrival;
+  expect([arrival.method, await textOf(arrival), arrival.headers.get('x-a'), outcome?.effect]).toEqual(['POST', '{"amount":10}', 'b', 'done']);
+});
+
+/** As node-fetch's: its body is a stream of Node, and a copy stops after 128 kB unless the original is read as well. */
+class PipedResponse extends Response {
+  override get body(): never {
+    return { pipe: () => {} } as never;
+  }
+  override clone(): never {
+    throw new Error('this copy stops');
+  }
+}
+
+test.for([false, true])(
+  'an answer of node-fetch is read itself, not a copy, and its caller gets it anew (redirected: %s)',
+  async (redirected, { world, tab }) => {
+    const answer = Object.defineProperty(new PipedResponse('{"id":1}', { status: 201 }), 'redirected', { value: redirected });
+    const fetch: typeof globalThis.fetch = async (...of) => {
+      await tab.fetch(...of);
+      return answer;
+    };
+    const { response, outcome } = await world.end(tab, pay(tab.once({ fetch })), answers(201));
+    expect(outcome).toMatchObject(redirected ? { effect: 'unknown', reason: 'not-a-verdict' } : { type: 'fresh', attempts: 1 });
+    if (redirected) return;
+    expect(response).toBeInstanceOf(PipedResponse);
+    expect(await response?.json()).toEqual({ id: 1 });
+  },
+);

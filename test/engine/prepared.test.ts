@@ -54,6 +54,18 @@ describe('the arguments of fetch', () => {
     expect(read(request, { signal: null }).signal).toBeUndefined();
   });
 
+  test('an init whose members are inherited: a Request, or an object of a class', () => {
+    const given = read(URL_, request);
+    expect(given).toMatchObject({ method: 'PUT', signal: request.signal, rest: { credentials: 'omit', redirect: 'manual' } });
+    expect(given.body).toBe(request.body);
+    expect(given.headers.get('a')).toBe('b');
+    expect(read(URL_, Object.create({ method: 'POST', body: 'x', credentials: 'omit' }))).toMatchObject({
+      method: 'POST',
+      body: 'x',
+      rest: { credentials: 'omit' },
+    });
+  });
+
   test.each(['GET', 'HEAD'])('a Request to %s has no body', (method) => {
     expect(read(new Request(URL_, { method }))).toMatchObject({ method, body: undefined });
   });

@@ -291,3 +291,15 @@ describe('a decline whose answer was lost, at a server that marks no replay', ()
     });
   });
 });
+
+test('a 402 whose page is too long to be read may come from a hosting company: after a lost answer it proves nothing, however often it comes', async ({
+  world,
+  tab,
+}) => {
+  const once = tab.once({ limits: { bodyBytes: 500 } });
+  const suspended = () => answers(402, `<!doctype html><title>Account suspended</title>${' '.repeat(500)}`, { 'content-type': 'text/html' });
+  await world.end(tab, pay(once), charged(lost()), suspended());
+  await world.clock.advance(3 * MINUTE);
+  const { outcome } = await world.end(tab, pay(once), suspended());
+  expect(outcome).toMatchObject({ effect: 'unknown', reason: 'refused-after-ambiguity' });
+});

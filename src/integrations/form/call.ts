@@ -74,8 +74,7 @@ export const momentOf = ({ effect, type }: Outcome): FormMoment => (effect !== '
 async function told(call: Promise<Response>, spent: SpentKeys): Promise<FormOutcome> {
   const ended: unknown = await call.catch((error: unknown) => error);
   const outcome = outcomeOf(ended);
-  const error = ended instanceof Response ? undefined : ended;
-  const response = ended instanceof Response ? ended : isOnceError(ended) ? ended.response : undefined;
+  const [response, error] = ended instanceof Response ? [ended] : [isOnceError(ended) ? ended.response : undefined, ended];
   const already = isOnceError(ended, 'ERR_ONCE_ALREADY_SETTLED') && outcome?.effect === 'done';
   const stale = isOnceError(ended, 'ERR_ONCE_KEY_BURNT');
   const moment = already ? 'already' : stale ? 'stale' : outcome ? momentOf(outcome) : 'failed';

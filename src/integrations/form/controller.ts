@@ -2,11 +2,11 @@
 import { namespace, type Operation, type OperationName, type OperationState, operation, settle } from 'oncefetch';
 import { formIn, nameFrom, nextIn } from './attributes.js';
 import { ask, collect, isNothing, LOOK_AGAIN_MS, mistake, momentOf, openOf, send } from './call.js';
-import { FieldErrors } from './fields.js';
+import { FieldErrors, setOrRemove } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
 import { isFormDone, isSameName, isSamePress, ofFields, type Press, pressOf, queued, sendsOther } from './press.js';
-import { busyButton, Status, setOrRemove } from './status.js';
+import { busyButton, Status } from './status.js';
 import { type Submitter, take } from './submission.js';
 import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
 
@@ -103,7 +103,7 @@ export class FormController {
 
   /** Whether a call of the present user is under way. A user who logs in meanwhile need not wait for another user's call. */
   get #busy(): boolean {
-    return this.#call !== undefined && this.#call.user === namespace(this.#shared.client);
+    return !!this.#call && this.#call.user === namespace(this.#shared.client);
   }
 
   #begin(): void {

@@ -111,6 +111,11 @@ function attach(form: HTMLFormElement, control: Control, message: string): () =>
   return () => detach(control, place, before);
 }
 
+export function setOrRemove(element: Element | null, attribute: string, value: string): void {
+  if (value) element?.setAttribute(attribute, value);
+  else element?.removeAttribute(attribute);
+}
+
 /** Removes an error. `before`: the earlier value of `aria-invalid`. */
 function detach(control: Element, place: HTMLElement, before: string | null): void {
   if (place.getAttribute(SAID) === 'made') place.remove();
@@ -119,6 +124,5 @@ function detach(control: Element, place: HTMLElement, before: string | null): vo
   if (before === null) control.removeAttribute('aria-invalid');
   else control.setAttribute('aria-invalid', before);
   const others = described(control).filter((one) => one !== place.id);
-  if (others.length) control.setAttribute('aria-describedby', others.join(' '));
-  else control.removeAttribute('aria-describedby');
+  setOrRemove(control, 'aria-describedby', others.join(' '));
 }

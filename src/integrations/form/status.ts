@@ -91,11 +91,6 @@ export class Status {
   }
 }
 
-export function setOrRemove(element: Element | null, attribute: string, value: string): void {
-  if (value) element?.setAttribute(attribute, value);
-  else element?.removeAttribute(attribute);
-}
-
 /** The app's own element: the one found before, while it is there. */
 const own = <E extends HTMLElement>(host: HTMLElement, before: E | undefined, selector: string): E | undefined =>
   before && host.contains(before) ? before : (host.querySelector<E>(selector) ?? undefined);
@@ -135,7 +130,7 @@ export function busyButton(button: Submitter | undefined): () => void {
   return () => {
     button.removeAttribute('aria-busy');
     button.removeAttribute(SAID);
-    if (words !== undefined && button.textContent === words) button.replaceChildren(template.content);
+    if (button.textContent === words) button.replaceChildren(template.content);
   };
 }
 
