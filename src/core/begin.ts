@@ -202,18 +202,18 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
     refusedOnly: undefined,
     refusal: reopened(before),
     // The key of a clean record was never sent, so it goes where this call's server looks for it.
-    ...(before.ambiguous ? {} : placeOf(call)),
+    ...(!before.ambiguous && placeOf(call)),
     firstSentAt,
     windowEndsAt,
     touchedAt: storeNow,
     dueAt: undefined,
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), call.keepMs),
-    // The lease of an earlier driver, which has run out, is not taken over; that of a move stays.
-    lease: leaseOf(call, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
   };
   const record = seal({
     ...adopted,
-    ...(keepsPayloads ? {} : { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
+    ...(!keepsPayloads && { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
+    // The lease of an earlier driver, which has run out, is not taken over; that of a move stays.
+    lease: leaseOf(call, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
     meta: call.meta ?? before.meta,
     // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.
     request: keepsRequest ? (before.request ?? (otherBytes ? undefined : call.request)) : call.request,

@@ -160,6 +160,22 @@ describe('forget and settle', () => {
   });
 });
 
+test('an operation whose process died is not settled as none while its attempt may be on its way, though a call of another process has ended since', async ({
+  world,
+  one,
+  two,
+}) => {
+  world.server.plays(delayed(40 * SECOND, answers(201)), lost());
+  void pay(one.once);
+  await rest();
+  one.tab.kill();
+  await world.clock.advance(16 * SECOND);
+  expect(await world.end(two.tab, pay(two.once, ONE))).toMatchObject({ outcome: { effect: 'unknown', resumed: true } });
+  await expect(world.run(watched(settle(two.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await world.clock.advance(30 * SECOND);
+  await world.run(settle(two.once, NAME, 'none'));
+});
+
 test('failing renewals may cost the lease, but never the key', async ({ world, one, two }) => {
   world.server.plays(delayed(25 * SECOND, answers(201)), replays());
   const first = pay(one.once);
