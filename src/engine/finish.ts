@@ -148,8 +148,14 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   const now = job.client.platform.clock.now();
   // Give the lease back. Until the last attempt of an earlier driver has ended, the lease that it left must keep the app from settling.
   // While a move's lease holds, `commit` stores nothing.
-  const lease = start.found?.lease;
-  const next = seal({ ...(withoutPresent ?? record), ...refusals, lease, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs });
+  const next = seal({
+    ...(withoutPresent ?? record),
+    ...refusals,
+    lease: start.found?.lease,
+    retryAt,
+    spentAt: spent ? now : undefined,
+    touchedAt: now + job.aheadMs,
+  });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 
