@@ -87,8 +87,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
       const found = await patiently(waiting, ({ database, get, flush }) => {
         // Within a transaction of the app's, what other processes have stored since it began is not seen.
         refuseWithin(database);
-        const settled = flush?.settled();
-        return { record: recordOf(get(ordered(id))?.data), settled };
+        return { settled: flush?.settled(), record: recordOf(get(ordered(id))?.data) };
       });
       await found.settled;
       return found.record;
