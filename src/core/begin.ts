@@ -57,13 +57,13 @@ export function begin(stored: unknown, call: Claimant, now: number, storeNow: nu
 export function busy(record: PendingRecord, { owner, leaseMs }: Claimant, storeNow: number): Begun | undefined {
   const { lease } = record;
   // Nobody drives a record that was moved. A call that holds a lock (and so takes no lease) knows that, and need not wait.
-  const driven = leaseHolds(lease, storeNow) && lease.owner !== owner && (leaseMs !== undefined || lease.owner !== MOVED);
+  const driven = leaseHolds(lease, storeNow) && lease.owner !== owner && (!!leaseMs || lease.owner !== MOVED);
   return driven ? { do: 'busy', record, ms: lease.until - storeNow } : undefined;
 }
 
 /** Whether the key may have been sent, and is too old to be sent again. */
 export const isExpired = (record: PendingRecord, call: Claimant, now: number, storeNow: number): boolean =>
-  (record.ambiguous || record.firstSentAt !== undefined) && isKeyTooOld(record, call, now, storeNow);
+  (record.ambiguous || !!record.firstSentAt) && isKeyTooOld(record, call, now, storeNow);
 
 function foundPending(record: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Begun {
   if (call.keyKind === 'literal' && call.key !== record.key) return { do: 'mismatch', record };
@@ -165,8 +165,7 @@ function insert(before: OnceRecord | undefined, call: Claimant, now: number, sto
   return { do: 'drive', record, inserted: true, resumed: false, changed: record.payloads.length > 1, sentBefore: sent.includes(call.fingerprint) };
 }
 
-const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecord['lease'] =>
-  leaseMs === undefined ? undefined : { owner, until: storeNow + leaseMs };
+const leaseOf = ({ owner = '', leaseMs }: Claimant, storeNow: number): OnceRecord['lease'] => (leaseMs ? { owner, until: storeNow + leaseMs } : undefined);
 
 /**
  * Begins a new operation under the key of a refused one, because nothing proves that the application used the key up. `revision`: that
@@ -191,9 +190,9 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
   const keepsRequest = same && !(otherBytes && before.refusedOnly);
   // If the record has a link, this call polls the work behind it, and does not send its payload.
   const keepsPayloads = keepsRequest || before.link;
-  const sent = before.payloads;
+  const { lease, payloads: sent } = before;
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : call.clean ? undefined : storeNow);
-  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + call.keyWindowMs);
+  const windowEndsAt = firstSentAt && Math.min(before.windowEndsAt ?? Infinity, firstSentAt + call.keyWindowMs);
   const adopted: PendingRecord = {
     ...before,
     revision: before.revision + 1,
@@ -202,18 +201,20 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
     refusedOnly: undefined,
     refusal: reopened(before),
     // The key of a clean record was never sent, so it goes where this call's server looks for it.
-    ...(before.ambiguous ? {} : placeOf(call)),
+    ...(!before.ambiguous && placeOf(call)),
     firstSentAt,
     windowEndsAt,
     touchedAt: storeNow,
     dueAt: undefined,
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), call.keepMs),
-    // The lease of an earlier driver, which has run out, is not taken over; that of a move stays.
-    lease: leaseOf(call, storeNow) ?? (before.lease?.owner === MOVED ? before.lease : undefined),
+    // An earlier attempt of this client has ended.
+    lease: lease?.owner !== call.owner ? lease : undefined,
   };
   const record = seal({
     ...adopted,
-    ...(keepsPayloads ? {} : { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
+    ...(!keepsPayloads && { scheme: call.scheme, payloads: withPresent(sent, call), raw: call.raw }),
+    // The lease of an earlier driver, which has run out, is not taken over; that of a move stays.
+    lease: leaseOf(call, storeNow) ?? (lease?.owner === MOVED ? lease : undefined),
     meta: call.meta ?? before.meta,
     // A later call takes a stored request for the bytes that went out first. So do not store this call's request if its bytes are others.
     request: keepsRequest ? (before.request ?? (otherBytes ? undefined : call.request)) : call.request,

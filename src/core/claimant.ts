@@ -63,7 +63,10 @@ export type Begun =
       readonly reused?: boolean;
       /** The `refusedOnly` of the record when it was found: {@link PendingRecord.refusedOnly}. */
       readonly refusedOnly?: boolean | undefined;
-      /** The adopted record without the present payload. It is stored if it turns out that nothing of that was sent. */
+      /**
+       * The adopted record without the present payload. It is stored if it turns out that nothing of that was sent. Its lease is that of an
+       * earlier driver that has died or sleeps, whose last attempt may still be on its way.
+       */
       readonly found?: PendingRecord | undefined;
     }
   /** The operation has ended, perhaps with another payload. `back`: the ended record to put back, because nothing of the one that replaced it was sent. */

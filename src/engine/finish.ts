@@ -143,12 +143,19 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   const withoutPresent = start.sentBefore || drive.facts.attempts ? undefined : start.found;
   const refusals = drive.refusals.toStore(reason);
   // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
-  const retryAt = reason === 'refused-after-ambiguity' || reason === 'mismatch' ? undefined : at;
-  if (!withoutPresent && retryAt === undefined && !spent && !record.lease && !refusals) return;
+  const retryAt = /^(refused-after-ambiguity|mismatch)$/.test(reason) ? undefined : at;
+  if (!(withoutPresent || retryAt || spent || record.lease || refusals)) return;
   const now = job.client.platform.clock.now();
-  // Give the lease back. While a move's lease holds, `commit` stores nothing.
-  const end = { lease: undefined, retryAt, spentAt: spent ? now : undefined, touchedAt: now + job.aheadMs };
-  const next = seal({ ...(withoutPresent ?? record), ...refusals, ...end });
+  // Give the lease back. Until the last attempt of an earlier driver has ended, the lease that it left must keep the app from settling.
+  // While a move's lease holds, `commit` stores nothing.
+  const next = seal({
+    ...(withoutPresent ?? record),
+    ...refusals,
+    lease: start.found?.lease,
+    retryAt,
+    spentAt: spent ? now : undefined,
+    touchedAt: now + job.aheadMs,
+  });
   if (await commit(job, record, () => next)) drive.record = next;
 }
 

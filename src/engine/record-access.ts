@@ -87,7 +87,7 @@ export async function commit(
           return { next: leased(after, record), value: true };
         }
         // A log-out or a move has changed the record but left this driver's lease. The driver has stopped, so it releases the lease.
-        return holds(known, record) ? { next: { ...record, lease: undefined }, value: false } : { value: false };
+        return { value: false, ...(holds(known, record) && { next: { ...record, lease: undefined } }) };
       },
       durability,
     );
@@ -104,7 +104,7 @@ export async function commitMark(job: OperationRun, record: PendingRecord): Prom
 }
 
 /** Keeps the stored lease, which has been renewed since the driver made its own copy of the record. */
-const leased = (next: OnceRecord | null, { lease }: OnceRecord): OnceRecord | null => (next?.lease && lease ? { ...next, lease } : next);
+const leased = (next: OnceRecord | null, record: OnceRecord): OnceRecord | null => (next && holds(next, record) ? { ...next, lease: record.lease } : next);
 
 /** Whether a live driver elsewhere holds this record. */
 export const heldElsewhere = ({ owner }: Client, { lease }: Partial<OnceRecord> = {}, now: number): boolean => leaseHolds(lease, now) && lease.owner !== owner;

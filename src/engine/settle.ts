@@ -55,7 +55,7 @@ export async function settleRecord(
     };
     return commit(job, record, ended, durability);
   };
-  return (await put(answer)) || (answer !== undefined && (await put(next)));
+  return (await put(answer)) || (!!answer && (await put(next)));
 }
 
 /** What was done before an operation of which nothing took effect. */

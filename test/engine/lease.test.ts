@@ -5,7 +5,7 @@
 import { describe, expect } from 'vitest';
 import { forget, settle } from '../../src/entries/index.js';
 import type { Once } from '../../src/once.js';
-import { answers, charged, delayed, type Entry, hangs, honest, lost, replays } from '../support/server.js';
+import { answers, charged, delayed, during, type Entry, hangs, honest, lost, replays } from '../support/server.js';
 import { test as inWorld, MINUTE, NAME, ONE, pay, rest, resumed, SECOND, type World, watched } from '../support/world.js';
 
 const PROCESS = { server: true, locks: false } as const;
@@ -158,6 +158,31 @@ describe('forget and settle', () => {
     await world.run(change(two.once));
     expect(world.record()).not.toMatchObject({ state: 'pending' });
   });
+});
+
+test('an operation whose process died is not settled as none while its attempt may be on its way, though a call of another process has ended since', async ({
+  world,
+  one,
+  two,
+}) => {
+  world.server.plays(delayed(40 * SECOND, answers(201)), lost());
+  void pay(one.once);
+  await rest();
+  one.tab.kill();
+  await world.clock.advance(16 * SECOND);
+  expect(await world.end(two.tab, pay(two.once, ONE))).toMatchObject({ outcome: { effect: 'unknown', resumed: true } });
+  await expect(world.run(watched(settle(two.once, NAME, 'none')))).rejects.toMatchObject({ code: 'ERR_ONCE_BUSY' });
+  await world.clock.advance(30 * SECOND);
+  await world.run(settle(two.once, NAME, 'none'));
+});
+
+test('a process that could not give its lease back does so at the end of its next call', async ({ world, one }) => {
+  const failing = during(() => one.tab.faults.rate('fail-before-commit', 1), lost());
+  await world.end(one.tab, pay(one.once, ONE), failing);
+  one.tab.faults.clear();
+  expect(world.record()?.lease).toBeDefined();
+  await world.end(one.tab, pay(one.once, ONE), lost());
+  expect(world.record()?.lease).toBeUndefined();
 });
 
 test('failing renewals may cost the lease, but never the key', async ({ world, one, two }) => {

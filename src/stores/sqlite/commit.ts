@@ -1,11 +1,12 @@
 /** Group commit: all updates of one turn of the event loop are one transaction, because a commit costs the same for one or for many. */
 import type { Durability, StoreFaultReason } from '../../ports.js';
 import type { Next } from '../base.js';
-import { StoreFault } from '../fault.js';
+import type { StoreFault } from '../fault.js';
 import { ordered, recordOf, textOf } from '../text.js';
 import { sqliteFault } from './fault.js';
-import { inTransaction, type SqliteFile } from './file.js';
+import type { SqliteFile } from './file.js';
 import type { Committed, LogFlush } from './flush.js';
+import { inTransaction, refuseWithin } from './unfit.js';
 
 /** The most updates in one transaction, which blocks the event loop and other processes. */
 const GROUP_MAX = 256;
@@ -88,7 +89,7 @@ export class GroupCommit {
     try {
       const open = file();
       const byUs = open.flush?.ready === true;
-      const ended = transact(scope, open, updates, byUs);
+      const ended = transact(open, updates, byUs);
       told = () => {
         tell(ended, open.flush, byUs);
         open.committed(ended.length);
@@ -139,11 +140,10 @@ function tell(ended: readonly Ended[], flush: LogFlush | undefined, byUs: boolea
 }
 
 /** Runs one transaction, and gives how to resolve its updates. If SQLite throws, throws that too, and nothing is written. */
-function transact(scope: string, file: SqliteFile, updates: readonly Update[], byUs: boolean): readonly Ended[] {
+function transact(file: SqliteFile, updates: readonly Update[], byUs: boolean): readonly Ended[] {
   const { database } = file;
-  // A transaction of the app's may be open on its connection, if the app awaits something in the middle of it. What is written there is
-  // not committed until that ends.
-  if (inTransaction(database)) throw new StoreFault('blocked', `the connection to ${scope} is in the middle of a transaction`);
+  // What is written within a transaction of the app's is not committed until that ends.
+  refuseWithin(database);
   file.sync(!byUs && updates.some(({ durability }) => durability === 'strict'));
   try {
     // IMMEDIATE takes the writer's lock before the first read, so that nobody can change what was read.

@@ -6,7 +6,7 @@ import { Checkpoints } from './checkpoints.js';
 import { sqliteFault } from './fault.js';
 import { canFlush, LogFlush } from './flush.js';
 import { patienceOf } from './patience.js';
-import { refuseUnfit } from './unfit.js';
+import { inTransaction, refuseUnfit, refuseWithin } from './unfit.js';
 
 /** The part of `node:sqlite`'s StatementSync that is used; those of better-sqlite3 and `bun:sqlite` have it too. */
 export interface SqliteStatement {
@@ -215,7 +215,7 @@ function migrate(scope: string, database: SqliteDatabase): void {
   const version = versionNow();
   refuseNewer(scope, version);
   if (version === SCHEMA_VERSION) return;
-  if (inTransaction(database)) throw new StoreFault('blocked', `the connection to ${scope} is in the middle of a transaction`);
+  refuseWithin(database);
   database.exec('BEGIN IMMEDIATE');
   try {
     // Another process may have been faster.
@@ -237,8 +237,6 @@ function refuseNewer(scope: string, version: number): void {
     `${scope} was written by a newer version of oncefetch (schema ${version}, this is ${SCHEMA_VERSION}); nothing was changed, update oncefetch here`,
   );
 }
-
-export const inTransaction = ({ isTransaction, inTransaction }: SqliteDatabase): boolean => Boolean(isTransaction ?? inTransaction);
 
 type Opens = new (path: string) => SqliteDatabase;
 

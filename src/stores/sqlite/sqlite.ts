@@ -8,6 +8,7 @@ import { timeLimit } from '../time-limit.js';
 import { GroupCommit, patiently, type Waiting } from './commit.js';
 import { builtin, fileOf, MEMORY, openFile, type Row, type SqliteDatabase, type SqliteFile } from './file.js';
 import { Holder } from './holder.js';
+import { refuseWithin } from './unfit.js';
 
 export type { SqliteDatabase, SqliteStatement } from './file.js';
 
@@ -83,9 +84,10 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const store = createStore(claims, {
     update: (id, next, durability) => commits.update(id, next, durability),
     async read(id) {
-      const found = await patiently(waiting, ({ get, flush }) => {
-        const settled = flush?.settled();
-        return { record: recordOf(get(ordered(id))?.data), settled };
+      const found = await patiently(waiting, ({ database, get, flush }) => {
+        // Within a transaction of the app's, what other processes have stored since it began is not seen.
+        refuseWithin(database);
+        return { settled: flush?.settled(), record: recordOf(get(ordered(id))?.data) };
       });
       await found.settled;
       return found.record;

@@ -1,16 +1,17 @@
 /** Refuses databases that the store can't use. */
 import { StoreFault } from '../fault.js';
 
+interface Transacts {
+  readonly isTransaction?: boolean | undefined;
+  readonly inTransaction?: boolean | undefined;
+}
+
 /**
  * Refuses databases whose statements give promises or take callbacks, such as those of the package `sqlite3`, or D1.
  *
  * @param asks - the statement `SELECT 1 AS one`, or what the database gave instead of a statement
  */
-export function refuseUnfit(
-  scope: string,
-  { isTransaction, inTransaction }: { readonly isTransaction?: boolean | undefined; readonly inTransaction?: boolean | undefined },
-  asks: { get?(): unknown },
-): void {
+export function refuseUnfit(scope: string, { isTransaction, inTransaction }: Transacts, asks: { get?(): unknown }): void {
   const { one } = Object(asks.get?.()) as { one?: unknown };
   if (Number(one) !== 1)
     throw new StoreFault(
@@ -20,4 +21,11 @@ export function refuseUnfit(
   // node:sqlite before Node 22.16. A commit that failed would leave its transaction open, and what the app writes after it would be lost.
   if ((isTransaction ?? inTransaction) === undefined)
     throw new StoreFault('denied', `the database of ${scope} does not say whether a transaction is open; node:sqlite does from Node 22.16 on`);
+}
+
+export const inTransaction = ({ isTransaction, inTransaction }: Transacts): boolean => Boolean(isTransaction ?? inTransaction);
+
+/** Refuses to go on while a transaction of the app's is open on its connection, as when the app awaits something in the middle of it. */
+export function refuseWithin(database: Transacts): void {
+  if (inTransaction(database)) throw new StoreFault('blocked', 'the connection is in the middle of a transaction');
 }

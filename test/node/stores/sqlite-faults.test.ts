@@ -152,6 +152,21 @@ describe('locked', () => {
     expect(await store.read('c')).toBeUndefined();
     database.close();
   });
+
+  test('by an open transaction of its owner: a record that another process has stored since is not called absent', async () => {
+    const path = fresh();
+    const other = storeOn({ path });
+    await put(other, 'a');
+    const database = new DatabaseSync(path);
+    const store = storeOn({ database, busyTimeoutMs: 500 });
+    await store.read('a');
+    database.exec('BEGIN; SELECT count(*) FROM oncefetch_records');
+    await put(other, 'b');
+    await expect(store.read('b')).rejects.toMatchObject({ reason: 'blocked' });
+    database.exec('COMMIT');
+    expect(await store.read('b')).toEqual(record('b'));
+    database.close();
+  });
 });
 
 describe('full', () => {
