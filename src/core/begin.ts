@@ -63,7 +63,7 @@ export function busy(record: PendingRecord, { owner, leaseMs }: Claimant, storeN
 
 /** Whether the key may have been sent, and is too old to be sent again. */
 export const isExpired = (record: PendingRecord, call: Claimant, now: number, storeNow: number): boolean =>
-  (record.ambiguous || !!record.firstSentAt) && isKeyTooOld(record, call, now, storeNow);
+  (record.ambiguous || record.firstSentAt !== undefined) && isKeyTooOld(record, call, now, storeNow);
 
 function foundPending(record: PendingRecord, same: boolean, call: Claimant, now: number, storeNow: number): Begun {
   if (call.keyKind === 'literal' && call.key !== record.key) return { do: 'mismatch', record };
@@ -192,7 +192,7 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
   const keepsPayloads = keepsRequest || before.link;
   const { lease, payloads: sent } = before;
   const firstSentAt = before.firstSentAt ?? (before.ambiguous ? before.createdAt : call.clean ? undefined : storeNow);
-  const windowEndsAt = firstSentAt && Math.min(before.windowEndsAt ?? Infinity, firstSentAt + call.keyWindowMs);
+  const windowEndsAt = firstSentAt === undefined ? undefined : Math.min(before.windowEndsAt ?? Infinity, firstSentAt + call.keyWindowMs);
   const adopted: PendingRecord = {
     ...before,
     revision: before.revision + 1,
@@ -207,8 +207,8 @@ export function adopt(before: PendingRecord, same: boolean, call: Claimant, now:
     touchedAt: storeNow,
     dueAt: undefined,
     forgetAt: unsettledForgetAt(Math.max(now, storeNow), call.keepMs),
-    // An earlier attempt of this client has ended.
-    lease: lease?.owner !== call.owner ? lease : undefined,
+    // An earlier attempt of this client has ended, and of a clean record there was none.
+    lease: before.ambiguous && lease?.owner !== call.owner ? lease : undefined,
   };
   const record = seal({
     ...adopted,

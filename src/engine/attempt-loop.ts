@@ -153,7 +153,7 @@ export class AttemptLoop implements Driver {
     if (connectivity.online() === false && ms > 0) await this.pause(ms, 'offline');
     // When an outage has ended, the next one gets the full time.
     this.#offlineSince = connectivity.online() === false ? since : undefined;
-    return this.#offlineSince && clock.now() >= end ? this.#end('offline') : undefined;
+    return this.#offlineSince !== undefined && clock.now() >= end ? this.#end('offline') : undefined;
   }
 
   /** What is known of this key and its server, apart from the last answer. */

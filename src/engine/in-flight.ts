@@ -83,7 +83,7 @@ function copyOf(result: Result | undefined): unknown {
 function readBy(signal: AbortSignal | undefined, stop: Closing): void {
   if (signal?.aborted) return;
   stop.readers++;
-  signal?.addEventListener('abort', () => --stop.readers || stop.abort(abortReason(signal)), { once: true });
+  signal?.addEventListener('abort', () => --stop.readers || stop.abort(abortReason(signal)));
 }
 
 export class InFlightOperation {
@@ -156,8 +156,8 @@ export class InFlightOperation {
         return;
       }
       this.#callers.add(entry);
+      signal?.addEventListener('abort', leave);
       if (signal?.aborted) leave();
-      else signal?.addEventListener('abort', leave, { once: true });
       void late?.then((error) => this.#callers.delete(entry) && dismiss(error, undefined));
     });
   }

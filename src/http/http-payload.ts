@@ -153,6 +153,12 @@ function read(prepared: ReplayableRequest, response: Response, answer: Answer, a
   if (hooked) return hooked;
   const { method, headers, json } = prepared;
   const sentJson = json || /json/i.test(headers.get('content-type') ?? '');
-  const asked = { ...attempt, method, refusesHtml: refusesHtml(sentJson, headers.get('accept')), accepted };
+  const asked = {
+    method,
+    key: attempt.key,
+    refusesHtml: refusesHtml(sentJson, headers.get('accept')),
+    accepted,
+    otherPayloads: attempt.otherPayloads,
+  };
   return readAnswer(answer, asked, dialect, ambiguous);
 }

@@ -197,6 +197,11 @@ describe('a pending record', () => {
     expect(look({ lease }, { owner: 'another', leaseMs: 1000 }).do).toBe('busy');
   });
 
+  test('that was first sent at the time 0, where fake timers may begin, has its whole key window', () => {
+    const times = { createdAt: 0, firstSentAt: 0, touchedAt: 0, forgetAt: unsettledForgetAt(0, 0) };
+    expect(begin(stored(times), caller, 0, 0)).toMatchObject({ do: 'drive', record: { firstSentAt: 0, windowEndsAt: 24 * HOUR } });
+  });
+
   test('loses the lease of an earlier driver that has run out', () => {
     expect(drive({ lease: { owner: 'another', until: NOW - 1 } }).record.lease).toBeUndefined();
   });
