@@ -16,6 +16,7 @@ export const TWINS = [
   [/\/owner\.js$/, source('engine/owner-lean.ts')],
   [/\/channel\.js$/, source('engine/channel-lean.ts')],
   [/\/native\.js$/, source('http/native-lean.ts')],
+  [/\/fetch-options\.js$/, source('http/fetch-options-lean.ts')],
   [/\/platform\/detect\.js$/, source('platform/detect-lean.ts')],
 ];
 

@@ -4,6 +4,7 @@ import { isObject, typeOf } from '../core/name.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
 import { looksJson, readUpTo } from './bytes.js';
+import { refuseWrongOptions } from './fetch-options.js';
 import { type Fields, multipart, steadyBoundary } from './multipart.js';
 import { kindOf, textOf } from './native.js';
 
@@ -64,6 +65,7 @@ export function readInput(input: string | URL | Request, init: RequestInit & { r
   const content = body ?? (bodiless ? undefined : request);
   if (request?.bodyUsed && body == null) throw new TypeError(wrong('the body of this Request', 'body-used'));
   if (bodiless && body != null) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
+  refuseWrongOptions(own, verb);
   return {
     ...platform.resolve(request ? request.url : String(input)),
     method: verb,

@@ -109,6 +109,7 @@ const TWINS = [
   'src/engine/owner-lean.ts',
   'src/engine/channel-lean.ts',
   'src/http/native-lean.ts',
+  'src/http/fetch-options-lean.ts',
   'src/platform/detect-lean.ts',
   'src/devtools/off.ts',
 ];

@@ -123,6 +123,33 @@ test.each([undefined, null, ''])(
   },
 );
 
+describe('an option of fetch', () => {
+  if (!LEAN)
+    test.for<[string, unknown]>([
+      ['credentials', true],
+      ['mode', 'CORS'],
+      ['redirect', false],
+      ['referrerPolicy', 5],
+      ['method', 'TRACE'],
+      ['method', 'PO ST'],
+    ])('that fetch refuses is refused at once, by its name: %s', async ([name, value], { world, tab, once }) => {
+      const { error } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: NAME, [name]: value } as never)));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(String(error)).toContain(`once: fetch refuses the option ${name}, ${typeof value}: `);
+      expect([world.server.arrivals, world.records]).toEqual([[], []]);
+    });
+
+  test.for([
+    { keepalive: true, priority: 'high', window: null },
+    { cache: 'only-if-cached', mode: 'same-origin' },
+    { dispatcher: {}, next: { tags: [] } },
+    { method: 'PATCH' },
+  ])('that fetch takes, or that it does not know, is handed on: %o', async (options, { world, tab, once }) => {
+    const { outcome } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: NAME, ...options } as never)), answers(201));
+    expect(outcome).toMatchObject({ effect: 'done' });
+  });
+});
+
 test.each([null, 5, 'x', ...(LEAN ? [] : [{ use: 5 }, { use: 'polling' }])])('createOnce with every feature refuses what createOnce refuses: %o', (options) => {
   const wrong = /^once: (use\[9\] must be a feature|options must be an object)/;
   for (const create of [createOnceInNode, createOnceInApp]) expect(() => create(options as never)).toThrow(LEAN ? TypeError : wrong);

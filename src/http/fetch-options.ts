@@ -1,0 +1,30 @@
+/** Checks the options that a call hands on to fetch. */
+import { typeOf } from '../core/name.js';
+
+/** Methods that fetch refuses, or what is no method. All others are common, and need no look. */
+const UNUSUAL = /^(CONNECT|TRACE|TRACK)$|[^\w-]/;
+
+function refusalOf(init: RequestInit): Error | undefined {
+  try {
+    void new Request('http://localhost/', init);
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/**
+ * Throws a TypeError for an option that fetch refuses, such as `credentials: true`. Otherwise every attempt would end with an error that
+ * looks like a broken network, and the call as unknown. In pages in production the small build leaves this out.
+ */
+export function refuseWrongOptions(options: RequestInit, method: string): void {
+  const names = Object.keys(options);
+  // The engines of some apps have no Request.
+  if (typeof Request !== 'function' || !(names.length || UNUSUAL.test(method))) return;
+  const init = { ...options, method } as Record<string, unknown>;
+  const cause = refusalOf(init);
+  if (!cause) return;
+  const name = [...names, 'method'].find((one) => refusalOf({ [one]: init[one] }));
+  const what = name === undefined ? 'these options' : `the option ${name}, ${typeOf(init[name])}`;
+  throw new TypeError(`once: fetch refuses ${what}: ${cause.message}`, { cause });
+}
