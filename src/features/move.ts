@@ -183,14 +183,14 @@ async function moveRecord(client: Client, to: Namespace, { record, operationKey,
     of: RecordId,
     change: (there: OnceRecord | undefined, stored: unknown, now: number) => { next?: OnceRecord | null; value: T },
   ): Promise<T> => updateStored({ client, store, id: of }, (stored, now) => change(readRecord(stored), stored, now), 'strict');
-  /** `replaced`: the user's own record of that name. What it stood for before is kept, as if the user had pressed this one. */
+  /** `replaced`: the user's own record of that name. What was done before stays known, as if the user had pressed this one. */
   const moved = (before: OnceRecord, generation = 0, replaced?: OnceRecord): OnceRecord => {
     // If a key counts for one account only, the server does not know it for the new account: end the key window. It ends so early that
     // setting the clock back does not open it again: a clock that is further back than that counts as wrong (`clockWentBack`). Nor does the
     // link of a 202 count there: behind it may be the work of another operation.
     const scoped = before.ambiguous && isPerAccount(client, before) ? { windowEndsAt: before.touchedAt - CLOCK_BACK_MS, link: undefined } : {};
-    const own = replaced?.state === 'pending' ? replaced.previous : replaced;
-    const ended = before.previous ?? (before.state === 'pending' ? own : own && doneBefore({ previous: own }));
+    const done = replaced && doneBefore(replaced.state === 'pending' ? replaced : { previous: replaced });
+    const ended = before.previous ?? done;
     // Only a sound record gets a new sum: a damaged one must not look sound afterwards.
     const previous = ended && readRecord(ended) ? seal({ ...ended, id, ns }) : ended;
     return seal({ ...before, ...scoped, id, ns, previous, generation: Math.max(generation, before.generation), revision: before.revision + 1 } as OnceRecord);

@@ -265,6 +265,29 @@ describe("what the user did before a refused change stays done when a guest's pr
     expect(await sent()).toEqual([10, 20, 30, 20]);
   });
 
+  test("and takes the place of the user's change that was never sent, and is settled as none", async () => {
+    const { world, tab, sent } = await saved();
+    const page = await pressOffline(tab, (own) => pay(own.once(options), { body: B }));
+    await world.end(page, pay(page.once(guest), { ...ONE, body: C }), lost());
+    const ann = page.once(options);
+    await world.run(move(ann, 'guest'));
+    await world.run(settle(ann, NAME, 'none'));
+    expect((await world.end(page, pay(ann, { body: A }))).outcome).toMatchObject(REMEMBERED);
+    expect(await sent()).toEqual([10, 30]);
+  });
+
+  test("and was refused, and takes the place of another change that was never sent; the user's refused change is sent again", async () => {
+    const { world, tab, press, sent } = await saved();
+    await press(B, REFUSED);
+    const page = await pressOffline(tab, (own) => pay(own.once(options), { body: { ...CART, amount: 40 } }));
+    await world.end(page, pay(page.once(guest), { body: C }), IN_FRONT);
+    const ann = page.once(options);
+    await world.run(move(ann, 'guest'));
+    expect((await world.end(page, pay(ann, { body: B }), REFUSED)).outcome).toMatchObject({ type: 'rejected' });
+    expect((await world.end(page, pay(ann, { body: A }))).outcome).toMatchObject(REMEMBERED);
+    expect(await sent()).toEqual([10, 20, 30, 20]);
+  });
+
   test("and was never sent, where the user's own record is in memory, because the store did not take it", async () => {
     const world = newWorld();
     const [tab, other] = [world.tab(), world.tab()];

@@ -221,6 +221,15 @@ describe.each(['if-changed', 'always'] as const)("with repeat: '%s', where the u
   });
 });
 
+test("with repeat: 'always', of two presses that may have been sent, the user's wins", async ({ world }) => {
+  const options = { repeat: 'always' } as const;
+  const page = await press(world, await press(world, world.tab(), 'ann', [charged(lost())], options), 'guest', [charged(lost())], options);
+  const [own] = world.records as OnceRecord[];
+  const ann = page.once({ namespace: 'ann', ...options });
+  await world.run(move(ann, 'guest'));
+  expect((await world.end(page, pay(ann), replays())).outcome).toMatchObject({ effect: 'done', key: own?.key });
+});
+
 test("with repeat: 'if-changed', the guest's press that never left does not make the user's earlier form be sent again", async ({ world }) => {
   const options = { repeat: 'if-changed' } as const;
   const tab = await press(world, world.tab(), 'ann', [charged(answers(201))], options);
