@@ -36,7 +36,7 @@ const SLOW = [
 /** What takes a second or more, and so is no part of `npm run check`. */
 const UNHURRIED = [
   'test/devtools/buttons.test.ts',
-  'test/dialects/{safety,size}.test.ts',
+  'test/dialects/{safety,size,spoken}.test.ts',
   'test/dom/{happy-dom,jsdom}.test.ts',
   'test/engine/{attacks-late-derived,begin-table,every-await,every-await-of-polling,pages-without-background,turns}.test.ts',
 ];
