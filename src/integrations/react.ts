@@ -16,7 +16,12 @@ import { useMemo, useRef, useSyncExternalStore } from 'react';
 /** The state in a server render, where nothing is known of the browser's store. */
 const LOADING: OperationState = { phase: 'loading' };
 
-const plain = (value: unknown): string => JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? { n: String(part) } : part));
+/** As JSON, with `{"n":"1"}` for the bigint 1. Looks at the member itself, because many apps give BigInt a `toJSON`, after which `part` is a text. */
+const plain = (value: unknown): string =>
+  JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, member, part: unknown) {
+    const own = this[member];
+    return typeof own === 'bigint' ? { n: String(own) } : part;
+  });
 
 /** A name as text, because a name is an array, and each render brings a new one. Throws on a wrong name, as every call does. */
 const textOf = (once: Once, name: OperationName): string => plain(operation(once, name).name);
