@@ -100,8 +100,8 @@ async function openOnes(once: Once, prefix: OperationName | undefined, limit: nu
 /** What was read last, as text too, and of which store, user and options. */
 interface Read {
   found: readonly PendingOperation[];
-  text: string;
-  of: string | undefined;
+  text?: string;
+  of?: string;
 }
 
 /**
@@ -174,7 +174,7 @@ export function usePending<Meta = Json>(
   if (limit !== undefined && !(typeof limit === 'number' && limit >= 1))
     throw new RangeError(`once: usePending.limit must be a number of at least 1, got ${limit}`);
   const text = prefix === undefined || (Array.isArray(prefix) && prefix.length === 0) ? undefined : textOf(once, prefix);
-  const { current: last } = useRef<Read>({ found: NONE, text: '', of: undefined });
+  const { current: last } = useRef<Read>({ found: NONE });
   const { subscribe, get } = useMemo(
     () => listOf(once, text === undefined ? undefined : nameOf(text), limit, inFlight, last),
     [once, text, limit, inFlight, last],
