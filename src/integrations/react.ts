@@ -16,7 +16,12 @@ import { useMemo, useRef, useSyncExternalStore } from 'react';
 /** The state in a server render, where nothing is known of the browser's store. */
 const LOADING: OperationState = { phase: 'loading' };
 
-const plain = (value: unknown): string => JSON.stringify(value, (_, part: unknown) => (typeof part === 'bigint' ? { n: String(part) } : part));
+/** As JSON, with `{"n":"1"}` for the bigint 1. Looks at the member itself, because many apps give BigInt a `toJSON`, after which `part` is a text. */
+const plain = (value: unknown): string =>
+  JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, member, part: unknown) {
+    const own = this[member];
+    return typeof own === 'bigint' ? { n: String(own) } : part;
+  });
 
 /** A name as text, because a name is an array, and each render brings a new one. Throws on a wrong name, as every call does. */
 const textOf = (once: Once, name: OperationName): string => plain(operation(once, name).name);
@@ -95,8 +100,8 @@ async function openOnes(once: Once, prefix: OperationName | undefined, limit: nu
 /** What was read last, as text too, and of which store, user and options. */
 interface Read {
   found: readonly PendingOperation[];
-  text: string;
-  of: string | undefined;
+  text?: string;
+  of?: string;
 }
 
 /**
@@ -169,7 +174,7 @@ export function usePending<Meta = Json>(
   if (limit !== undefined && !(typeof limit === 'number' && limit >= 1))
     throw new RangeError(`once: usePending.limit must be a number of at least 1, got ${limit}`);
   const text = prefix === undefined || (Array.isArray(prefix) && prefix.length === 0) ? undefined : textOf(once, prefix);
-  const { current: last } = useRef<Read>({ found: NONE, text: '', of: undefined });
+  const { current: last } = useRef<Read>({ found: NONE });
   const { subscribe, get } = useMemo(
     () => listOf(once, text === undefined ? undefined : nameOf(text), limit, inFlight, last),
     [once, text, limit, inFlight, last],

@@ -145,3 +145,35 @@ test('two components of one name show one state', async () => {
   await settled(() => expect([...place.querySelectorAll('output')].map(({ textContent }) => textContent)).toEqual(['settled', 'settled']));
   expect(server.effects).toHaveLength(1);
 });
+
+test.each([
+  ['text', (n: bigint) => String(n)],
+  ['an object', (n: bigint) => ({ $bigint: String(n) })],
+])('where BigInt has a toJSON that gives %s, as many apps have, hooks and calls mean the same operation by a bigint: one effect', async (_, toJSON) => {
+  const once = client({ limits: { attempts: 1 } });
+  const name = ['pay', BigInt(cart.replace(/\D/g, ''))] as const;
+  const Screen = () => {
+    const payment = useOperation(once, name);
+    return h(
+      'button',
+      { type: 'button', onClick: () => void payment.fetch('/api/payments', body) },
+      `${payment.state.phase} ${usePending(once, { prefix: name }).length}`,
+    );
+  };
+  Object.assign(BigInt.prototype, {
+    toJSON: function (this: bigint) {
+      return toJSON(this);
+    },
+  });
+  try {
+    server.faults.next('lose-response');
+    await once.fetch('/api/payments', { ...body, once: name }).catch(() => {});
+    await act(() => root.render(h(Screen)));
+    await settled(() => expect(shown('button')).toBe('unsettled 1'));
+    await click();
+    await settled(() => expect(shown('button')).toBe('settled 0'));
+    expect(server.effects).toHaveLength(1);
+  } finally {
+    Reflect.deleteProperty(BigInt.prototype, 'toJSON');
+  }
+});
