@@ -44,7 +44,7 @@ async function placeOf(kind: Kind): Promise<{ readonly at: string; stop(): unkno
     return { at: String(server.port), stop: () => server.stop() };
   }
   if (kind === 'postgres') {
-    const { postgresMigration } = await import('../../../src/stores/postgres/sql.ts');
+    const { postgresMigration } = await import('oncefetch/postgres');
     const server = await startPostgres();
     const client = new pg.Client(server.connection);
     await client.connect();
