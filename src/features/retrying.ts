@@ -80,7 +80,8 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
     aborted = signal?.aborted === true;
     // In another user's session, the retry would write the first user's data into the other's account, or read the other's data.
     if (stops.some(({ aborted }) => aborted) || overtaken() || namespaceNow(client) !== user) return false;
-    void answer?.body?.cancel().catch(() => {});
+    // The body of an answer of node-fetch is no web stream.
+    void answer?.body?.cancel?.().catch(() => {});
     return true;
   };
   try {

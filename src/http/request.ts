@@ -100,10 +100,13 @@ export function refuseHidden({ rest }: RequestInput): void {
 /** The key that the request already has in the header that `carrier` names, if any. It is known before the body is read. */
 export const keyInHeader = (carrier: string, request: RequestInput): string | undefined => carryOf(carrier)?.find(request);
 
+/** Whether this kind of body can be read more than once. A form of the package form-data is a stream, and so is any async iterable, which Node's fetch takes. */
+export const isReplayable = (body: unknown): boolean =>
+  typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || (REPLAYABLE.test(kindOf(body)) && !('pipe' in (body as object)));
+
 /** Whether the request can take a key and its body can be sent more than once. If not, a call without a name is left to fetch. */
 export function canCarryKey({ body, rest }: RequestInput): boolean {
-  if (rest.mode === 'no-cors') return false;
-  return body == null || typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || REPLAYABLE.test(kindOf(body));
+  return rest.mode !== 'no-cors' && (body == null || isReplayable(body));
 }
 
 /**
