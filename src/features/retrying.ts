@@ -9,6 +9,7 @@ import { worthRepeating } from '../core/verdict.js';
 import { namespaceNow } from '../engine/address.js';
 import type { Client, Parts } from '../engine/client.js';
 import { wait } from '../engine/wait.js';
+import { viewOf } from '../http/bytes.js';
 import { kindOf } from '../http/native.js';
 import { type Outline, outline } from '../http/outline.js';
 import type { OnceRequestInit } from '../once.js';
@@ -48,8 +49,7 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
 function copyOf(body: RequestInit['body']): RequestInit['body'] {
   const kind = kindOf(body);
   if (kind === 'URLSearchParams') return new URLSearchParams(String(body));
-  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
-  if (kind === 'ArrayBuffer') return (body as ArrayBuffer).slice();
+  if (ArrayBuffer.isView(body) || kind === 'ArrayBuffer') return viewOf(body as ArrayBuffer).slice();
   // The fields of React Native's own FormData can't be read.
   if (kind !== 'FormData' || !('entries' in (body as FormData))) return body;
   const copy = new FormData();
