@@ -9,6 +9,7 @@ import { worthRepeating } from '../core/verdict.js';
 import { namespaceNow } from '../engine/address.js';
 import type { Client, Parts } from '../engine/client.js';
 import { wait } from '../engine/wait.js';
+import { viewOf } from '../http/bytes.js';
 import { kindOf } from '../http/native.js';
 import { type Outline, outline } from '../http/outline.js';
 import type { OnceRequestInit } from '../once.js';
@@ -48,11 +49,11 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
 function copyOf(body: RequestInit['body']): RequestInit['body'] {
   const kind = kindOf(body);
   if (kind === 'URLSearchParams') return new URLSearchParams(String(body));
-  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
-  if (kind === 'ArrayBuffer') return (body as ArrayBuffer).slice();
+  if (ArrayBuffer.isView(body) || kind === 'ArrayBuffer') return viewOf(body as ArrayBuffer).slice();
   // The fields of React Native's own FormData can't be read.
   if (kind !== 'FormData' || !('entries' in (body as FormData))) return body;
-  const copy = new FormData();
+  // Of the same class: to the platform's own, a file of another implementation is an object.
+  const copy = new ((body as FormData).constructor as typeof FormData)();
   for (const [name, value] of (body as FormData).entries()) copy.append(name, value as string);
   return copy;
 }
@@ -80,7 +81,8 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
     aborted = signal?.aborted === true;
     // In another user's session, the retry would write the first user's data into the other's account, or read the other's data.
     if (stops.some(({ aborted }) => aborted) || overtaken() || namespaceNow(client) !== user) return false;
-    void answer?.body?.cancel().catch(() => {});
+    // The body of an answer of node-fetch is no web stream.
+    void answer?.body?.cancel?.().catch(() => {});
     return true;
   };
   try {

@@ -7,8 +7,6 @@ import { jsonOf, looksJson, readUpTo } from './bytes.js';
 import { textOf } from './native.js';
 import type { Answered } from './sending.js';
 
-const textual = (type: string): boolean => /^$|json|text|xml|script|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type);
-
 /** Types whose readers use each part as it arrives, so there is no reason to wait for the end. */
 const STREAMED = /event-?stream|ndjson|json-?(seq|l\b|lines|stream)|stream\+json|^multipart\/|^application\/(grpc|connect\+)|^(audio|video)\//i;
 
@@ -27,7 +25,7 @@ export async function readBody(response: Response, bodyBytes: number, clock: Clo
   const type = response.headers.get('content-type') ?? '';
   if (response.body === null) return { response, body: null, text: '' };
   if (Number(response.headers.get('content-length')) > bodyBytes || STREAMED.test(type)) return { response, text: '' };
-  const isText = textual(type);
+  const isText = /^$|json|text|xml|script|urlencoded/i.test(type) && !/charset=(?!"?utf-?8)/i.test(type);
   // A copy of a Response of node-fetch stops at 128 kB unless the original is read as well. And an abort would throw where nobody can catch it.
   const piped = (response.body as { pipe?: unknown } | undefined)?.pipe;
   const copy = piped ? response : response.clone();

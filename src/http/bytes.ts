@@ -6,6 +6,10 @@ const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test
 /** The same for a body of text or bytes. */
 export const looksJson = (body: string | Uint8Array): boolean => (typeof body === 'string' ? /^\s*[[{]/.test(body) : beginsJson(body));
 
+/** The bytes of a buffer, or of a view of any type. Throws on anything else, such as text. */
+export const viewOf = (data: Pick<ArrayBuffer, 'byteLength'> & Partial<ArrayBufferView<ArrayBuffer>>): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(data.buffer ?? new DataView(data as ArrayBuffer).buffer, data.byteOffset, data.byteLength);
+
 /**
  * Reads a stream to its end. If the stream is longer than `limit` bytes, or has not ended when `over` resolves, cancels the rest and gives
  * `undefined`. A stream that begins like JSON is read to its end in spite of `over`.
@@ -14,23 +18,24 @@ export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number
   const chunks: Uint8Array[] = [];
   let size = 0;
   const reader = stream.getReader();
-  const next = (): Promise<{ done: boolean; value?: Uint8Array | undefined } | undefined> => {
+  const next = (): Promise<{ done?: boolean; value?: Uint8Array | undefined }> => {
     const read = reader.read();
-    return over ? Promise.race([read, over.then(() => (beginsJson(chunks[0]) ? read : undefined))]) : read;
+    return over ? Promise.race([read, over.then(() => (beginsJson(chunks[0]) ? read : {}))]) : read;
   };
-  for (let chunk = await next(); !chunk?.done; chunk = await next()) {
-    size += chunk?.value?.byteLength ?? 0;
-    if (!chunk?.value || size > limit) {
+  for (let chunk = await next(); !chunk.done; chunk = await next()) {
+    const bytes = chunk.value && viewOf(chunk.value as Uint8Array<ArrayBuffer>);
+    size += bytes?.length ?? 0;
+    if (!bytes || size > limit) {
       void reader.cancel().catch(() => {});
       return undefined;
     }
-    chunks.push(chunk.value);
+    chunks.push(bytes);
   }
   const whole = new Uint8Array(size);
-  let at = 0;
+  size = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, at);
-    at += chunk.byteLength;
+    whole.set(chunk, size);
+    size += chunk.length;
   }
   return whole;
 }

@@ -13,9 +13,6 @@ export function isResponse(value: unknown): value is Response {
   );
 }
 
-/** Reads a copy of its body, as for an answer to our own request. Rejects if the body was read already or breaks off. */
-export async function readForeign({ platform }: Client, response: Response, bodyBytes: number): Promise<Answered> {
-  // node-fetch holds back a copy of a long body until the original is read as well.
-  if (typeof (response.body as { pipe?: unknown } | null)?.pipe === 'function') return { response, text: '' };
-  return readBody(response, bodyBytes, platform.clock, BODY_MS);
-}
+/** Reads its body, as for an answer to our own request. Rejects if the body was read already or breaks off. */
+export const readForeign = ({ platform }: Client, response: Response, bodyBytes: number): Promise<Answered> =>
+  readBody(response, bodyBytes, platform.clock, BODY_MS);

@@ -3,21 +3,24 @@
  * with a file. A library for this (form-data-encoder) would cost each page 1.8 kB.
  */
 import type { Digest } from '../ports.js';
+import { bufferOf } from './native.js';
 
 const encoder = new TextEncoder();
 const crlf = (text: string): string => text.replace(/\r\n?|\n/g, '\r\n');
-const quoted = (text: string): string => `"${text.replace(/\r/g, '%0D').replace(/\n/g, '%0A').replace(/"/g, '%22')}"`;
+const quoted = (text: string): string => `"${text.replace(/[\r\n"]/g, encodeURIComponent)}"`;
 
 /** The fields of a form. */
 export type Fields = Iterable<readonly [string, FormDataEntryValue]>;
 
 /** HTML standard, "multipart/form-data encoding algorithm". */
-export function multipart(form: Fields, boundary: string): Promise<ArrayBuffer> {
+export async function multipart(form: Fields, boundary: string): Promise<ArrayBuffer> {
   const parts: BlobPart[] = [];
   for (const [name, value] of form) {
-    const head = `--${boundary}\r\nContent-Disposition: form-data; name=${quoted(crlf(name))}`;
-    if (typeof value === 'string') parts.push(`${head}\r\n\r\n${crlf(value)}\r\n`);
-    else parts.push(`${head}; filename=${quoted(value.name)}\r\nContent-Type: ${value.type || 'application/octet-stream'}\r\n\r\n`, value, '\r\n');
+    const isText = typeof value === 'string';
+    const more = isText ? '' : `; filename=${quoted(value.name)}\r\nContent-Type: ${value.type || 'application/octet-stream'}`;
+    const head = `--${boundary}\r\nContent-Disposition: form-data; name=${quoted(crlf(name))}${more}\r\n\r\n`;
+    // The content of a file, not the file itself: to the platform's Blob, a file of another implementation is an object.
+    parts.push(head, isText ? crlf(value) : await bufferOf(value), '\r\n');
   }
   return new Blob([...parts, `--${boundary}--\r\n`]).arrayBuffer();
 }

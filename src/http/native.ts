@@ -13,6 +13,9 @@ export function textOf(data: string | ArrayBuffer | Uint8Array): string {
   }
 }
 
+/** The content of a Blob. Not each platform's own Response knows the Blob of another implementation, and React Native's Blob can't be read otherwise. */
+export const bufferOf = (blob: Blob): Promise<ArrayBuffer> => (blob.arrayBuffer ? blob.arrayBuffer() : new Response(blob).arrayBuffer());
+
 /** The class of a body, by its tag, or by its methods, because the classes of React Native and of happy-dom have no tag. */
 export function kindOf(body: unknown): string {
   const tag = Object.prototype.toString.call(body).slice(8, -1);

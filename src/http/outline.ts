@@ -1,6 +1,6 @@
 /** Reads fetch's arguments without consuming them. */
 import type { Platform } from '../ports.js';
-import { isRequest } from './request.js';
+import { isReplayable, isRequest } from './request.js';
 
 /** What matters of fetch's arguments for a call without a key. */
 export interface Outline {
@@ -19,7 +19,7 @@ export function outline({ resolve }: Platform, input: string | URL | Request, in
   const { body } = init;
   // Not every platform shows whether a Request has a body.
   const mayHaveBody = request && (request.body === undefined ? /^(PUT|DELETE)$/.test(method) : request.body !== null);
-  const replayable = body == null ? !mayHaveBody : typeof body === 'string' || !/ReadableStream/.test(Object.prototype.toString.call(body));
+  const replayable = body == null ? !mayHaveBody : isReplayable(body);
   const url = request ? request.url : String(input);
   const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);
   return { method, place: () => placeOf(resolve, url), replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };

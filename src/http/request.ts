@@ -3,10 +3,10 @@ import { carryOf, isInHeader } from '../core/carrier.js';
 import { isObject, typeOf } from '../core/name.js';
 import type { Digest, Platform } from '../ports.js';
 import { wrong } from '../texts/full.js';
-import { looksJson, readUpTo } from './bytes.js';
+import { looksJson, readUpTo, viewOf } from './bytes.js';
 import { refuseWrongOptions } from './fetch-options.js';
 import { type Fields, multipart, steadyBoundary } from './multipart.js';
-import { kindOf, textOf } from './native.js';
+import { bufferOf, kindOf, textOf } from './native.js';
 
 /** What fetch was called with. */
 export interface Called {
@@ -47,7 +47,7 @@ const REST = ['mode', 'credentials', 'cache', 'redirect', 'referrer', 'referrerP
 export const isRequest = (input: unknown): input is Request => isObject(input) && 'headers' in input && 'url' in input;
 
 /** The method of what fetch was called with. */
-export const methodOf = (input: unknown, { method }: RequestInit): string => (method ?? (input as Request | undefined)?.method ?? 'GET').toUpperCase();
+export const methodOf = (input: unknown, { method }: RequestInit): string => String(method ?? (input as Request | undefined)?.method ?? 'GET').toUpperCase();
 
 /** Reads fetch's arguments. Throws a TypeError if they make a request that can't be sent. */
 export function readInput(input: string | URL | Request, init: RequestInit & { readonly once?: unknown }, platform: Platform): RequestInput {
@@ -102,10 +102,13 @@ export function refuseHidden({ rest }: RequestInput): void {
 /** The key that the request already has in the header that `carrier` names, if any. It is known before the body is read. */
 export const keyInHeader = (carrier: string, request: RequestInput): string | undefined => carryOf(carrier)?.find(request);
 
+/** Whether this kind of body can be read more than once. A form of the package form-data is a stream, and so is any async iterable, which Node's fetch takes. */
+export const isReplayable = (body: unknown): boolean =>
+  typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || (REPLAYABLE.test(kindOf(body)) && !('pipe' in (body as object)));
+
 /** Whether the request can take a key and its body can be sent more than once. If not, a call without a name is left to fetch. */
 export function canCarryKey({ body, rest }: RequestInput): boolean {
-  if (rest.mode === 'no-cors') return false;
-  return body == null || typeof body === 'string' || isRequest(body) || ArrayBuffer.isView(body) || REPLAYABLE.test(kindOf(body));
+  return rest.mode !== 'no-cors' && (body == null || isReplayable(body));
 }
 
 /**
@@ -120,7 +123,7 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
   };
   let bytes: Bytes;
   let form = '';
-  if (body === undefined || body === null || typeof body === 'string') bytes = body ?? undefined;
+  if (body == null || typeof body === 'string') bytes = body ?? undefined;
   else if (tag === 'URLSearchParams') {
     bytes = String(body);
     type('application/x-www-form-urlencoded;charset=UTF-8');
@@ -128,8 +131,7 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
     bytes = body as Blob;
     // Set the type now: if a key goes into the body, the body becomes text, and the platform would call that "text/plain".
     if (bytes.type) type(bytes.type);
-  } else if (ArrayBuffer.isView(body)) bytes = new Uint8Array(body.buffer, body.byteOffset, body.byteLength).slice();
-  else if (tag === 'ArrayBuffer') bytes = new Uint8Array(body as ArrayBuffer).slice();
+  } else if (ArrayBuffer.isView(body) || tag === 'ArrayBuffer') bytes = viewOf(body as ArrayBuffer).slice();
   else if (tag === 'FormData') {
     // Read the fields at once, as fetch does, because the caller may change the same form for its next call.
     const fields = await readable(async () => [...(body as FormData).entries()]);
@@ -140,7 +142,7 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
   else if (isRequest(body)) {
     const given = headers.get('content-type') ?? '';
     const [, boundary] = /^multipart.*boundary="?([^";]+)/i.exec(given) ?? [];
-    const content = new Uint8Array(await readable(() => body.arrayBuffer(), boundary !== undefined));
+    const content = new Uint8Array(await readable(() => body.arrayBuffer(), !!boundary));
     if (boundary) headers.set('content-type', given.replace(boundary, await steadyBoundary(content, boundary, digest)));
     if (content.length) bytes = content;
   } else throw new UnreplayableBody(wrong('body', 'body', typeOf(body)));
@@ -156,10 +158,14 @@ export async function prepare(from: RequestInput, limit: number, digest: Digest)
 export const spreadable = (headers: Headers): Record<string, string> =>
   Object.fromEntries([...headers].map(([name, value]) => [name.replace(/\b./g, (letter) => letter.toUpperCase()), value]));
 
+/** The body as text or bytes, of which a Blob must be read. */
+const plainOf = async (body: Bytes): Promise<string | Uint8Array | undefined> =>
+  typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await readable(() => bufferOf(body))) : body;
+
 /** A copy of the request for a key to be put into. Its body is text unless the key goes into a header. */
 export async function wireOf<T extends ReplayableRequest>(prepared: T, carrier: string): Promise<T> {
   const { body, headers } = prepared;
-  const text = typeof body !== 'object' || isInHeader(carrier) ? body : ArrayBuffer.isView(body) ? textOf(body) : await new Response(body).text();
+  const text = isInHeader(carrier) || !body ? body : textOf((await plainOf(body)) as string);
   return { ...prepared, body: text, headers: new Headers(headers) };
 }
 
@@ -191,12 +197,12 @@ export async function fingerprint(
   digest: Digest,
   printOf: ((body: string | Uint8Array, json: boolean) => Promise<string | undefined>) | false | undefined,
 ): Promise<{ readonly raw: string; readonly fingerprint: string; readonly json: boolean }> {
-  const { method, url, body } = prepared;
-  const plain = typeof body === 'object' && !ArrayBuffer.isView(body) ? new Uint8Array(await readable(() => new Response(body).arrayBuffer())) : (body ?? '');
+  const { method, url, form } = prepared;
+  const plain = (await plainOf(prepared.body)) ?? '';
   const raw = await digest(plain);
   const json = looksJson(plain);
   const print = printOf ? await printOf(plain, json) : undefined;
-  const content = print === undefined ? prepared.form || raw : await digest(print);
+  const content = print === undefined ? form || raw : await digest(print);
   // A hook may leave a card number out. Then the stored digest must be too short to find the number by trying all of them.
   return { raw: printOf ? raw.slice(0, RAW_HINT) : raw, fingerprint: await digest(`${method}\n${url}\n${content}`), json };
 }

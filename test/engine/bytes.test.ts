@@ -2,6 +2,7 @@
  * Goal: an answer is read, and its bytes become text as UTF-8, where a platform has no TextDecoder, no streams, a Promise of its
  * own, or a Response that takes bytes for Latin-1.
  */
+import { Readable } from 'node:stream';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { answers, createOnce, hooks, memoryStore } from '../../src/entries/index.js';
 import { readUpTo } from '../../src/http/bytes.js';
@@ -65,6 +66,12 @@ describe('a stream', () => {
 
   test('is read as its chunks, one after the other', async () => {
     expect(await readUpTo(stream(), 3)).toEqual(new Uint8Array([1, 2, 3]));
+  });
+
+  test('of buffers, or of views of any type, is read as their bytes', async () => {
+    const { buffer } = Uint8Array.of(1, 0, 2, 0);
+    const chunks = [buffer, new DataView(buffer, 1), new Uint16Array(buffer)];
+    expect(await readUpTo(Readable.toWeb(Readable.from(chunks)) as ReadableStream, 100)).toEqual(new Uint8Array([1, 0, 2, 0, 0, 2, 0, 1, 0, 2, 0]));
   });
 
   test('that is longer than the limit is cancelled', async () => {

@@ -41,6 +41,11 @@ test("a form has the same bytes as the platform's encoder makes", async () => {
   expect(ours.toString('latin1')).toBe(Buffer.from(await native.arrayBuffer()).toString('latin1'));
 });
 
+test('a file of another implementation, such as that of node-fetch, goes out with its content', async () => {
+  const file = { name: 'a.txt', type: 'text/plain', arrayBuffer: async () => new TextEncoder().encode('content').buffer };
+  expect(Buffer.from(await multipart([['file', file as File]], 'x')).toString()).toContain('\r\n\r\ncontent\r\n');
+});
+
 describe('the same form, made again', () => {
   const made: readonly (readonly [string, () => [string | Request, RequestInit]])[] = [
     ['as a FormData', () => [URL_, { method: 'POST', body: awkward() }]],

@@ -3,6 +3,7 @@
  * stored. Method: tables of arguments and bodies, with Node's own classes.
  */
 import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { describe, expect, test, vi } from 'vitest';
 import { askFingerprint } from '../../src/http/fingerprint-hook.js';
 import { fingerprint, isRequest, prepare, type ReplayableRequest, readInput, refuseHidden, SCHEME, UnreplayableBody, wireOf } from '../../src/http/request.js';
@@ -20,6 +21,14 @@ const digest = (data: string | Uint8Array): string => createHash('sha256').updat
 const ready = (body: unknown, headers: Record<string, string> = {}, limit = 100): Promise<ReplayableRequest> =>
   prepare({ ...read(URL_, { method: 'POST', headers }), body }, limit, digest);
 const asText = async ({ body }: ReplayableRequest): Promise<string | undefined> => (body === undefined ? undefined : new Response(body).text());
+
+/** A Blob of another implementation, such as that of node-fetch, which Node's own classes take for an object. */
+const foreign = (text: string) => ({
+  size: text.length,
+  slice() {},
+  arrayBuffer: async () => new TextEncoder().encode(text).buffer,
+  [Symbol.toStringTag]: 'Blob',
+});
 
 describe('the arguments of fetch', () => {
   const signal = new AbortController().signal;
@@ -143,6 +152,7 @@ describe('a body', () => {
     ['something that only looks like parameters', { append() {} }, /got object/],
     ['something that can be sorted', { sort() {} }, /got object/],
     ['a number', 5, /got number/],
+    ['a stream of text', Readable.toWeb(Readable.from(['x'])), says(/could not be read$/, /body-unread/)],
     ['a stream that is too long', new Response('x'.repeat(101)).body, /more than 100/],
     ['a stream that breaks', new ReadableStream({ start: (controller) => controller.error(new Error('broken')) }), says(/could not be read$/, /body-unread/)],
   ])('that can not be sent twice is refused: %s', async (_, body, message) => {
@@ -183,6 +193,7 @@ describe('on the wire', () => {
     ['text', '{"a":1}'],
     ['bytes', new TextEncoder().encode('{"a":1}')],
     ['a Blob', new Blob(['{"a":1}'])],
+    ['a Blob of another implementation', foreign('{"a":1}') as unknown as Blob],
   ])('a body of %s becomes text if a key goes into it, else it stays as it is', async (_, body) => {
     expect((await wireOf(prepared(body), 'body:key')).body).toBe('{"a":1}');
     expect((await wireOf(prepared(body), 'header:Key')).body).toBe(body);
@@ -208,6 +219,7 @@ describe('a fingerprint', () => {
     expect(await of('{"a":1}')).toEqual({ raw, fingerprint: digest(`POST\n${URL_}\n${raw}`), json: true });
     expect(await of(new Blob(['{"a":1}']))).toEqual({ raw, fingerprint: digest(`POST\n${URL_}\n${raw}`), json: true });
     expect(await of(undefined)).toMatchObject({ raw: digest('') });
+    expect(await of(foreign('{"a":1}'))).toMatchObject({ raw });
   });
 
   test.each<[unknown, boolean]>([

@@ -36,6 +36,7 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   'an error inside a 200': () => Response.json({ error: 'not logged in' }),
   'errors inside a 200': () => Response.json({ data: null, errors: [{ message: 'no such order' }] }),
   'an empty list': () => Response.json([]),
+  'an empty list in a Response of node-fetch': () => shaped(Response.json([]), { body: { pipe: () => {} } }),
   'null: no such payment': () => Response.json(null),
   'a 204, which frameworks make of null': () => new Response(null, { status: 204 }),
   'a 200 without a body, which others make of it': () => new Response(''),

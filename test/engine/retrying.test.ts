@@ -37,6 +37,8 @@ describe('what is read of a call', () => {
     ['text', URL_, { method: 'PUT', body: 'ReadableStream' }, { replayable: true }],
     ['bytes', URL_, { method: 'PUT', body: new Uint8Array(2) }, { replayable: true }],
     ['a stream', URL_, { method: 'PUT', body: new ReadableStream() }, { replayable: false }],
+    ['an async iterable, as Node takes it', URL_, { method: 'PUT', body: (async function* () {})() as never }, { replayable: false }],
+    ['a form of form-data, which is a stream', URL_, { method: 'PUT', body: Object.assign(new FormData(), { pipe() {} }) }, { replayable: false }],
     ['no body', URL_, { method: 'PUT', body: null }, { replayable: true }],
     ['a Request with a body that is not PUT', new Request(URL_, { method: 'OPTIONS', body: 'x' }), {}, { replayable: false }],
   ])('%s', (_, input, init, expected) => {
@@ -119,6 +121,11 @@ describe('what comes back', () => {
     const { end, sent } = scene();
     expect(await end([answer(status), answer(200)])).toBe(200);
     expect(sent).toEqual([0, 1000]);
+  });
+
+  test('503 is sent again, though its body is no web stream, as that of node-fetch', async () => {
+    const busy = Object.defineProperty(answer(503), 'body', { value: { pipe: () => {} } });
+    expect(await scene().end([busy, answer(200)])).toBe(200);
   });
 
   test.each([200, 204, 304, 400, 404, 409, 423, 501, 505, 510, 512, 530, 552])('%i is the answer', async (status) => {

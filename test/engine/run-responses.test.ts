@@ -4,6 +4,7 @@
  */
 import { createContext, runInContext } from 'node:vm';
 import { test as anyTest, describe, expect } from 'vitest';
+import { adyen } from '../../src/dialects/adyen.js';
 import { GENERIC } from '../../src/dialects/generic.js';
 import { stripe } from '../../src/dialects/stripe.js';
 import { stripeVerdict } from '../../src/dialects/stripe-verdict.js';
@@ -103,6 +104,16 @@ describe('a Response that the function gives', () => {
     const broken = new Response(new ReadableStream({ start: (controller) => controller.error(new TypeError('cut')) }), { status: 201 });
     const effect = giving(world, broken, Response.json({}, { status: 201, headers: { 'idempotent-replayed': 'true' } }));
     expect((await run(effect)).outcome).toMatchObject({ type: 'replayed', attempts: 2 });
+  });
+
+  test('of node-fetch, with a decline inside a 200, is a refusal, and its body can still be read', async () => {
+    const { world, run } = scene({ dialect: adyen() });
+    const declined = Response.json({ resultCode: 'Refused' });
+    Object.defineProperty(declined, 'body', { value: { pipe: () => {} } });
+    const end = await run(async () => declined);
+    expect(end).toMatchObject({ status: 200, outcome: { type: 'rejected', effect: 'none' } });
+    expect(await end.response?.json()).toEqual({ resultCode: 'Refused' });
+    expect(world.record()).toMatchObject({ state: 'retired' });
   });
 
   test('whose body the function has read itself is read by its status', async ({ world, run }) => {
