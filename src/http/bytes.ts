@@ -6,7 +6,7 @@ const beginsJson = (bytes: Uint8Array | undefined): boolean => /^(123|91)$/.test
 /** The same for a body of text or bytes. */
 export const looksJson = (body: string | Uint8Array): boolean => (typeof body === 'string' ? /^\s*[[{]/.test(body) : beginsJson(body));
 
-/** The bytes of a buffer, or of a view of any type. Throws on anything else, such as text. */
+/** The bytes of a buffer, or of a view of any type. Throws on anything else, such as text: a DataView takes only buffers. */
 export const viewOf = (data: Pick<ArrayBuffer, 'byteLength'> & Partial<ArrayBufferView<ArrayBuffer>>): Uint8Array<ArrayBuffer> =>
   new Uint8Array(data.buffer ?? new DataView(data as ArrayBuffer).buffer, data.byteOffset, data.byteLength);
 
@@ -32,10 +32,10 @@ export async function readUpTo(stream: ReadableStream<Uint8Array>, limit: number
     chunks.push(bytes);
   }
   const whole = new Uint8Array(size);
-  size = 0;
+  let at = 0;
   for (const chunk of chunks) {
-    whole.set(chunk, size);
-    size += chunk.length;
+    whole.set(chunk, at);
+    at += chunk.length;
   }
   return whole;
 }

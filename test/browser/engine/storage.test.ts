@@ -92,7 +92,7 @@ describe('while an operation waits between two attempts', () => {
     await shop.oneEffect();
   });
 
-  test('the disk fills up: the caller gets the answer, and this page remembers the end', async ({ shop, own }) => {
+  test('the disk fills up: the caller gets the answer, and no later press is told none', async ({ shop, own }) => {
     const { told } = await waiting(shop, own);
     write(() => full);
     expect(await told).toMatchObject({ status: 201, outcome: { effect: 'done' } });
