@@ -150,10 +150,13 @@ describe('an option of fetch', () => {
   });
 });
 
-test.each([null, 5, 'x', ...(LEAN ? [] : [{ use: 5 }, { use: 'polling' }])])('createOnce with every feature refuses what createOnce refuses: %o', (options) => {
-  const wrong = /^once: (use\[9\] must be a feature|options must be an object)/;
-  for (const create of [createOnceInNode, createOnceInApp]) expect(() => create(options as never)).toThrow(LEAN ? TypeError : wrong);
-});
+test.each([null, 5, 'x', ...(LEAN ? [] : [5, 'polling'].map((use) => ({ use, store: memoryStore() })))])(
+  'createOnce with every feature refuses what createOnce refuses: %o',
+  (options) => {
+    const wrong = /^once: (use\[9\] must be a feature|options must be an object)/;
+    for (const create of [createOnceInNode, createOnceInApp]) expect(() => create(options as never)).toThrow(LEAN ? TypeError : wrong);
+  },
+);
 
 const CALL: Mistake[] = [
   ['operation', { operation: 'pay' }, TypeError],
