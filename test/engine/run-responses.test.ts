@@ -397,3 +397,13 @@ describe('a function that returns the Response of a call of this package', () =>
     expect((await run(() => pay(once, { operation: ['charge', 'c1'] }))).outcome).toMatchObject({ effect: 'none' });
   });
 });
+
+test('reconcile is asked after a refusal whose Response the function of `run` has read', async () => {
+  const { world, run } = scene({ reconcile: () => 'done' }, { resends: true });
+  const refused = async () => {
+    const response = Response.json({ error: 'no such cart' }, { status: 404 });
+    await response.text();
+    return response;
+  };
+  expect((await run(giving(world, refused))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
+});
