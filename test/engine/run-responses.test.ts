@@ -212,6 +212,11 @@ describe('a Response is recognized by its members', () => {
     expect((await run(giving(world, () => polyfilled(201, '{}')))).outcome).toMatchObject({ effect: 'done' });
   });
 
+  test('a decline after a byte order mark, which text() of React Native keeps, is a refusal', async () => {
+    const { run } = scene({ dialect: adyen() });
+    expect((await run(async () => polyfilled(200, '\ufeff{"resultCode":"Refused"}'))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+  });
+
   test.each<[string, unknown]>([
     ['a record with a status of its own', { status: 503, ok: false }],
     ['an answer of axios', { status: 503, headers: { get: () => null, forEach: () => {} }, data: {}, config: {} }],
