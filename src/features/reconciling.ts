@@ -91,7 +91,7 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
       key: record.key,
       firstSentAt: record.firstSentAt ?? record.createdAt,
       reason,
-      response: result?.response?.clone(),
+      response: copyOf(result),
       signal: controller.signal,
     };
     const answer = (async () => proofOf(drive, await reconcile(question)))();
@@ -102,6 +102,15 @@ async function prove(drive: Driver, reason: UnknownReason | 'done-elsewhere', re
     return undefined;
   } finally {
     off();
+  }
+}
+
+/** A copy of the answer for the hook; `undefined` if it can't be copied, because a function given to `run` has read it. */
+function copyOf(result: Result | undefined): Response | undefined {
+  try {
+    return result?.response?.clone();
+  } catch {
+    return undefined;
   }
 }
 

@@ -4,6 +4,7 @@ import pRetry from 'p-retry';
 import { refuseArguments } from '../arguments.js';
 import { atLeast, backoffMs } from '../core/backoff.js';
 import { isIdempotent, isSafe } from '../core/methods.js';
+import { isObject } from '../core/name.js';
 import { retryAfterMs } from '../core/retry-after.js';
 import { worthRepeating } from '../core/verdict.js';
 import { namespaceNow } from '../engine/address.js';
@@ -12,6 +13,7 @@ import { wait } from '../engine/wait.js';
 import { viewOf } from '../http/bytes.js';
 import { kindOf } from '../http/native.js';
 import { type Outline, outline } from '../http/outline.js';
+import { isRequest } from '../http/request.js';
 import type { OnceRequestInit } from '../once.js';
 import type { Feature } from '../option-types.js';
 import type { Settings } from '../options.js';
@@ -33,9 +35,10 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
   const { latest } = client.registry;
   const { once, ...rest } = init as OnceRequestInit;
   if (once !== false) {
-    const body = copyOf(init.body);
-    const sendCopy = () => (client.settings.fetch ?? globalThis.fetch)(input, { ...rest, body: body ?? null });
-    return sendAgain(client, settings, outline(client.platform, input, init), body === init.body ? send : sendCopy);
+    const kept = keptInit(rest, init);
+    const url = isRequest(input) ? input : String(input);
+    const sendKept = () => (client.settings.fetch ?? globalThis.fetch)(url, kept);
+    return sendAgain(client, settings, outline(client.platform, url, kept), sendKept);
   }
   // `once: false`: sent once, as it is. A retry of an earlier PUT to the same URL must not undo it.
   if (latest.size) {
@@ -44,6 +47,23 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
   }
   return send();
 };
+
+/**
+ * What every attempt is made with. The caller may change its objects for another call before this one is sent again, by which a GET could
+ * become a POST. A Request never changes. Members may be inherited.
+ */
+const keptInit = (rest: RequestInit, init: RequestInit): RequestInit =>
+  !isObject(init) || isRequest(init)
+    ? init
+    : Object.setPrototypeOf({ ...rest, headers: copyOfHeaders(init.headers), body: copyOf(init.body) }, Object.getPrototypeOf(init));
+
+/** A copy of the headers. An iterator can be read only once. */
+function copyOfHeaders(headers: RequestInit['headers']): RequestInit['headers'] {
+  if (!isObject(headers)) return headers;
+  // Of the same class for a fetch that knows only its own; but Next.js has a subclass whose constructor takes something else.
+  if ('append' in headers) return new (headers instanceof Headers ? Headers : (headers.constructor as typeof Headers))(headers);
+  return Symbol.iterator in headers ? [...headers] : { ...headers };
+}
 
 /** A copy of a body that the caller may change before it is sent again, such as a form; any other body as it is. */
 function copyOf(body: RequestInit['body']): RequestInit['body'] {
@@ -70,7 +90,8 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   const deadline = clock.now() + settings.limits.totalMs;
   // A late retry of a PUT or DELETE must not undo what a later call to the same URL wrote.
   const overtaken = (): boolean => place !== undefined && latest.get(place) !== turn;
-  const stops = signal ? [signal, client.closing] : [client.closing];
+  // What is no signal is left to fetch to refuse.
+  const stops = signal?.addEventListener ? [signal, client.closing] : [client.closing];
   let aborted = false;
   /** Waits before the next attempt; `false` if there must be none. */
   const waited = async ({ answer }: Failed, tries: number): Promise<boolean> => {

@@ -1,6 +1,7 @@
 /** Calls without a name. Each is an operation of its own, identified by its key. On a person's device, a call may adopt an equal one that was left unsettled. */
 
 import { refuseArguments } from '../arguments.js';
+import { check } from '../check.js';
 import { isInHeader } from '../core/carrier.js';
 import type { Label, NamespaceDigest, OperationKey, RecordId } from '../core/ids.js';
 import { needsKey } from '../core/methods.js';
@@ -80,6 +81,7 @@ export function mayGo({ platform, settings: { origins } }: Client, { url, origin
 type Placeless = OperationAddress & Pick<OperationRun, 'client' | 'settings' | 'stop' | 'deadline'> & { readonly startedAt: number };
 
 function placeless(client: Client, settings: Settings, { signal }: RequestInput): Placeless {
+  check({ signal }, { signal: 'signal' }, '');
   const startedAt = client.platform.clock.now();
   const address = unnamedAddress(client, namespaceOf(client), labelOfContent(), '');
   const stop = signal ?? new AbortController().signal;

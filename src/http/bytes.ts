@@ -49,10 +49,10 @@ export function base64Of(bytes: Uint8Array): string {
 /** The inverse of {@link base64Of}. */
 export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
 
-/** The text parsed as JSON; `undefined` if it is not JSON. */
+/** The text parsed as JSON; `undefined` if it is not JSON. `trim` removes a byte order mark, which React Native's `text()` keeps. */
 export function jsonOf(text: unknown): unknown {
   try {
-    return typeof text === 'string' ? JSON.parse(text) : undefined;
+    return JSON.parse((text as string).trim());
   } catch {
     return undefined;
   }

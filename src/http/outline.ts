@@ -22,7 +22,9 @@ export function outline({ resolve }: Platform, input: string | URL | Request, in
   const replayable = body == null ? !mayHaveBody : isReplayable(body);
   const url = request ? request.url : String(input);
   const signal = init.signal ?? (init.signal === null ? undefined : request?.signal);
-  return { method, place: () => placeOf(resolve, url), replayable, signal, sendable: () => isSendable(resolve, url, { ...init, method, signal: null }) };
+  // A signal of another implementation is one for the fetch that knows it.
+  const sendable = (): boolean => (!signal || !!signal.addEventListener) && isSendable(resolve, url, { ...init, method, signal: null });
+  return { method, place: () => placeOf(resolve, url), replayable, signal, sendable };
 }
 
 function placeOf(resolve: Platform['resolve'], url: string): string {

@@ -150,6 +150,15 @@ describe('an option of fetch', () => {
   });
 });
 
+test.for(['GET', 'PUT', 'POST'])('what is no signal is refused in words, also by a %s without a name', async (method, { world }) => {
+  for (const signal of [new AbortController(), 5]) {
+    const { tab, once } = world.open({ fetch: async (...of) => new Response(await new Request(...of).text()) });
+    const { error } = await world.end(tab, watched(once.fetch(URL_, { method, signal } as never)));
+    expect(String(error)).toMatch(/signal .*AbortSignal|Expected signal|signal: signal, got/);
+    expect(world.records).toEqual([]);
+  }
+});
+
 test.each([null, 5, 'x', ...(LEAN ? [] : [5, 'polling'].map((use) => ({ use, store: memoryStore() })))])(
   'createOnce with every feature refuses what createOnce refuses: %o',
   (options) => {

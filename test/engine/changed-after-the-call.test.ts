@@ -96,6 +96,30 @@ describe('a PUT without a name that is sent again', () => {
   });
 });
 
+test.for<[string, () => { address: string | URL; init: RequestInit }]>([
+  ['as most apps write them', () => ({ address: `${URL_}?page=1`, init: { method: 'GET', headers: { 'x-page': '1' } } })],
+  ['as objects of their classes', () => ({ address: new URL(`${URL_}?page=1`), init: { method: 'GET', headers: new Headers({ 'x-page': '1' }) } })],
+  ['as what can be read only once', () => ({ address: `${URL_}?page=1`, init: { headers: new Map([['x-page', '1']]).entries() as never } })],
+])('a GET is sent again with its own address, method, headers and no body, though its options serve a POST meanwhile: %s', async ([_, make], { world }) => {
+  const sent: string[] = [];
+  const { tab, once } = world.open({
+    fetch: async (url, init) => {
+      const { method, headers } = new Request(url, init);
+      sent.push(`${method} ${url} ${headers.get('x-page')} ${init?.body}`);
+      return new Response('', { status: sent.length === 1 ? 503 : 200 });
+    },
+  });
+  const { address, init } = make();
+  const call = watched(once.fetch(address, init));
+  await rest();
+  if (address instanceof URL) address.search = '?page=2';
+  if (init.headers instanceof Headers) init.headers.set('x-page', '2');
+  else Object.assign(init.headers as object, { 'x-page': '2' });
+  Object.assign(init, { method: 'POST', body: 'order' });
+  expect(await world.end(tab, call)).toMatchObject({ status: 200 });
+  expect(sent).toEqual(Array(2).fill(`GET ${URL_}?page=1 1 undefined`));
+});
+
 function formOf(text: string): FormData {
   const form = new FormData();
   form.set('text', text);

@@ -212,6 +212,11 @@ describe('a Response is recognized by its members', () => {
     expect((await run(giving(world, () => polyfilled(201, '{}')))).outcome).toMatchObject({ effect: 'done' });
   });
 
+  test('a decline after a byte order mark, which text() of React Native keeps, is a refusal', async () => {
+    const { run } = scene({ dialect: adyen() });
+    expect((await run(async () => polyfilled(200, '\ufeff{"resultCode":"Refused"}'))).outcome).toMatchObject({ type: 'rejected', effect: 'none' });
+  });
+
   test.each<[string, unknown]>([
     ['a record with a status of its own', { status: 503, ok: false }],
     ['an answer of axios', { status: 503, headers: { get: () => null, forEach: () => {} }, data: {}, config: {} }],
@@ -396,4 +401,14 @@ describe('a function that returns the Response of a call of this package', () =>
     world.server.plays(answers(402, { code: 'card_declined' }));
     expect((await run(() => pay(once, { operation: ['charge', 'c1'] }))).outcome).toMatchObject({ effect: 'none' });
   });
+});
+
+test('reconcile is asked after a refusal whose Response the function of `run` has read', async () => {
+  const { world, run } = scene({ reconcile: () => 'done' }, { resends: true });
+  const refused = async () => {
+    const response = Response.json({ error: 'no such cart' }, { status: 404 });
+    await response.text();
+    return response;
+  };
+  expect((await run(giving(world, refused))).outcome).toMatchObject({ effect: 'done', type: 'replayed' });
 });
