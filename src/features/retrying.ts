@@ -38,7 +38,9 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
     const kept = keptInit(rest, init);
     const url = isRequest(input) ? input : String(input);
     const sendKept = () => (client.settings.fetch ?? globalThis.fetch)(url, kept);
-    return sendAgain(client, settings, outline(client.platform, url, kept), sendKept);
+    // The first attempt gets the very arguments, which fetch reads at once; but not a form, bytes, or an iterator that the copy has read.
+    const first = kept.body === init.body && !('next' in Object(init.headers)) ? send : sendKept;
+    return sendAgain(client, settings, outline(client.platform, url, kept), (number) => (number === 1 ? first() : sendKept()));
   }
   // `once: false`: sent once, as it is. A retry of an earlier PUT to the same URL must not undo it.
   if (latest.size) {
@@ -49,7 +51,7 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
 };
 
 /**
- * What every attempt is made with. The caller may change its objects for another call before this one is sent again, by which a GET could
+ * What later attempts are made with. The caller may change its objects for another call before this one is sent again, by which a GET could
  * become a POST. A Request never changes. Members may be inherited.
  */
 const keptInit = (rest: RequestInit, init: RequestInit): RequestInit =>
@@ -78,8 +80,8 @@ function copyOf(body: RequestInit['body']): RequestInit['body'] {
   return copy;
 }
 
-/** Sends the request unchanged, and again after a network error or a transient answer. */
-export async function sendAgain(client: Client, settings: Settings, call: Outline, send: () => Promise<Response>): Promise<Response> {
+/** Sends the request unchanged, and again after a network error or a transient answer. `send` gets the number of the attempt, from 1. */
+export async function sendAgain(client: Client, settings: Settings, call: Outline, send: (attempt: number) => Promise<Response>): Promise<Response> {
   const { clock, randomness } = client.platform;
   const { method, replayable, signal } = call;
   const latest = client.registry.latest;
@@ -107,7 +109,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
     return true;
   };
   try {
-    return await pRetry(() => attempt(send), {
+    return await pRetry((number) => attempt(() => send(number)), {
       retries: isIdempotent(method) && replayable ? settings.limits.attempts - 1 : 0,
       // p-retry itself does not wait: `waited` does, by this client's clock, and an abort ends it.
       minTimeout: 0,
