@@ -265,6 +265,15 @@ describe("what the user did before a refused change stays done when a guest's pr
     expect(await sent()).toEqual([10, 20, 30, 20]);
   });
 
+  test('and was refused, perhaps in front of the application, where the user changed nothing since; its key is used again', async () => {
+    const { world, tab, once, press, sent } = await saved();
+    const { outcome } = await world.end(tab, pay(tab.once(guest), { body: C }), IN_FRONT);
+    await world.run(move(once, 'guest'));
+    expect((await press(A)).outcome).toMatchObject(REMEMBERED);
+    expect((await press(C, DONE)).outcome).toMatchObject({ type: 'fresh', key: outcome?.key });
+    expect(await sent()).toEqual([10, 30, 30]);
+  });
+
   test("and takes the place of the user's change that was never sent, and is settled as none", async () => {
     const { world, tab, sent } = await saved();
     const page = await pressOffline(tab, (own) => pay(own.once(options), { body: B }));
