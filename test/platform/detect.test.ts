@@ -77,6 +77,11 @@ describe('a runtime whose crypto lacks something', () => {
     expect(await platform(detect()).digest('x')).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  test.each([detectPlatform, detectLean])('a browser older than crypto.randomUUID, or whose page took it away, is told what to pass', (detect) => {
+    at({ ...PAGE, crypto: { subtle: {} } });
+    expect(() => detect().randomness.uuid()).toThrow(says('give createOnce({ randomUUID })', 'no-crypto'));
+  });
+
   test('under jsdom, whose crypto makes neither keys nor digests, Node makes them', async () => {
     at({ ...NODE, ...PAGE, crypto: { getRandomValues: () => {} } });
     expect(detectLean().randomness.uuid()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
