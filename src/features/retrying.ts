@@ -37,10 +37,13 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
   if (once !== false) {
     const kept = keptInit(rest, init);
     const url = isRequest(input) ? input : String(input);
-    const sendKept = () => (client.settings.fetch ?? globalThis.fetch)(url, kept);
+    const call = outline(client.platform, url, kept);
+    // An address relative to the page's own means another place once a router has changed that. Any other is not worth the time to resolve it.
+    const place = isRequest(url) || /^(\w+:|\/)/.test(url) ? undefined : call.place();
+    const sendKept = () => (client.settings.fetch ?? globalThis.fetch)(place === undefined || call.place() === place ? url : place, kept);
     // The first attempt gets the very arguments, which fetch reads at once; but not a form, bytes, or an iterator that the copy has read.
     const first = kept.body === init.body && !('next' in Object(init.headers)) ? send : sendKept;
-    return sendAgain(client, settings, outline(client.platform, url, kept), (number) => (number === 1 ? first() : sendKept()));
+    return sendAgain(client, settings, call, (number) => (number === 1 ? first() : sendKept()));
   }
   // `once: false`: sent once, as it is. A retry of an earlier PUT to the same URL must not undo it.
   if (latest.size) {
