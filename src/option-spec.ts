@@ -114,7 +114,7 @@ export function checkClientOptions(options: object): void {
 /** The same for one call. */
 export function checkCallOptions(init: object): void {
   // What everybody tries first: it is `name` wherever an operation is read.
-  if (Object.hasOwn(init, 'name')) throw new TypeError('once: there is no option once.name: the name goes into once.operation');
+  if (Object.hasOwn(init, 'name')) throw new TypeError('once: there is no option once.name, but once.operation');
   check(init, OPERATION, 'once');
   const { limits, keep } = init as OperationOptions;
   checkLease(limits);

@@ -125,9 +125,7 @@ test.each([undefined, null, ''])(
 
 test('once.name, which the lists of operations have, is refused with the name of the option', async ({ world, tab, once }) => {
   const { error } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: { name: NAME } as never })));
-  expect(String(error)).toBe(
-    says('TypeError: once: there is no option once.name: the name goes into once.operation', 'TypeError: once: there is no option once.name'),
-  );
+  expect(String(error)).toBe(says('TypeError: once: there is no option once.name, but once.operation', 'TypeError: once: there is no option once.name'));
   expect(world.records).toEqual([]);
 });
 
