@@ -122,6 +122,8 @@ export function checkClientOptions(options: object): void {
 
 /** The same for one call. */
 export function checkCallOptions(init: object): void {
+  // What everybody tries first: it is `name` wherever an operation is read.
+  if (Object.hasOwn(init, 'name')) throw new TypeError('once: there is no option once.name, but once.operation');
   check(init, OPERATION, 'once');
   const { limits, keep } = init as OperationOptions;
   checkLease(limits);

@@ -133,6 +133,11 @@ test.skipIf(LEAN).for(['data:,ok', 'blob:https://shop.example/1', 'about:blank',
     expect([world.server.arrivals, world.records]).toEqual([[], []]);
   },
 );
+test('once.name, which the lists of operations have, is refused with the name of the option', async ({ world, tab, once }) => {
+  const { error } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: { name: NAME } as never })));
+  expect(String(error)).toBe(says('TypeError: once: there is no option once.name, but once.operation', 'TypeError: once: there is no option once.name'));
+  expect(world.records).toEqual([]);
+});
 
 describe('an option of fetch', () => {
   if (!LEAN)
