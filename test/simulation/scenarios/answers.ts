@@ -51,7 +51,7 @@ export const polledByAnybody: Scenario = {
       declines: 0.3,
       reconcileDelays: 0.3,
       reconcileResponds: 0.5,
-      // Answers come so late that the client must look up whose the operation is by then, and that look fails.
+      // A slow answer makes the client read the record again, to see whether it still drives the operation. That read fails.
       ...(random.of('store').chance(0.3) && { ...STORE, lookFails: 0.3, delayed: 0.3 }),
     },
     workload: { ...PEOPLE, logOut: 0.5, changed: 0.3 },

@@ -160,7 +160,7 @@ export const watched: Scenario = {
 /** Options that stay the same over all releases of an app, because its records and its server depend on them. */
 function anyApp(random: Random, way: Way): ClientOptions {
   const named = way === 'fetch' || way === 'run';
-  // The SDK's app recognises no answer as a mismatch. And a given key leads back to a request that was sent earlier, wherever that went.
+  // Keys that aren't random can lead back to an earlier request with another payload, and the app with the SDK does not recognise a mismatch.
   const keys = way === 'fetch' ? random.pick(['random', 'random', 'random', 'derived', 'literal'] as const) : 'random';
   return {
     runs: way === 'run' ? random.pick(['value', 'response', 'function'] as const) : undefined,
