@@ -43,7 +43,7 @@ describe('a key that was stored but never sent goes where the next page looks fo
     expect(new Set(world.server.keys).size).toBe(1);
   });
 
-  test('a key of the app goes there, too', async ({ world }) => {
+  test('a key that the app gave goes there, too', async ({ world }) => {
     await pressedOffline(world, BARE, 'order-1');
     world.keyHeader = 'X-Key';
     const { tab, once } = world.open({ ...BARE, dialect: ELSEWHERE });
@@ -51,7 +51,7 @@ describe('a key that was stored but never sent goes where the next page looks fo
     expect(world.server.keys).toEqual(['order-1', 'order-1']);
   });
 
-  test('but a stored request has its key where the page that stored the request put it', async ({ world }) => {
+  test('the key of a stored request is the exception: it goes where the page that stored the request had put it', async ({ world }) => {
     world.keyHeader = 'X-Key';
     await pressedOffline(world, { ...WITH, keep: { request: true } });
     const { tab, once } = world.open({ ...ANN, use: [requests()] });

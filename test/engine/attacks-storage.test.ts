@@ -183,7 +183,7 @@ describe('A10: the wire form of the key', () => {
     expect(await world.end(next.tab, pay(next.once, { limits: { keyWindowMs: later } }))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A10: a later page with a longer window does not stretch what an earlier one stored', async ({ world }) => {
+  test('A10: a later page with a longer window does not extend the window that an earlier page stored', async ({ world }) => {
     const first = world.open();
     await world.end(first.tab, pay(first.once, { limits: { attempts: 1, keyWindowMs: 5 * MINUTE } }), charged(lost()));
     await world.clock.advance(MINUTE);
@@ -194,7 +194,7 @@ describe('A10: the wire form of the key', () => {
     expect(await world.end(third, pay(third.once()))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
   });
 
-  test('A10: another origin is another payload, even where a fingerprint hook looks at the body alone', async ({ world }) => {
+  test('A10: a request to another origin is another payload, even if the fingerprint hook reads only the body', async ({ world }) => {
     const fingerprint = ({ body }: { body: unknown }) => body;
     const { tab, once } = world.open({ fingerprint, whenChanged: 'refuse' });
     await world.end(tab, pay(once, ONE), charged(lost()));

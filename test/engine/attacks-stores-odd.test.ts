@@ -151,7 +151,7 @@ test.for<[string, () => Promise<unknown>, number]>([
   expect(world.server.arrivals).toHaveLength(0);
 });
 
-describe('an offline press took over a key in use, and the stored predecessor of its record was damaged since', () => {
+describe('an offline press took over a key in use; since then, the earlier record inside its record was damaged', () => {
   /** Gives the key that may have charged, and the page after the reload. */
   async function flipped(world: World, namespace: string): Promise<{ key: string | undefined; tab: Tab }> {
     const tab = world.tab({ resends: true });
@@ -236,7 +236,10 @@ test.for<[string, (once: Once) => Promise<unknown>]>([
   await expect(world.run(watched(act(once)))).rejects.toThrow('once: scan of the store disk gives one page for ever');
 });
 
-test('a store may have taken a record: nothing is told "none", also where the call could have tried again without its request', async ({ world, tab }) => {
+test('a store may have written a record although it rejected: no call is told none, not even one that could store it again without the request', async ({
+  world,
+  tab,
+}) => {
   const inFlight: Stored[] = [];
   let away = true;
   const store: Store = {
@@ -244,7 +247,7 @@ test('a store may have taken a record: nothing is told "none", also where the ca
     update: async (id, change, options) => {
       if (!away) return tab.store.update(id, change, options);
       const { next } = change(undefined, world.clock.now());
-      // The first write waits for a replica, where nobody sees it yet. The store calls the change again, with what is no record.
+      // The first write waits for a replica, so no read sees it yet. Then the store calls the change again, with a value that is not a record.
       if (!inFlight.length) change('could not be looked at', world.clock.now());
       inFlight.push(next as Stored);
       throw Object.assign(new Error('no answer'), { reason: inFlight.length > 1 ? 'blocked' : 'timeout' });

@@ -258,7 +258,7 @@ describe('the body of an answer', () => {
     await expect(read(sent)).rejects.toThrow('no-answer');
   });
 
-  test('is only the part of a larger buffer that a chunk stands for', async () => {
+  test('is only the part of a larger buffer that a chunk views', async () => {
     const whole = new TextEncoder().encode('xxabcxx');
     const part = new ReadableStream({
       start(controller) {
@@ -292,7 +292,7 @@ describe('the body of an answer', () => {
     expect([body, text]).toEqual([null, '']);
   });
 
-  test('is cut if it still arrives and nobody wants it any more; a body that was kept is not touched', async () => {
+  test('is cancelled if it still arrives when nobody wants it any more; a body that was kept is left alone', async () => {
     for (const [body, cut] of [
       ['x'.repeat(LIMIT + 1), true],
       ['short', false],

@@ -144,20 +144,23 @@ describe('an option of fetch', () => {
     { cache: 'only-if-cached', mode: 'same-origin' },
     { dispatcher: {}, next: { tags: [] } },
     { method: 'PATCH' },
-  ])('that fetch takes, or that it does not know, is handed on: %o', async (options, { world, tab, once }) => {
+  ])('that fetch takes, or does not know, is passed on: %o', async (options, { world, tab, once }) => {
     const { outcome } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: NAME, ...options } as never)), answers(201));
     expect(outcome).toMatchObject({ effect: 'done' });
   });
 });
 
-test.for(['GET', 'PUT', 'POST'])('what is no signal is refused in words, also by a %s without a name', async (method, { world }) => {
-  for (const signal of [new AbortController(), 5]) {
-    const { tab, once } = world.open({ fetch: async (...of) => new Response(await new Request(...of).text()) });
-    const { error } = await world.end(tab, watched(once.fetch(URL_, { method, signal } as never)));
-    expect(String(error)).toMatch(/signal .*AbortSignal|Expected signal|signal: signal, got/);
-    expect(world.records).toEqual([]);
-  }
-});
+test.for(['GET', 'PUT', 'POST'])(
+  'a signal that is no AbortSignal is refused, and the error says so, also for a %s without a name',
+  async (method, { world }) => {
+    for (const signal of [new AbortController(), 5]) {
+      const { tab, once } = world.open({ fetch: async (...of) => new Response(await new Request(...of).text()) });
+      const { error } = await world.end(tab, watched(once.fetch(URL_, { method, signal } as never)));
+      expect(String(error)).toMatch(/signal .*AbortSignal|Expected signal|signal: signal, got/);
+      expect(world.records).toEqual([]);
+    }
+  },
+);
 
 test.each([null, 5, 'x', ...(LEAN ? [] : [5, 'polling'].map((use) => ({ use, store: memoryStore() })))])(
   'createOnce with every feature refuses what createOnce refuses: %o',

@@ -151,7 +151,7 @@ describe('an operation in flight', () => {
     await expect(flight.join(caller)).rejects.toBe(broken);
   });
 
-  test('that only held its place releases the calls that wait for it', async () => {
+  test('that lands without a result releases the calls that wait for it', async () => {
     const { own, flight } = fly();
     flight.land();
     expect(await flight.fingerprint).toBeUndefined();
@@ -202,8 +202,8 @@ async function fileChangedSince(): Promise<Blob> {
   return blob;
 }
 
-describe('a body that can not be read', () => {
-  test('is reported with its cause, and with what is known of the operation', async ({ world, tab, once }) => {
+describe('a body', () => {
+  test('that can not be read is reported with its cause, and with what is known of the operation', async ({ world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' } });
     expect(String(end.error)).toMatch(says(/: body must be text.*, got number/, /: body: body, got number/));
@@ -228,13 +228,13 @@ describe('a body that can not be read', () => {
     expect(world.records).toEqual([]);
   });
 
-  test('is not told as unsent if the store could not be read', async ({ world, tab, once }) => {
+  test('that is wrong is not told as unsent if the store could not be read', async ({ world, tab, once }) => {
     tab.faults.next('look-fails');
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_STORE', outcome: { type: 'unknown', reason: 'store', sent: 'maybe' } });
   });
 
-  test('because it does not end is given up with the call', async ({ world }) => {
+  test('that never ends is given up when the time of the call is over', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: SECOND } });
     const at = world.clock.now();
     const endless = new ReadableStream({});
@@ -243,7 +243,7 @@ describe('a body that can not be read', () => {
     expect(world.clock.now() - at).toBe(SECOND);
   });
 
-  test('or fingerprinted in time is given up, too', async ({ world }) => {
+  test('whose fingerprint is never ready is given up at that time, too', async ({ world }) => {
     const { tab, once } = world.open({ limits: { totalMs: SECOND }, fingerprint: () => new Promise(() => {}) });
     const at = world.clock.now();
     expect((await world.end(tab, pay(once))).error).toMatchObject({ name: 'TypeError', message: expect.stringContaining('fingerprint') });
@@ -272,8 +272,8 @@ describe('a call', () => {
   });
 });
 
-describe('a namespace', () => {
-  test('and a name have the same ids in every release: with other ids, no earlier record would be found', async () => {
+describe('the ids of a record', () => {
+  test('are the same in every release: with other ids, no earlier record would be found', async () => {
     for (const [options, own, operation] of [
       [{}, '', '["pay","c1"]'],
       [{ namespace: 'ann' }, 'ann', '["pay","c1"]'],

@@ -195,7 +195,7 @@ describe('a server', () => {
   });
 });
 
-test('a clock is even until somebody sets it, and less than a second of drift is no jump', async () => {
+test('a clock counts as even until somebody sets it; a drift of less than a second does not count as that', async () => {
   const clock = virtualClock();
   expect(steadyForMs(clock)).toBe(0);
   await clock.advance(MINUTE);

@@ -83,7 +83,7 @@ describe('a client that was extended', () => {
     expect([world.clock.now() - at, closed]).toEqual([0, ['parent']]);
   });
 
-  test('does not stay in memory when the app forgets it, however many there are', async () => {
+  test('does not stay in memory once the app has dropped it, however many there are', async () => {
     const { parent } = scene();
     const first = new WeakRef(extend(parent, {}));
     const collect = globalThis.gc ?? (await forcedCollection());

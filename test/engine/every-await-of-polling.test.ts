@@ -8,7 +8,7 @@ import { clear, close, move, type OnceOptions, pending, resumeOne, settle } from
 import { type Arrival, lost, type ScriptedServer, textOf } from '../support/server.js';
 import { CART, type End, HOUR, MINUTE, NAME, newWorld, pay, SECOND, type World, watched } from '../support/world.js';
 
-/** Who is here. */
+/** The user who is logged in. */
 let user = 'guest';
 const OPTIONS: OnceOptions = { namespace: () => user, accepted: 'poll', keep: { request: true }, limits: { inProgressMs: 20 * SECOND, totalMs: MINUTE } };
 const AWAITS_MAX = 80;
@@ -192,7 +192,10 @@ describe.each([
 });
 
 const EDITED = { ...CART, amount: 20 };
-/** A log-out takes the link and the first form, so that the server's refusal of the edited one leaves it open. With `always` a second press means a second effect. */
+/**
+ * Left out are a log-out, after which the link and the first form are gone, so that the server's refusal of the edited form leaves the outcome unknown,
+ * and, with `always`, whatever presses twice, because a second press means a second effect.
+ */
 const NOT_EDITED: Readonly<Record<string, readonly string[]>> = {
   never: ['logs out'],
   'if-changed': ['logs out'],

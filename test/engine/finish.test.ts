@@ -225,7 +225,9 @@ describe('reconcile', () => {
     expect(world.writes.at(-1)).toMatchObject({ next: { state: 'settled' }, durability: 'strict' });
   });
 
-  test('knows nothing, and the store refuses that it was done elsewhere: the call is unknown, because the next call sends again', async ({ world }) => {
+  test('knows nothing, and the store fails to note that the operation is done elsewhere: the outcome is unknown, because the next call sends again', async ({
+    world,
+  }) => {
     const { asked, reconcile } = asking('unknown');
     const { tab, once } = world.open({ reconcile, dialect: gocardless() });
     const conflict = answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } });

@@ -202,6 +202,6 @@ test('a client in the reactive state of a framework works as it does outside', a
   await world.run(close(once));
 });
 
-test('a client shows nothing of its inside to a log', () => {
+test('a client that is logged shows nothing of its internals', () => {
   expect(JSON.stringify(newWorld().tab().once({ namespace: 'u-1' }))).toBe('{}');
 });

@@ -34,7 +34,7 @@ describe.each(Object.entries(CLIENTS))('in the hook %s', (hook, client) => {
     ['its own name', NAME, 'goes on'],
     ['another name', ['pay', 'c2'], 'waits for it'],
     ['another name', ['pay', 'c2'], 'goes on'],
-  ] as const)('a call of %s, and the hook $2', async ([of, name, waits], { world, tab }) => {
+  ] as const)('the app makes a call under %s, and the hook $2', async ([of, name, waits], { world, tab }) => {
     let inside: Promise<Response> | undefined;
     let once: Once | undefined;
     const call = async (): Promise<void> => {

@@ -127,7 +127,7 @@ test("a move does not lower the generation of the user's keys", async ({ world, 
   expect(world.records).toMatchObject([{ state: 'pending', generation: 1, key: 'order-c1.0' }]);
 });
 
-test("and a guest's random key does not bring the user's forgotten key back", async ({ world, tab }) => {
+test("a guest's random key that moves to the user does not bring the user's forgotten key back", async ({ world, tab }) => {
   const key = ({ generation }: { readonly generation: number }) => `order-c1.${generation}`;
   const ann = tab.once({ namespace: 'ann' });
   await press(world, tab, 'ann', [lost()], { key });

@@ -60,7 +60,7 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   'a search of Shopify that found nothing': () => Response.json({ orders: [] }),
   'a search of GoCardless that found nothing': () => Response.json({ payments: [], meta: { cursors: { before: null, after: null }, limit: 50 } }),
   'a count of none': () => Response.json({ count: 0, payments: [], has_more: false }),
-  'a no with a name': () => Response.json({ paid: false }),
+  'a member `paid` that is false': () => Response.json({ paid: false }),
   'no success inside a 200': () => Response.json({ success: false, message: 'no such order' }),
   'a 200 that is not ok': () => Response.json({ ok: false }),
   'a failed question, as JSend says it': () => Response.json({ status: 'error', message: 'no session' }),
@@ -72,7 +72,7 @@ const PROVES_NOTHING: Record<string, () => unknown> = {
   undefined: () => undefined,
   null: () => null,
   'parsed JSON': () => ({ status: 'succeeded' }),
-  'a word that is none': () => 'yes',
+  'a word that is not one of its words': () => 'yes',
   'a number': () => 7,
   'an array': () => [],
 };

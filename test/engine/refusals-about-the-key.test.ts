@@ -43,7 +43,7 @@ describe.each(MISUSES)('a refusal of the key that echoes it, in %s', (_, misuse)
   });
 });
 
-describe.each(MISUSES)('nor does it prove anything, in %s,', (_, misuse) => {
+describe.each(MISUSES)('a refusal of the key that echoes it, in %s, does not prove anything either', (_, misuse) => {
   /** The first payload takes effect, and its answer is lost. From then on the server answers every other payload with `misuse`. */
   const compares: Entry = async (arrival, server) => {
     const first = (await textOf(arrival)) === JSON.stringify(CART);
@@ -116,7 +116,7 @@ describe.each(CONFLICTS)('a bare 409 of %s', (_, type) => {
     expect((await world.end(tab, pay(once), charged(lost()), conflict, replays())).outcome).toMatchObject({ effect: 'done', attempts: 3 });
   });
 
-  test('is no "none" while a copy that the browser sent unseen is at work', async ({ world }) => {
+  test('is not told as none while the server works on a copy that the browser sent unseen', async ({ world }) => {
     const { tab, once } = world.open({}, { resends: true });
     expect((await world.end(tab, pay(once), charged(conflict), replays())).outcome).toMatchObject({ effect: 'done' });
   });

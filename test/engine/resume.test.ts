@@ -38,7 +38,7 @@ describe('resume', () => {
     expect(told.map(({ type }) => type)).toEqual(['replayed', 'unknown', 'unknown']);
   });
 
-  test('gives the answer that a OnceError carries', async () => {
+  test('gives the answer that an OnceError carries', async () => {
     const { world, once } = await scene(['a'], { dialect: gocardless() });
     world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
     expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
@@ -241,7 +241,7 @@ describe('move', () => {
     ['', /got an empty string/],
     [undefined, /got undefined/],
     [5, /got number/],
-  ])('wants the name of a namespace: %j', async (from, says) => {
+  ])('rejects with a TypeError if it is not given the name of a namespace: %j', async (from, says) => {
     const { once } = newWorld().open({ namespace: 'ann' });
     await expect(move(once, from as string)).rejects.toThrow(TypeError);
     await expect(move(once, from as string)).rejects.toThrow(says);

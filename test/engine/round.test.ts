@@ -1,6 +1,6 @@
 /**
- * Goal: a call tells what it finds under its name as it is, asks once more for an answer that is gone where that is safe, and replaces keys that are used up a
- * few times at most. Method: one finding at a time.
+ * Goal: a call tells what is stored under its name, asks the server once more for an answer that is gone if that is safe, and replaces a used-up key a few
+ * times at most. Method: one kind of record at a time.
  */
 import { describe, expect } from 'vitest';
 import { GENERIC } from '../../src/dialects/generic.js';

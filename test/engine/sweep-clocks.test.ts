@@ -113,7 +113,7 @@ describe.each(SITES)('%s', (_, of) => {
     expect(world.record()?.key).toBe(key);
   });
 
-  test('may use a name anew when `keep.forMs` is over, though its record waits for a second sweep, for no longer than `keep.forMs` again', async () => {
+  test('may use a name again once `keep.forMs` is over; a second sweep removes the old record after at most another `keep.forMs`', async () => {
     const world = newWorld();
     const { tab, once } = open(world);
     const brief = { keep: { forMs: HOUR } };
