@@ -49,7 +49,7 @@ describe('fills the variable of a directive that is there', () => {
     expect(put(body).sent?.variables).toEqual(variables);
   });
 
-  test('but not if the variables are null', () => {
+  test('refuses a body whose variables are null', () => {
     expect(put({ query, variables: null }).sent).toBeUndefined();
   });
 });
@@ -62,7 +62,7 @@ test.each([
   '# repeats are kept out by @idempotent(key: "…")\nmutation { go }',
   '# it is filled in: @idempotent(key: $k)\nmutation { go }',
   'mutation m("""@idempotent(key: "x")""" $a: X) { go(a: $a) }',
-])('a directive in a comment or a text of the document is no key: %s', (query) => {
+])('a directive in a comment or a string of the document is no key: %s', (query) => {
   const { sent, found } = put({ query, variables: { a: 1 } });
   expect(sent?.query).toContain('@idempotent(key: "k-1")');
   expect(found).toBe('k-1');

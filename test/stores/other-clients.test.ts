@@ -1,7 +1,7 @@
 /**
- * Goal: a client that looks like a supported one, but takes or gives something else, is refused, and the error says what to hand in. Method:
- * stand-ins with the calling conventions of Upstash's client, of version 3 of the package `redis`, of node-redis in legacyMode, of pg-promise, of the package `sqlite3`
- * and of D1.
+ * Goal: a client that looks like a supported one, but has other arguments or results, is refused, and the error says what to hand in. Method:
+ * stand-ins with the calling conventions of Upstash's client, version 3 of the package `redis`, node-redis in legacyMode, pg-promise, the
+ * package `sqlite3`, and D1.
  */
 import { describe, expect, test } from 'vitest';
 import { postgresStore } from '../../src/stores/postgres/postgres.js';
