@@ -1,5 +1,5 @@
 /**
- * Keys that are no header, and work behind a 202 of calls without a name. In a file of its own, which `pairs.ts` does not draw from: a
+ * Keys that are not sent in a header, and calls without a name whose work goes on behind a 202. In a file of its own, which `pairs.ts` does not draw from: a
  * pair takes its server from one scenario and its dialect from the other.
  */
 import type { Dialect } from '../../../src/core/dialect.js';
