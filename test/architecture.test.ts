@@ -87,7 +87,7 @@ describe('a rule can fail', () => {
     ['arrows', 'a feature imports another one', { 'src/features/a.ts': `import './pending.js';` }, 'a feature must not import another one'],
     ['arrows', 'the engine imports a feature', { 'src/engine/a.ts': `import '../features/pending.js';` }, 'engine must not import features'],
     ['arrows', 'testing imports the engine', { 'src/testing/a.ts': `import '../engine/x.js';` }, 'testing must not import engine'],
-    ['arrows', 'a folder that is no layer', { 'src/utils/a.ts': '' }, 'utils is no layer'],
+    ['arrows', 'a folder that is not a layer', { 'src/utils/a.ts': '' }, 'utils is no layer'],
     ['arrows', 'no extension', { 'src/core/a.ts': `import './b';` }, 'with its .js extension'],
     ['cycles', 'two files', { 'src/core/a.ts': `import './b.js';`, 'src/core/b.ts': `export * from './a.js';` }, 'a.ts -> src/core/b.ts -> src/core/a.ts'],
     ['cycles', 'types', { 'src/core/a.ts': `import './b.js';`, 'src/core/b.ts': `import type { A } from './a.js';` }, 'b.ts -> src/core/a.ts'],

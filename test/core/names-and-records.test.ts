@@ -56,7 +56,7 @@ describe('names', () => {
     for (const id of [one?.id, 2 ** 53, -(2 ** 53), 1e21]) expect(() => encodeName(['hook', id])).toThrow(TypeError);
   });
 
-  test('a name is decoded to what it was, also after a round trip through JSON', () => {
+  test('a name is decoded to what it was, even after a round trip through JSON', () => {
     fc.assert(
       fc.property(name, (given) => {
         const back = decodeName(made(JSON.parse(JSON.stringify(encodeName(given))) as string));

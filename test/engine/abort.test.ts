@@ -133,7 +133,7 @@ describe('an abort after the send', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('after an answered attempt is told neither as unsent nor as done', async ({ world, tab, once, controller }) => {
+  test('after an answered attempt is told as neither unsent nor done', async ({ world, tab, once, controller }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     world.server.plays(answers(429, '', { 'retry-after': '60' }));

@@ -108,7 +108,7 @@ describe('several hooks', () => {
 });
 
 describe('an attempt', () => {
-  test('whose key is in the body keeps it there, whatever headers the hook gives', async ({ world }) => {
+  test('whose key is in the body keeps it there, whatever headers the hook adds', async ({ world }) => {
     world.keyOf = ({ body }) => JSON.parse(String(body)).idempotency_key;
     const signs: Around = (_, send) => send({ 'x-signature': 's' });
     const { tab, once } = world.open({ use: [around(signs)], dialect: square() });
@@ -167,8 +167,8 @@ describe('nothing was sent', () => {
         throw FAILED;
       },
     ],
-    ['never calls send, and gives a Response of its own', async () => new Response('{}', { status: 201 })],
-    ['never calls send, and gives nothing', async () => undefined as unknown as Response],
+    ['never calls send, and returns a Response of its own', async () => new Response('{}', { status: 201 })],
+    ['never calls send, and returns nothing', async () => undefined as unknown as Response],
     ['hangs before it calls send', () => new Promise(() => {})],
   ])('if the hook %s', async (_, hook) => {
     const { world, tab, once } = scene(hook);
@@ -234,21 +234,21 @@ describe('the effect is unknown', () => {
       },
     ],
     [
-      'gives nothing',
+      'returns nothing',
       async (_, send) => {
         await send();
         return undefined as unknown as Response;
       },
     ],
     [
-      'gives something that is no Response',
+      'returns something that is not a Response',
       async (_, send) => {
         await send();
         return { status: 201 } as Response;
       },
     ],
     [
-      'gives a Response of its own',
+      'returns a Response of its own',
       async (_, send) => {
         await send();
         return new Response('{}', { status: 402 });
@@ -311,7 +311,7 @@ describe('the effect is unknown', () => {
     expect(world.server.arrivals).toHaveLength(1);
   });
 
-  test('if the hook gives a Response of its own in place of a lost answer: such a Response proves nothing', async () => {
+  test('if the hook returns a Response of its own in place of a lost answer: such a Response proves nothing', async () => {
     const { world, tab, once } = scene((_, send) => send().catch(() => new Response('{}', { status: 402 })));
     expect(await world.end(tab, pay(once, ONE), charged(lost()))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer' } });
   });

@@ -214,7 +214,7 @@ describe('A41 to A45, A48: limits', () => {
     await world.end(one.tab, first);
   });
 
-  test('A42: retryAt is stored: a call before that time waits until then if its limits allow, also on another page', async ({ world, tab, once }) => {
+  test('A42: retryAt is stored: a call before that time waits until then if its limits allow, even on another page', async ({ world, tab, once }) => {
     world.server.plays(charged(answers(503, '', { 'retry-after': '60' })), replays());
     const at = world.clock.now();
     expect((await world.end(tab, pay(once, ONE))).outcome).toMatchObject({ effect: 'unknown', retryAt: at + MINUTE });
@@ -277,7 +277,7 @@ describe('A41 to A45, A48: limits', () => {
     vi.resetModules();
     const { createOnce } = await import('../../src/entries/index.js');
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {});
-    // Clients as at the top of a module, which builds and server renders load.
+    // Clients that are made at the top of a module, as builds and server rendering load it.
     const fetch = async () => new Response('{}');
     const clients = [createOnce({ fetch }), createOnce({ fetch })];
     await clients[0]?.fetch('https://shop.example/');

@@ -11,7 +11,7 @@ import { answers, charged, delayed, lost, replays, unreachable } from '../suppor
 import type { Tab } from '../support/tab.js';
 import { HOUR, MINUTE, NAME, newWorld, ONE, pay, rest, resumed, SECOND, test, type World, watched } from '../support/world.js';
 
-/** The localStorage of a page, which has its texts as members. */
+/** The localStorage of a page: its entries are also its properties. */
 function pagesLocalStorage(): void {
   const texts: Record<string, string> = Object.create({
     getItem: (key: string) => texts[key] ?? null,
@@ -55,7 +55,7 @@ describe('in localStorage, where records are JSON', () => {
 });
 
 test.for([false, true])(
-  'a store throws something that is no Error, and the effect is unknown; it throws before it was told what to write: %s',
+  'a store throws something that is not an Error, and the effect is unknown; it throws before it was told what to write: %s',
   async (before, { world, tab }) => {
     const broken = (): never => {
       throw 'broken';
@@ -223,7 +223,7 @@ test.for<[string, (once: Once) => Promise<unknown>]>([
   ['resumeInBackground', (once) => resumeInBackground(once)],
   ['a log-out', (once) => clear(once)],
   ['a log-in', (once) => move(once, 'guest')],
-])('a store whose scan gives the same page for ever: %s ends, with an error that names the store', async ([what, act], { world, tab }) => {
+])('a store whose scan returns the same page for ever: %s ends, with an error that names the store', async ([what, act], { world, tab }) => {
   await world.end(tab, pay(tab.once({ namespace: 'guest' }), ONE), charged(lost()));
   world.server.otherwise = replays();
   let scans = 0;

@@ -1,5 +1,5 @@
 /**
- * Goal: every caller of one operation gets its own end, whatever the effect throws or gives, and whenever and however the caller
+ * Goal: every caller of one operation gets its own end, whatever the effect throws or returns, and whenever and however the caller
  * came or left. Method: callers who join, come late, leave for odd reasons, and bodies that can't be read.
  */
 import { createHash } from 'node:crypto';
@@ -20,7 +20,7 @@ import { CART, MINUTE, NAME, newWorld, ONE, pay, rest, SECOND, test, URL_, watch
 
 const LEFT = { type: 'unknown', effect: 'unknown', reason: 'aborted' } as Outcome;
 
-describe('what a function given to run throws or gives', () => {
+describe('what a function given to run throws or returns', () => {
   test.for(['declined', null, undefined, 5])('reaches every caller: %j', async (thing, { world, once }) => {
     const thrown = () => Promise.reject(thing);
     const calls = [1, 2].map(() => watched(run(once, NAME, thrown, { verdict: () => 'rejected' })));
@@ -203,7 +203,7 @@ async function fileChangedSince(): Promise<Blob> {
 }
 
 describe('a body', () => {
-  test('that can not be read is reported with its cause, and with what is known of the operation', async ({ world, tab, once }) => {
+  test('that cannot be read is reported with its cause, and with what is known of the operation', async ({ world, tab, once }) => {
     const end = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(end).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unsent', reason: 'unreplayable-body', sent: 'no' } });
     expect(String(end.error)).toMatch(says(/: body must be text.*, got number/, /: body: body, got number/));
@@ -211,7 +211,7 @@ describe('a body', () => {
     await world.end(tab, pay(once, ONE), charged(lost()));
     const again = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', body: 5 as never, once: NAME })));
     expect(again).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { type: 'unknown', reason: 'record', sent: 'maybe' } });
-    // A record is stored, so nobody is told that there is none, or to forget it.
+    // A record is stored, so the explanation does not advise to forget the operation.
     expect(explain(again.outcome as Outcome)).toMatchObject({
       summary: expect.stringMatching(/no body that can be sent/),
       next: expect.not.stringMatching(/forget/),
@@ -261,7 +261,7 @@ describe('a call', () => {
     await world.end(tab, first);
   });
 
-  test('whose record can not be begun releases its lock', async ({ world }) => {
+  test('whose record cannot be claimed releases its lock', async ({ world }) => {
     const dying = world.open();
     await world.end(dying.tab, extend(dying.once, ONE).fetch(URL_, { method: 'POST', body: '{}' }), charged(lost()));
     dying.tab.kill();
@@ -316,7 +316,7 @@ describe('an answer whose body still arrives, and its readers', () => {
     expect(sent()?.reason).toBe('second');
   });
 
-  test('a caller that came too late for a copy is no reader', async () => {
+  test('a caller that came too late for a copy does not count as a reader', async () => {
     const flight = new InFlightOperation({ registry: registry() }, 'late' as OperationKey);
     const caller = { joined: false, request: undefined, onOutcome: undefined, left: LEFT };
     const controller = new AbortController();

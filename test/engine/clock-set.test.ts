@@ -116,7 +116,7 @@ test('a tab that was open all the time relies on the first decline of a page tha
 describe("if the store is a server, its clock counts, and a machine's does not", () => {
   const PROCESS = { server: true, locks: false, claims: { shared: 'cluster', ownClock: true } } as const;
 
-  test('a machine whose clock was an hour slow at the first decline gives no early proof', async ({ world }) => {
+  test('a machine whose clock was an hour slow at the first decline does not lead to an early proof', async ({ world }) => {
     const { tab, once } = world.open({ limits: { attempts: 1 } }, PROCESS);
     await world.end(tab, pay(once), lost());
     world.server.plays(during(() => void (tab.skewMs = -HOUR), DECLINE));

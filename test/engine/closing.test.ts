@@ -103,7 +103,7 @@ async function forcedCollection(): Promise<() => void> {
   return runInNewContext('gc') as () => void;
 }
 
-// The stored record may be lost, and a key that is not random would be made again.
+// The stored record may be lost; then a call would make the same key again if it is not random.
 test.each([
   ['a random key', 'none', undefined, {}],
   ['a derived key', 'unknown', derived, {}],

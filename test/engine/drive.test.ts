@@ -92,7 +92,7 @@ describe('a wait', () => {
     }
   });
 
-  test('for a network that is gone lasts for limits.offlineWaitMs, and no longer than the call', async () => {
+  test('for a lost network lasts for limits.offlineWaitMs, and no longer than the call', async () => {
     for (const [limits, ms] of [
       [{}, 3 * SECOND],
       [{ offlineWaitMs: 5 * SECOND }, 5 * SECOND],

@@ -116,9 +116,9 @@ const HAPPENINGS: Record<string, Play> = {
     });
     const end = await world.end(tab, pay(once));
     await world.run(Promise.all(moved));
-    // Until the guest's attempt has surely ended, no refusal of what was moved is stored.
+    // The client stores no refusal of a moved operation until the guest's attempt must have ended.
     await world.clock.advance(MINUTE);
-    // What the guest has done stays with the guest: the app shows that.
+    // A settled operation stays with the guest, so the customer goes back to the guest's page.
     if (world.record(NAME)?.state === 'settled') user = 'guest';
     return end;
   },

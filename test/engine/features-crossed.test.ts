@@ -27,7 +27,7 @@ describe('run, with a dialect that replays', () => {
 });
 
 describe('run', () => {
-  test("with accepted: 'settle' takes a 202 as the answer, also after a lost one", async ({ world }) => {
+  test("with accepted: 'settle' takes a 202 as the answer, even after a lost one", async ({ world }) => {
     const { tab, once } = world.open({ accepted: 'settle' });
     const effect = vi.fn(async ({ key }: { key: string }) => {
       world.server.charged.add(key);
@@ -43,7 +43,7 @@ describe('run', () => {
     const verdict = (async () => Promise.reject(broken)) as never;
     const end = await world.end(tab, watched(runOnce(once, NAME, async () => 1, { verdict })) as Promise<never>);
     expect(end.outcome).toMatchObject({ effect: 'unknown', reason: 'not-a-verdict' });
-    // That the verdict gives a promise is reported, too.
+    // That the verdict returned a promise is reported, too.
     expect(tab.reported).toEqual([expect.any(TypeError), broken]);
   });
 });
@@ -118,7 +118,7 @@ describe("accepted: 'poll', and an edited form that is pressed again while the e
     async (after, { world }) => {
       const { next, again } = await pressed(world, after, 'if-changed');
       const sent = world.record()?.payloads;
-      // If the page died here, a press of the earlier payload would have to find that it is done.
+      // The record keeps the earlier operation: if the page died here, a press of the earlier payload would find that it is done.
       const found = during(() => expect(world.record()?.previous).toMatchObject({ state: 'settled', payloads: sent }), answers(201, { of: EDITED.amount }));
       world.server.plays(idle(answers(200, { state: 'completed', of: CART.amount })), found);
       const end = await world.end(next, pay(again, { body: EDITED }));

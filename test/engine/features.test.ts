@@ -241,7 +241,7 @@ describe('hooks', () => {
     expect([runs, world.record()]).toEqual([0, undefined]);
   });
 
-  test('are not needed for a key or a dialect that is no function', async ({ world }) => {
+  test('are not needed for a key or a dialect that is not a function', async ({ world }) => {
     const { tab, once } = world.open({ ...BARE, dialect: 'none' });
     expect(await world.end(tab, pay(once, { key: 'k-1' }), answers(201))).toMatchObject({ status: 201 });
   });
@@ -287,7 +287,7 @@ describe('unnamed', () => {
     expect(world.record()).toBeUndefined();
   });
 
-  test('is not needed for a call that has a name, is no POST, or is to be plain', async ({ world }) => {
+  test('is not needed for a call that has a name, is not a POST, or has once: false', async ({ world }) => {
     const names: OnceOptions['operation'] = ({ url }) => (url.endsWith('/plain') ? false : NAME);
     const plain: string[] = [];
     const fetch = async (input: unknown) => new Response(String(plain.push(String(input))));
@@ -328,7 +328,7 @@ if (!LEAN)
     ['use[0]', 'must be a feature, such as polling(), got function', [polling]],
     ['use[1]', 'must be a feature, such as polling(), got undefined', [polling(), undefined]],
     ['use', 'must be an array, got object', polling()],
-  ])('a value that is no feature is refused, and %s is named', (where, text, use) => {
+  ])('a value that is not a feature is refused, and the error names %s', (where, text, use) => {
     expect(() => newWorld().open({ use: use as never })).toThrow(TypeError);
     expect(() => newWorld().open({ use: use as never })).toThrow(`once: ${where} ${text}`);
   });

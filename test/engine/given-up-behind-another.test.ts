@@ -21,7 +21,7 @@ const slowly = streams(() => new ReadableStream({ start() {} }));
 const endlessly = streams(() => new ReadableStream({ pull: (body) => body.enqueue(new Uint8Array(100)) }));
 const LIMITS = { totalMs: 2 * SECOND, bodyBytes: 1000 };
 
-/** Presses and cancels. Gives the outcome that is noted under the reason of the abort. */
+/** Presses and cancels. Returns the outcome that `outcomeOf` finds for the reason of the abort. */
 async function cancelled(world: World, { tab, once }: ReturnType<World['open']>, press: Press) {
   const [controller, reason] = [new AbortController(), REASON()];
   const call = press(once, controller.signal);
@@ -103,7 +103,7 @@ describe('while another tab has the lock and asks its key strategy, with nothing
     await charge();
   });
 
-  test('a body that can not be read is not told as none either', async () => {
+  test('a body that cannot be read is not told as none either', async () => {
     const { world, tab, once, charge } = await scene();
     expect(await world.end(tab, slowly(once))).toMatchObject({ code: 'ERR_ONCE_BODY', outcome: { effect: 'unknown' } });
     await charge();

@@ -10,7 +10,7 @@ import { honest, lost } from '../support/server.js';
 import { NAME, ONE, pay, SECOND, test } from '../support/world.js';
 
 interface Inner {
-  /** Makes the other call, and then gives what the hook is to return. */
+  /** Makes the inner call, and then returns what the hook is to return. */
   now<T>(value: T): T;
   after<T>(value: () => T): Promise<Awaited<T>>;
 }

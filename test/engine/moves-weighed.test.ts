@@ -1,5 +1,5 @@
 /**
- * Goal: of two records of one name, `move` keeps the one that is likelier to have had an effect, with all that is known of it and nothing of the other one.
+ * Goal: of two records of one name, `move` keeps the one that is likelier to have had an effect, with everything that is known of it and nothing of the other one.
  * Method: presses of the guest and of the user, then a look at the record that is left.
  */
 import { describe, expect } from 'vitest';

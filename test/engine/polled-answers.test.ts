@@ -116,7 +116,7 @@ describe('a status document', () => {
   });
 });
 
-test('a stream that is no web stream, as that of node-fetch, does not end the polling', async () => {
+test('a stream that is not a web stream, like that of node-fetch, does not end the polling', async () => {
   const { world, tab, once } = polling({}, charged(ACCEPTED));
   const stream = new Response('data: {"state":"running"}\n\n', { headers: { 'content-type': 'text/event-stream' } });
   Object.defineProperty(stream, 'body', { value: { pipe: () => {} } });

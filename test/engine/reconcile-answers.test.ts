@@ -1,5 +1,5 @@
 /**
- * Goal: what `reconcile` gives is believed only if it proves something; anything else leaves the operation unknown and is reported to the developer. Method:
+ * Goal: what `reconcile` returns is believed only if it proves something; anything else leaves the operation unknown and is reported to the developer. Method:
  * every kind of Response and of wrong value after a charge whose answer was lost, and then the next press.
  */
 import { describe, expect } from 'vitest';
@@ -83,7 +83,7 @@ const diagnostics = (once: Once): OnceEvent[] => {
   return told;
 };
 
-describe('reconcile that gives', () => {
+describe('reconcile that returns', () => {
   test.for(Object.entries(PROVES_NOTHING))('%s settles nothing, and a diagnostic says so', async ([_, said], { world }) => {
     const { tab, once } = world.open({ reconcile: (async () => said()) as never });
     const told = diagnostics(once);
@@ -108,7 +108,7 @@ describe('reconcile that gives', () => {
     ['true', () => Response.json(true)],
     ['an id', () => Response.json(17)],
     ['a word for a payment that was made', () => new Response('paid')],
-    ['a document that is no text', () => new Response(new Uint8Array([255, 1]), { headers: { 'content-type': 'application/pdf' } })],
+    ['a document that is not text', () => new Response(new Uint8Array([255, 1]), { headers: { 'content-type': 'application/pdf' } })],
     ['a document that is too long to be read', () => new Response('x'.repeat(1_100_000), { headers: { 'content-type': 'application/pdf' } })],
     ['a 200 behind a redirect', () => shaped(Response.json({ id: 'ch_1' }), { redirected: true })],
   ])('%s settles as done, and is the answer', async ([_, said], { world }) => {

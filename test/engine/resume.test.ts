@@ -26,7 +26,7 @@ describe('resume', () => {
     const next = tab.reload();
     return { world, once: next.once({ namespace: 'ann', ...KEPT, ...options }) };
   }
-  test('reports how each ended, with its answer, also those that stay unknown', async () => {
+  test('reports how each ended, with its answer, including those that stay unknown', async () => {
     const told: Outcome[] = [];
     const { world, once } = await scene(['a', 'b', 'c'], { onOutcome: (outcome: Outcome) => void told.push(outcome) });
     world.server.plays(replays(), answers(503), lost());
@@ -61,7 +61,7 @@ describe('resume', () => {
     expect(told).toMatchObject([unknown, unknown]);
     expect(next.reported).toEqual([thrown, thrown]);
     expect(world.server.arrivals).toHaveLength(1);
-    // If there is `reconcile`, it is asked: what is done is done, whatever the dialect.
+    // `reconcile`, if there is one, is still asked: what it says does not depend on the dialect.
     const asks = next.once({ namespace: 'shop', ...KEPT, dialect: broken, reconcile: async () => 'done' });
     expect(await world.run(resumed(asks))).toMatchObject([{ outcome: { effect: 'done' } }]);
   });
@@ -162,7 +162,7 @@ describe('move', () => {
 
   test.for<[string, Partial<OnceRecord>, boolean, string[]]>([
     ['replaces what the application refused', { keyInUse: undefined }, true, []],
-    // The next press sends the user's key, so that only the diagnostic tells of the guest's.
+    // The next press sends the user's key, so only the diagnostic mentions the guest's.
     ["does not replace a key of the user's own that is in use", { keyInUse: true }, false, ['move-conflict']],
     ['does not replace what is done', { state: 'settled', keyInUse: undefined }, false, []],
   ])('a key that stays in use %s', async ([_, theirs, moves, says], { world }) => {

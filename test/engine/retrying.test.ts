@@ -123,7 +123,7 @@ describe('what comes back', () => {
     expect(sent).toEqual([0, 1000]);
   });
 
-  test('503 is sent again, though its body is no web stream, as that of node-fetch', async () => {
+  test('503 is sent again, even if its body is not a web stream, like that of node-fetch', async () => {
     const busy = Object.defineProperty(answer(503), 'body', { value: { pipe: () => {} } });
     expect(await scene().end([busy, answer(200)])).toBe(200);
   });

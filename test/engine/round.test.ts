@@ -119,7 +119,7 @@ describe('the request of an operation in memory', () => {
     expect(kept(tab)).toBe(0);
     await world.end(tab, pay(once, { operation: ['declined'] }), answers(402));
     expect(kept(tab)).toBe(0);
-    // Its key stays in use. But the next operation under that key lists its own payload only, so this one is never sent again.
+    // The key stays in use, but the next operation under it lists only its own payload, so this payload is never sent again.
     await world.end(tab, pay(once, { operation: ['refused'] }), answers(422));
     expect(kept(tab)).toBe(0);
   });

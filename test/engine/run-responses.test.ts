@@ -50,7 +50,7 @@ function giving(world: ReturnType<typeof newWorld>, ...given: readonly (Response
 
 const problem = (status: number, title: string, headers = {}) => Response.json({ title }, { status, headers });
 
-describe('a Response that the function gives', () => {
+describe('a Response that the function returns', () => {
   test('of 503 is not done: the function runs again under the same key, and its last Response is the end', async ({ world, run }) => {
     const effect = giving(world, new Response('busy', { status: 503 }), Response.json({ id: 'ch_1' }, { status: 201 }));
     expect(await run(effect)).toMatchObject({ status: 201, outcome: { effect: 'done', attempts: 2 } });
@@ -373,7 +373,7 @@ describe('a function that returns the Response of a call of this package', () =>
     expect((await run(several as never)).outcome).toMatchObject({ effect: 'unknown', reason: 'refused' });
   });
 
-  test('which is done with a 202 is done, also if the function failed after that call and runs again', async () => {
+  test('which is done with a 202 is done, even if the function failed after that call and runs again', async () => {
     const { world, once, run } = scene({ namespace: 'orders' }, { server: true });
     world.server.plays(answers(202, { job: 1 }));
     let runs = 0;

@@ -170,7 +170,7 @@ describe('a record in memory beside another feature', () => {
         type: 'fresh',
         storedIn: 'disk',
       });
-      // The outcome of this tab's first payload is found out under its own key.
+      // This tab asks for the outcome of its first payload under its own key.
       expect((await world.end(tab, pay(once), replays(), charged(answers(201)))).outcome).toMatchObject({
         type: 'replayed',
         key: first.outcome?.key,

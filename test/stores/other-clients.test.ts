@@ -11,7 +11,7 @@ import { sqliteStore } from '../../src/stores/sqlite/sqlite.js';
 describe('a client of Redis', () => {
   const evalsha = async (_: string, keys: string[], args: string[]) => [...keys, ...args];
   test.each([
-    ['over HTTP, as that of Upstash', { evalsha, eval: evalsha, evalshaRo: evalsha }],
+    ['over HTTP, like that of Upstash', { evalsha, eval: evalsha, evalshaRo: evalsha }],
     ['with callbacks, as version 3 of redis', { evalsha: () => false, eval: () => false, on: () => {} }],
   ])('%s: a TypeError names the clients that are taken', (_, client) => {
     expect(() => redisStore(client as never)).toThrow(TypeError);
@@ -29,8 +29,8 @@ describe('a client of Redis', () => {
 
 describe('a client of PostgreSQL whose `query`', () => {
   test.each([
-    ['gives the rows themselves, as that of pg-promise', () => Promise.resolve([{ found: 'oncefetch_records', comment: null }])],
-    ['gives nothing, as one that takes a callback', () => undefined],
+    ['returns the rows themselves, like that of pg-promise', () => Promise.resolve([{ found: 'oncefetch_records', comment: null }])],
+    ['returns nothing, like one that takes a callback', () => undefined],
   ])('%s: the fault says how to hand it in', async (_, query) => {
     const read = postgresStore({ query } as never).read('a');
     await expect(read).rejects.toMatchObject({
