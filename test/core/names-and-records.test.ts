@@ -93,7 +93,7 @@ describe('names', () => {
 
   const NAMED = LEAN ? /name-length/ : /longer than 2048/;
 
-  test('a name that is too long is refused at once, and without a copy of it', () => {
+  test('a name that is too long is refused at once, without being copied', () => {
     expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 4)])).not.toThrow();
     expect(() => encodeName(['x'.repeat(NAME_UNITS_MAX - 3)])).toThrow(RangeError);
     expect(() => encodeName(Array(NAME_UNITS_MAX).fill(1))).toThrow(RangeError);

@@ -77,7 +77,7 @@ describe('A5: a store that cannot be read', () => {
     expect(await world.end(tab, pay(once), answers(201))).toMatchObject({ status: 201, outcome: { storedIn: 'memory' } });
   });
 
-  test('if a look says absent, and the write fails, the record goes to memory, and an event and the outcome say so', async ({ world, tab, once }) => {
+  test('if the store has no record, and fails to write one, the record goes to memory, and an event and the outcome say so', async ({ world, tab, once }) => {
     const events: OnceEvent[] = [];
     subscribe(once, (event) => events.push(event));
     tab.faults.next('fail-before-commit');

@@ -110,7 +110,7 @@ describe('the operation of a page that died', () => {
     expect(await world.run(pending(world.tab().once(all)))).toMatchObject([{ name: NAME, resumable: true }]);
   });
 
-  test('can no longer be resumed once its consent is over, and the screens of the client that finds this out say so', async () => {
+  test('can no longer be resumed once its consent is over; the client that finds this out shows it on its screens', async () => {
     const { world, die, goOn, worker } = scene();
     await die();
     const screen = operation(worker.once, NAME);

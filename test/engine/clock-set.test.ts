@@ -162,7 +162,7 @@ describe('a log-out in another tab during a slow hook, and a clock that is set b
   });
 });
 
-test('settle as none is refused if its tab hung while another tab sent and the clock was set back: it knows nothing of what was sent', async () => {
+test('settle as none is refused in a tab that hung while another tab sent and the clock was set back: it cannot know what was sent', async () => {
   const world = newWorld();
   const [app, other] = [world.open(), world.open(ONE)];
   await world.end(other.tab, pay(other.once), lost());

@@ -72,7 +72,7 @@ describe('a stored answer', () => {
 });
 
 describe('the copy of an answer', () => {
-  test('is made of what was kept, or of the answer while that is unread', async () => {
+  test('is made of the kept body, or of the answer itself while nobody has read it', async () => {
     expect(await (resultOf({ response: new Response('x'), body: 'kept', text: '' }).copy() as Response).text()).toBe('kept');
     const response = new Response('long');
     const result = resultOf({ response, text: '' });

@@ -72,7 +72,7 @@ test('a log-out comes before the refusal, without locks: the refusal is not stor
   expect(world.record()).toMatchObject({ state: 'pending', lease: undefined });
 });
 
-test("with durability: 'required', a record of another tab in the place of the one that could not be stored leaves the call unknown", async ({ world }) => {
+test("with durability: 'required', a call is unknown if it could not store its record and finds the record of another tab in its place", async ({ world }) => {
   const { tab, once } = world.open({ durability: 'required' });
   const other = world.open();
   const { update } = tab.store;

@@ -90,7 +90,7 @@ describe("where the guest's and the user's records have the same key", () => {
     expect((world.records as OnceRecord[]).at(-1)?.payloads).toEqual(payloads.map((whose) => (whose === 'user' ? own : theirs)));
   });
 
-  test('because a move of a refused record failed half way: the refused payload is not added to what the user sent since', async ({ world }) => {
+  test('a move of a refused record failed half way: the refused payload is not added to what the user has sent since', async ({ world }) => {
     const tab = await press(world, world.tab({ resends: true }), 'guest', [IN_USE]);
     const ann = tab.once({ namespace: 'ann' });
     // The third update removes the guest's record. It fails, so both records stay.
@@ -106,7 +106,7 @@ describe("where the guest's and the user's records have the same key", () => {
     expect(world.records).toEqual([own]);
   });
 
-  test('and both sent the same payload: it counts once, and the answer to it is certain', async ({ world, tab }) => {
+  test('both sent the same payload: it counts once, and the answer to it is certain', async ({ world, tab }) => {
     for (const namespace of ['guest', 'ann']) await press(world, tab, namespace, [charged(lost())], { key });
     const ann = tab.once({ namespace: 'ann' });
     await world.run(move(ann, 'guest'));

@@ -66,7 +66,7 @@ describe('resume', () => {
     expect(await world.run(resumed(asks))).toMatchObject([{ outcome: { effect: 'done' } }]);
   });
 
-  test('stops with its signal: begins nothing more, and rejects with the reason', async () => {
+  test('stops when its signal aborts: begins no further operation, and rejects with the reason', async () => {
     const { world, once } = await scene(['a', 'b', 'c']);
     const controller = new AbortController();
     world.server.plays(delayed(SECOND, replays()));
@@ -77,7 +77,7 @@ describe('resume', () => {
     expect(world.server.arrivals).toHaveLength(4);
   });
 
-  test.each([1, 4])('stops with its signal while the last operation is under way, %d at a time, and rejects with the reason', async (concurrency) => {
+  test.each([1, 4])('stops when its signal aborts while the last operation is under way, %d at a time, and rejects with the reason', async (concurrency) => {
     const { world, once } = await scene(['a', 'b']);
     const controller = new AbortController();
     world.server.plays(replays(), delayed(SECOND, replays()));

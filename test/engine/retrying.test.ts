@@ -15,7 +15,7 @@ import { rest } from '../support/world.js';
 const URL_ = 'https://shop.example/cart';
 const resolve: Platform['resolve'] = (url) => ({ url, origin: new URL(url).origin });
 
-describe('what is read of a call', () => {
+describe('the outline of a call', () => {
   const request = new Request(URL_, { method: 'PUT', body: 'x' });
   const { signal } = new AbortController();
   test.each<[string, RequestInfo | URL, RequestInit, Partial<Outline>]>([

@@ -90,7 +90,7 @@ describe('a value', () => {
     expect(again).toMatchObject({ code: 'ERR_ONCE_ALREADY_SETTLED', outcome: { effect: 'done' } });
   });
 
-  test('that is an instance comes back as what JSON sees of it', async () => {
+  test('that is an instance of a class comes back as its JSON', async () => {
     const { world, run } = scene({}, { server: true });
     await world.run(run(async () => named));
     const next = world.open({}, { server: true });

@@ -56,7 +56,7 @@ describe.each(SITES)('%s', (_, of) => {
     await stillThere(world, open(world).tab, keys);
   });
 
-  test("whose clock is fast for a sweep forgets nothing of what was done before a change that was refused (repeat: 'if-changed')", async ({ world }) => {
+  test("whose clock is fast for a sweep does not forget the operation before a refused change (repeat: 'if-changed')", async ({ world }) => {
     const { tab, once } = open(world);
     const save = (amount: number, by = once) => pay(by, { operation: [...PAID], repeat: 'if-changed', body: { amount } });
     await world.end(tab, save(1), charged(answers(201)));
