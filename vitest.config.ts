@@ -70,7 +70,10 @@ class ClearingLast extends BaseSequencer {
   }
 }
 
-/** Test files that the lean build cannot affect: they test the source text, the rules of core and dialects, or the panel, which production pages don't load. */
+/**
+ * Test files that project `lean` leaves out: those that the lean build cannot affect (they test the source text, the rules of core and
+ * dialects, or the panel, which production pages don't load), and the slow files above.
+ */
 const WITHOUT_TWINS = [
   'test/architecture.test.ts',
   'test/core/{begin,carrier,decide,verdict,waiting,words,work-state}.test.ts',
