@@ -160,20 +160,23 @@ describe('an option of fetch', () => {
     { cache: 'only-if-cached', mode: 'same-origin' },
     { dispatcher: {}, next: { tags: [] } },
     { method: 'PATCH' },
-  ])('that fetch takes, or that it does not know, is handed on: %o', async (options, { world, tab, once }) => {
+  ])('that fetch takes, or does not know, is passed on: %o', async (options, { world, tab, once }) => {
     const { outcome } = await world.end(tab, watched(once.fetch(URL_, { method: 'POST', once: NAME, ...options } as never)), answers(201));
     expect(outcome).toMatchObject({ effect: 'done' });
   });
 });
 
-test.for(['GET', 'PUT', 'POST'])('what is no signal is refused in words, also by a %s without a name', async (method, { world }) => {
-  for (const signal of [new AbortController(), 5]) {
-    const { tab, once } = world.open({ fetch: async (...of) => new Response(await new Request(...of).text()) });
-    const { error } = await world.end(tab, watched(once.fetch(URL_, { method, signal } as never)));
-    expect(String(error)).toMatch(/signal .*AbortSignal|Expected signal|signal: signal, got/);
-    expect(world.records).toEqual([]);
-  }
-});
+test.for(['GET', 'PUT', 'POST'])(
+  'a signal that is not an AbortSignal is refused, and the error says so, even for a %s without a name',
+  async (method, { world }) => {
+    for (const signal of [new AbortController(), 5]) {
+      const { tab, once } = world.open({ fetch: async (...of) => new Response(await new Request(...of).text()) });
+      const { error } = await world.end(tab, watched(once.fetch(URL_, { method, signal } as never)));
+      expect(String(error)).toMatch(/signal .*AbortSignal|Expected signal|signal: signal, got/);
+      expect(world.records).toEqual([]);
+    }
+  },
+);
 
 test.each([null, 5, 'x', ...(LEAN ? [] : [5, 'polling'].map((use) => ({ use, store: memoryStore() })))])(
   'createOnce with every feature refuses what createOnce refuses: %o',
@@ -240,7 +243,7 @@ describe('a call', () => {
   });
 
   test.for([new AbortController(), {}, 5, true, false, 'x'])(
-    'rejects with something that is no signal, such as the controller: %o; nothing is sent or stored',
+    'rejects a signal that is not an AbortSignal, such as the controller: %o; nothing is sent or stored',
     async (signal, { world, tab, once }) => {
       named((await world.end(tab, pay(once, { init: { signal: signal as never } }))).error, 'signal', TypeError);
       expect(world.records).toEqual([]);
@@ -285,7 +288,7 @@ test.for<[string, unknown]>([
   world.server.otherwise = lost();
   const { error } = await world.end(tab, pay(once, { limits: { attempts: 1 }, meta: meta as never }));
   if (error instanceof TypeError) return named(error, 'meta', TypeError);
-  // A store that clones, as IndexedDB does, would refuse anything else, and with it the record.
+  // A store that clones records, such as IndexedDB, would refuse a record with anything else in it.
   expect(structuredClone(world.record()?.meta)).toStrictEqual(JSON.parse(JSON.stringify(meta)));
 });
 
@@ -303,7 +306,7 @@ describe('keys', () => {
     }
   });
 
-  test.for([5, null, undefined, {}, ['k']])('a strategy that gives %j is refused', async (said, { world, tab, once }) => {
+  test.for([5, null, undefined, {}, ['k']])('a key from a strategy that returns %j is refused', async (said, { world, tab, once }) => {
     named((await world.end(tab, pay(once, { key: (() => said) as never }))).error, 'key', TypeError);
     expect(world.records).toEqual([]);
   });
@@ -326,7 +329,7 @@ describe('keys', () => {
     ['the function that makes one', generic],
     ['an empty object', {}],
     ['null', null],
-  ])('a dialect function that gives %s is refused, and a stored request is not sent', async ([, said], { world }) => {
+  ])('a dialect function that returns %s is refused, and a stored request is not sent', async ([, said], { world }) => {
     let gives: unknown = GENERIC;
     const options = { namespace: 'ann', keep: { request: true }, dialect: () => gives as never };
     const { tab, once } = world.open(options);
@@ -338,7 +341,7 @@ describe('keys', () => {
   });
 
   if (!LEAN)
-    test('a value that is no dialect is refused with what is allowed', () => {
+    test('a value that is not a dialect is refused, and the error lists what is allowed', () => {
       const { tab } = newWorld().open();
       expect(() => tab.once({ dialect: 'stripe' as never })).toThrow(
         `once: dialect must be 'none' or a dialect, such as stripe of 'oncefetch/dialects', got "stripe"`,
@@ -414,7 +417,7 @@ describe('requests that no attempt could send', () => {
     ['a circular object', () => circular],
     ['a bigint', () => ({ amount: 1n })],
     ['an error of its own', () => JSON.parse('{')],
-  ] as const)('a fingerprint hook that gives %s: a TypeError or its own error, nothing sent or stored', async ([_, fingerprint], { world, tab, once }) => {
+  ] as const)('a fingerprint hook that returns %s: a TypeError or its own error, nothing sent or stored', async ([_, fingerprint], { world, tab, once }) => {
     const { error } = await world.end(tab, pay(once, { fingerprint }));
     expect(error).toBeInstanceOf(Error);
     if (error instanceof TypeError) expect(error.message).toContain('fingerprint');

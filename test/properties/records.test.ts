@@ -40,7 +40,7 @@ function parsed(text: string): unknown {
 }
 
 describe('the codec', () => {
-  test('reads a sealed record unchanged, also from a clone and from text', () => {
+  test('reads a sealed record unchanged, from a clone and from text as well', () => {
     records((record) => {
       expect(readRecord(record)).toBe(record);
       expect(readRecord(structuredClone(record))).toEqual(record);
