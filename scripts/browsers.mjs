@@ -61,7 +61,7 @@ export function browserNamed(name) {
 }
 
 /**
- * Chromium without the browser around its pages, for tests of pages alone: the same engine, network and storage for less than half of
- * the processor's time. The whole browser if the headless one is not installed; `undefined` if neither is.
+ * Chromium without its window, for tests that need only pages: the same engine, network and storage at less than half
+ * the CPU time. Falls back to the full browser if the headless one is not installed; `undefined` if neither is.
  */
 export const headlessChromium = () => executablesOf(browserNamed('chromium'))?.[1];

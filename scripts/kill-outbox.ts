@@ -1,9 +1,7 @@
 /**
- * Kills pages, service workers and browsers at random moments of payments that should go on without a page, and compares the server's
- * ledger with what the browser knows.
- *
- *     node scripts/kill-outbox.ts [--kills 300] [--seed 1]
- *
+ * Kills pages, service workers and browsers at random moments while payments should continue without a page, then
+ * compares the server's ledger with what the browser knows.
+ * node scripts/kill-outbox.ts [--kills 300] [--seed 1]
  * Exit code 1 on any duplicate, loss or untrue outcome.
  */
 import './require-node.mjs';
