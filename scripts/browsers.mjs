@@ -56,7 +56,7 @@ export const browsers = [
 /** @param {Browser['name']} name */
 export function browserNamed(name) {
   const browser = browsers.find((one) => one.name === name);
-  if (!browser) throw new TypeError(`there is no browser ${name}`);
+  if (!browser) throw new TypeError(`unknown browser: ${name}`);
   return browser;
 }
 

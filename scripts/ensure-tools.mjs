@@ -45,5 +45,6 @@ function whyNot() {
 }
 
 const reason = missingPackages().length > 0 ? whyNot() : undefined;
-for (const tool of missing()) console.log(`Left out: ${tool.tests}; there is none here (${reason ?? 'not where it should be'}). To get it: ${howToGet(tool)}.`);
+for (const tool of missing())
+  console.log(`Left out: ${tool.tests}, because it is not installed (${reason ?? 'not found where it should be'}). To get it: ${howToGet(tool)}.`);
 if (missing().length > 0 && process.env['CI'] === 'true') process.exitCode = 1;

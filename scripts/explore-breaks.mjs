@@ -44,7 +44,7 @@ for (const part of ['src', 'test/simulation', 'test/explore']) cpSync(join(root,
 function found(main, variant, [faults, switches]) {
   const args = [main, '--json', '--variant', variant, '--faults', String(faults), '--switches', String(switches), '--minutes', values.minutes];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 2 ** 28 });
-  if (!stdout) throw new Error(`the exploration said nothing: ${stderr}`);
+  if (!stdout) throw new Error(`the exploration printed nothing: ${stderr}`);
   return JSON.parse(stdout).found;
 }
 

@@ -23,7 +23,7 @@ const told = (so: readonly Score[]): void => {
 };
 const scores = await play({ kills: Number(values.kills), seed: Number(values.seed), told });
 if (!scores) {
-  console.log('There is no Chromium here. `node scripts/ensure-tools.mjs` says how to get it.');
+  console.log('Chromium is not installed. `node scripts/ensure-tools.mjs` says how to get it.');
   if (process.env['CI'] === 'true') process.exitCode = 1;
 } else {
   const columns = ['kind', 'carts', 'kills', 'effects', 'alone', 'duplicates', 'lost'] as const;

@@ -34,7 +34,7 @@ export async function until(what: string, holds: () => Promise<unknown> | unknow
     if (await holds()) return;
     await new Promise((done) => setTimeout(done, LOOK_EVERY_MS));
   }
-  throw new Error(`${what} did not come within ${START_MS_MAX} ms`);
+  throw new Error(`${what} was not ready within ${START_MS_MAX} ms`);
 }
 
 /** Sends one command to a Redis. Resolves to its answer, or to '' if there is none. */

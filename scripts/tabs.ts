@@ -199,7 +199,7 @@ function pagesOf(roots: readonly number[], looks: RegExp): readonly Running[] {
 /** Kills these descendants, and resolves when they are gone. */
 async function killPages(roots: readonly number[], looks: RegExp): Promise<void> {
   const doomed = pagesOf(roots, looks);
-  if (doomed.length === 0) throw new Error(`no process looks like ${looks}`);
+  if (doomed.length === 0) throw new Error(`no process matches ${looks}`);
   for (const { pid } of doomed) {
     try {
       process.kill(pid, 'SIGKILL');

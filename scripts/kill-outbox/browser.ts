@@ -41,7 +41,7 @@ export class OutboxBrowser {
   }
 
   get #open(): BrowserContext {
-    if (!this.#context) throw new Error('the browser is not there');
+    if (!this.#context) throw new Error('the browser is not running');
     return this.#context;
   }
 

@@ -67,7 +67,7 @@ const page: OutboxPage = {
       if (state.phase === 'unsettled' || state.phase === 'idle') return state.phase;
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    throw new Error(`the store said nothing of ${cart}`);
+    throw new Error(`the store gave no state for ${cart}`);
   },
   shown: [],
   follow(cart) {

@@ -80,7 +80,7 @@ export async function play({
 /** Limits the wait for a page: if the worker is killed during its installation, the page waits for it forever. */
 function soon<T>(work: Promise<T>): Promise<T> {
   const late = new AbortController();
-  const over = sleep(PATIENCE_MS, undefined, { signal: late.signal }).then(() => Promise.reject(new Error('the page waits for ever')));
+  const over = sleep(PATIENCE_MS, undefined, { signal: late.signal }).then(() => Promise.reject(new Error('the page did not answer in time')));
   over.catch(() => {});
   return Promise.race([work, over]).finally(() => late.abort());
 }
@@ -168,7 +168,7 @@ class Player {
       }
       await sleep(100);
     }
-    throw new Error('Chromium did not get to the page');
+    throw new Error('Chromium could not open the page');
   }
 
   #charges = ({ cart }: Order): readonly { readonly id: number }[] =>

@@ -92,7 +92,7 @@ const page: KillPage = {
       if (phase === 'idle') return 'nothing';
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
-    throw new Error(`the store said nothing of ${cart}`);
+    throw new Error(`the store gave no state for ${cart}`);
   },
 };
 

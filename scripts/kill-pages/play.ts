@@ -175,7 +175,7 @@ class Player {
       }
       await sleep(100);
     }
-    throw new Error(`${this.#game.engine} did not get to the page`);
+    throw new Error(`${this.#game.engine} could not open the page`);
   }
 
   async #kill(tab: Tab, score: Score): Promise<Tab> {
