@@ -1,6 +1,7 @@
 /**
- * Goal: whatever happens to the server or the client, a call ends soon, reports nothing untrue and changes nothing twice.
- * Method: a real server that is killed, locked or set up wrong; clients whose connection is cut; errors by their SQLSTATE.
+ * Goal: whatever happens to the server or the client, a call ends soon, reports nothing untrue and changes nothing
+ * twice. Method: a real server that is killed, locked or misconfigured; clients whose connection is cut; errors by
+ * their SQLSTATE.
  */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -99,7 +100,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
     },
   );
 
-  test('A34: a server that crashes in mid-update: every record of an acknowledged strict update is there when the server is back', async () => {
+  test('A34: a server that crashes during updates: every record of an acknowledged strict update is there when the server is back', async () => {
     const { store } = await open();
     const { stored, fault } = await storesUntilKilled(store, () => server.kill());
     expect(fault).toMatchObject({ reason: expect.stringMatching(/io|timeout|blocked/) });

@@ -170,7 +170,7 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     expect(statSync(`${path}-wal`).size).toBeLessThan(size + LOG_MAX);
   });
 
-  test('a writer in the way does not put off later checkpoints: each one tries again to begin the log anew', async () => {
+  test('a writer in the way does not stop later checkpoints: each one tries again to restart the log', async () => {
     const tries = fresh();
     const aWriterInTheWay = `{
       const { DatabaseSync } = require('node:sqlite');
@@ -192,7 +192,8 @@ describeOn(canFlush() ? undefined : 'SQLite makes its checkpoints by itself here
     threadsBegin(aWriterInTheWay);
     const path = fresh();
     const { store } = storeOn(path);
-    // Each batch is longer than a log may get, so it leads to a try, whether or not SQLite itself has begun the log anew before.
+    // Each batch makes the log longer than allowed, so it leads to a try, whether or not SQLite itself has restarted the
+    // log before.
     for (let batch = 1; batch <= 5; batch++) {
       await write(store, 250, 250 * batch, 'x'.repeat(50_000));
       await vi.waitFor(() => expect(readFileSync(tries, 'utf8')).toBe('1 '.repeat(batch)), slow);
