@@ -156,7 +156,7 @@ test('properties that Angular and Solid bind become attributes, also those bound
   expect(reported).toEqual([]);
 });
 
-test('what React would write as no attribute or as an empty one ends as that when React sets the property instead: `false` is no name', async ({ shop }) => {
+test('a property that React sets to `false` or null leaves no attribute, and one set to `true` or an empty text leaves an empty one', async ({ shop }) => {
   const tag = define(client(shop));
   const place = document.createElement('div');
   host.append(place);

@@ -91,7 +91,7 @@ describeOn(withoutPostgres)('PostgreSQL', () => {
   });
 
   test.each([1, 2])(
-    'connections cut in mid-update, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
+    'connections cut during updates, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
     async (writers) => {
       const { store, table } = await open({}, { timeoutMs: 5000 });
       const stores = [store, ...Array.from({ length: writers - 1 }, () => postgresStore(poolOf(), { table }))];

@@ -65,7 +65,7 @@ const faults = (name: keyof typeof redisClients) => () => {
   });
 
   test.each([1, 2])(
-    'connections cut in mid-update, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
+    'connections cut during updates, again and again, %i writers: each resolved update took effect once, each rejected one at most once',
     async (writers) => {
       const prefix = `cut-${name}-${writers}`;
       const stores = await Promise.all(Array.from({ length: writers }, () => storeOn({ prefix, timeoutMs: 5000 }).then(({ store }) => store)));
