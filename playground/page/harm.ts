@@ -17,7 +17,7 @@ const save = (run: Run): void => sessionStorage.setItem(RUN, JSON.stringify(run)
 /** Starts a run. All later customers belong to it, even after a reload of the tab. */
 export const beginRun = (title: string): void => save({ title, carts: [] });
 
-/** Adds a customer to the present run. */
+/** Adds a customer to the current run. */
 export function joinRun(cart: string): void {
   const run = saved();
   if (!run.carts.includes(cart)) save({ ...run, carts: [...run.carts, cart] });

@@ -179,7 +179,7 @@ describe('a document', { concurrent: true }, () => {
     expect([outcomeOf(response)?.effect, requests()]).toEqual(['none', 3]);
   });
 
-  test('that is not JSON, although its content type says so, is an answer all the same', async () => {
+  test('that is not JSON, although its content type says so, still counts as an answer', async () => {
     for (const body of ['OK', '{"amount":NaN}', '', "{'a':1} ", '{"ok":true}0', '[1]<br>']) {
       const { url, requests } = await serve((to) => to.writeHead(201, whole).end(body));
       expect([outcomeOf(await ask(open(), url))?.effect, requests()]).toEqual(['done', 1]);

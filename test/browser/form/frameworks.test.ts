@@ -68,7 +68,7 @@ describe('an app asks above the element whether to pay', () => {
   });
 });
 
-test('a listener above the element stops the event: the element sends the form all the same', async () => {
+test('a listener above the element stops the event: the element still sends the form', async () => {
   const page = show();
   page.element.parentElement?.addEventListener('submit', (event) => event.stopPropagation());
   page.press();

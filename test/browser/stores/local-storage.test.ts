@@ -43,7 +43,7 @@ describe('a full localStorage', () => {
     expect(await store.read('a')).toBeUndefined();
   });
 
-  test('is available all the same, because it may hold earlier keys', async () => {
+  test('is still available, because it may hold earlier keys', async () => {
     fill();
     expect(await localStorageStore().available?.()).toBe(true);
   });

@@ -55,7 +55,7 @@ describeOn(withoutRedis)('Redis', () => {
       open.push(one);
       return redisStore(one.client, { prefix: `p${prefixes++}-${name}`, timeoutMs: 2500, ...options });
     };
-    /** Makes the server a replica that lags behind for ever, because its master does not exist. */
+    /** Makes the server a replica that lags behind forever, because its master does not exist. */
     const demote = async (): Promise<unknown> => admin.replicaof('127.0.0.1', await freePort());
     /** Delays the answers to all commands, so that the time sent with each command is wrong by then. */
     const late = (): Promise<unknown> => admin.call('CLIENT', 'PAUSE', '1300', 'ALL');

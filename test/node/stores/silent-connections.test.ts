@@ -20,7 +20,7 @@ const TIMEOUT_MS = 1000;
 
 interface Proxy {
   readonly port: number;
-  /** Stops forwarding on the present connections, and leaves them open. */
+  /** Stops forwarding on the current connections, and leaves them open. */
   silence(): void;
   /** How often data arrived on a silent connection. */
   readonly swallowed: number;

@@ -1,5 +1,5 @@
 /**
- * Goal: checkpoints of an SQLite file do not block the event loop, the log stays bounded all the same, and the thread that makes them keeps
+ * Goal: checkpoints of an SQLite file do not block the event loop, the log still stays bounded, and the thread that makes them keeps
  * neither a process alive nor a file open. Method: real files; the database file without its log shows what a checkpoint has moved.
  */
 import { closeSync, copyFileSync, existsSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, statSync } from 'node:fs';
@@ -59,7 +59,7 @@ async function write(store: Store, count: number, from = 0, body = ''): Promise<
   }
 }
 
-/** A connection that reads the present state until it is closed. */
+/** A connection that reads the current state until it is closed. */
 function reads(path: string): DatabaseSync {
   const reader = new DatabaseSync(path);
   reader.exec('BEGIN');

@@ -27,7 +27,7 @@ const lies = (...edits: Edits): Part => ({ turns: 'lies', edits });
 const sticks = (...edits: Edits): Part => ({ turns: 'sticks', edits });
 const nothing = (...edits: Edits): Part => ({ turns: 'nothing', edits });
 
-/** The server dies in mid-charge in one operation of ten, and there are no other faults. */
+/** The server dies in the middle of a charge in one operation of ten, and there are no other faults. */
 const DIES: readonly Fault[] = [...Array.from({ length: 9 }, () => 'none' as const), 'kill-before-commit'];
 
 /** Removes the transaction: every statement commits by itself, and the server may die before `second`. */
