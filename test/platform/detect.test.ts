@@ -14,7 +14,10 @@ const NODE = { process: { versions: { node: '20.19.0' }, getBuiltinModule: proce
 const PAGE = { document: {}, indexedDB: {}, location: { origin: 'https://shop.example', href: 'https://shop.example/' } };
 const WORKERD = { WebSocketPair: class {}, WorkerGlobalScope: class {}, ServiceWorkerGlobalScope: class {} };
 
-/** Electron's `process`, which has Node's versions wherever it is there at all. `type` is documented: https://www.electronjs.org/docs/latest/api/process#processtype-readonly */
+/**
+ * Electron's `process`, which has Node's versions wherever it exists at all. `type` is documented:
+ * https://www.electronjs.org/docs/latest/api/process#processtype-readonly
+ */
 const electron = (type: string) => ({ process: { ...NODE.process, type } });
 
 const at = (globals: object): void => {
@@ -82,7 +85,7 @@ describe('a runtime whose crypto lacks something', () => {
     expect(() => detect().randomness.uuid()).toThrow(says('give createOnce({ randomUUID })', 'no-crypto'));
   });
 
-  test('under jsdom, whose crypto makes neither keys nor digests, Node makes them', async () => {
+  test("under jsdom, whose crypto makes neither keys nor digests, Node's crypto makes them", async () => {
     at({ ...NODE, ...PAGE, crypto: { getRandomValues: () => {} } });
     expect(detectLean().randomness.uuid()).toMatch(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     expect(await detectLean().digest('x')).toBe(await detectPlatform().digest('x'));
