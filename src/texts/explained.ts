@@ -17,8 +17,8 @@ export interface Explanation {
 /** Why nobody knows, and what to do, unless that is to call again. */
 const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: string]>> = {
   'no-answer': ['no attempt was answered within the limits and the retry budget'],
-  unavailable: ['the last answers were 5xx or 408, and the work may be done behind them'],
-  'in-progress': ['the server was still at work when the waiting ended'],
+  unavailable: ['the last answers were 5xx or 408, and the work may be done nevertheless'],
+  'in-progress': ['the server was still at work when the call stopped waiting'],
   refused: [
     'it was refused, perhaps by something in front of the application, and the browser or a gateway may have sent another copy unseen',
     'After a 401, log in. Then call again: it goes on with the same key.',
@@ -28,22 +28,22 @@ const UNKNOWN: Readonly<Record<UnknownReason, readonly [why: string, next?: stri
     'After a 401, log in and call again. Otherwise ask your server, and settle it.',
   ],
   'not-a-verdict': [
-    'nothing tells what became of it: the last answer is a redirect, a page in HTML, or a stream whose errors come later, or your verdict threw or gave none of its words, or the request has no place for the key',
+    'nothing says whether it did: the last answer is a redirect, a page in HTML, or a stream whose errors come later, or your verdict threw or gave none of its words, or the request has no place for the key',
   ],
-  burnt: ['the server has stored an answer under this key that decides nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
+  burnt: ['the server has stored an answer under this key that proves nothing, such as a 500', 'Ask your server, by reconcile or by hand, and settle it.'],
   mismatch: [
     'the server holds another payload under this key',
-    'After a resume(), call again with the present payload. Otherwise call again with the first one, or ask your server and settle it.',
+    'After a resume(), call again with the current payload. Otherwise call again with the first one, or ask your server and settle it.',
   ],
   elsewhere: ['an earlier attempt went to another address, and may have taken effect there', 'Call that address again, or settle it.'],
-  bytes: ['the server holds other bytes under this key', 'Find out what became of those, and settle it.'],
+  bytes: ['the server holds other bytes under this key', 'Find out whether those took effect, and settle it.'],
   'key-expired': [
     'the server may have forgotten the key, so sending again could take effect twice',
     'Ask your server, by reconcile or by hand, and settle it.',
   ],
-  identity: ['another user logged in meanwhile, or clear() was called', 'Its own user can call again, with the same name.'],
+  identity: ['another user logged in meanwhile, or clear() was called', 'The user who began it can call again, with the same name.'],
   offline: ['the device said that it is offline, after an attempt without an answer'],
-  store: ['the store failed, so that what happened could not be written down or read'],
+  store: ['the store failed, so that what happened could not be read or written'],
   busy: ['it is under way elsewhere, or clear() stopped this call', 'Wait for that call, or call again.'],
   record: [
     'there is nothing to go on with: nothing is stored, what is stored is damaged, or this call has no body that can be sent',
@@ -63,7 +63,7 @@ const CHANGED: (typeof UNKNOWN)[UnknownReason] = [
 
 const UNSENT: Readonly<Record<UnsentReason, string>> = {
   offline: 'the device said that it is offline',
-  unreachable: 'no attempt left, because its time was over, another user had logged in, or no connection came about',
+  unreachable: 'no attempt went out, because its time was over, another user had logged in, or no connection could be made',
   aborted: 'the call was aborted before its first attempt',
   'store-write': 'its record could not be stored',
   'unreplayable-body': 'it has no body that can be sent more than once',
@@ -71,8 +71,8 @@ const UNSENT: Readonly<Record<UnsentReason, string>> = {
 
 const REPLAYED: Readonly<Record<Extract<Outcome, { type: 'replayed' }>['from'], string>> = {
   server: 'The server said so: it repeated a stored answer, or the effect of an earlier attempt',
-  store: 'The store had it',
-  memory: 'The memory of this page or process had it',
+  store: 'The store had the result',
+  memory: 'This page or process had the result in memory',
   reconcile: 'reconcile or settle said so',
   elsewhere: 'The server says that it was done already, under another key or in another way',
 };
@@ -109,7 +109,7 @@ function ended(outcome: Outcome): readonly [summary: string, next: string] {
     case 'unknown': {
       const [why, next = 'Call again with the same name: it goes on with the same key.'] = isUnheard(outcome) ? CHANGED : UNKNOWN[outcome.reason];
       const { retryAt } = outcome;
-      return [`It may have taken effect: ${why}.`, retryAt === undefined ? next : `${next} It makes sense from ${time(retryAt)} on.`];
+      return [`It may have taken effect: ${why}.`, retryAt === undefined ? next : `${next} Wait until ${time(retryAt)} before that.`];
     }
   }
 }
@@ -123,8 +123,8 @@ function* stepsOf(outcome: Outcome): Generator<string> {
     yield joined ? 'This call joined another one, and shared its answer.' : `This call made ${count(attempts, 'attempt')} under this key.`;
   }
   if (sent === 'maybe')
-    yield attempts ? 'The server may have got an attempt; nothing that it answered proves it.' : 'An attempt of an earlier call may have reached the server.';
-  if (sent === 'yes') yield attempts ? 'The server got an attempt.' : 'An attempt of an earlier call reached the server.';
+    yield attempts ? 'An attempt may have reached the server, but no answer says so.' : 'An attempt of an earlier call may have reached the server.';
+  if (sent === 'yes') yield attempts ? 'An attempt reached the server.' : 'An attempt of an earlier call reached the server.';
   if (outcome.type === 'fresh' && outcome.changed) yield 'More than one payload was sent under this key, and one of them took effect.';
   if (outcome.key !== undefined && storedIn !== 'disk')
     yield `Its record is ${storedIn === 'memory' ? 'in memory: a reload or a restart forgets it' : 'in the session: a crash of the browser, or of the server that holds it, may lose it'}.`;

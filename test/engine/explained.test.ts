@@ -134,7 +134,7 @@ describe('explain', () => {
     expect(steps.map((step) => step.replace(/\d{4}-.*Z/, '(time)'))).toEqual([
       'The first attempt under this key left at (time).',
       'This call made 2 attempts under this key.',
-      'The server got an attempt.',
+      'An attempt reached the server.',
     ]);
     expect(next).toBe('Show the receipt. For another effect, use another name.');
     expect(guide).toBe('docs/outcomes.md#what-the-words-rest-on');
@@ -146,7 +146,7 @@ describe('explain', () => {
 
   test('says when to ask again', async () => {
     const { next } = await of({ limits: { attempts: 1 } }, answers(503, '', { 'retry-after': '60' }));
-    expect(next).toMatch(/^Call again with the same name: it goes on with the same key\. It makes sense from \d{4}-.*Z on\.$/);
+    expect(next).toMatch(/^Call again with the same name: it goes on with the same key\. Wait until \d{4}-.*Z before that\.$/);
   });
 
   const PAGE = readPage('docs/outcomes.md');
@@ -165,7 +165,7 @@ describe('explain', () => {
     const at = (attempts: number) => explain({ ...FACTS, attempts, type: 'unknown', effect: 'unknown', reason: 'mismatch', retryAt: undefined } as Outcome);
     expect(at(1).summary).toBe('It may have taken effect: the server holds another payload under this key.');
     // After a resume, the server holds an earlier form, whose end is known, and the present form is still to be sent.
-    expect(at(1).next).toMatch(/^After a resume\(\), call again with the present payload\./);
+    expect(at(1).next).toMatch(/^After a resume\(\), call again with the current payload\./);
     expect(at(0).summary).toBe('It may have taken effect: an earlier call of this name is pending with another payload or key.');
   });
 

@@ -16,7 +16,7 @@ const DONE: Outcome = { ...FACTS, type: 'fresh', effect: 'done', certain: true, 
 const STEPS = [
   'The first attempt under this key left at 1970-01-01T00:00:00.000Z.',
   'This call made 2 attempts under this key.',
-  'The server may have got an attempt; nothing that it answered proves it.',
+  'An attempt may have reached the server, but no answer says so.',
 ].join(' ');
 /** For these codes, the outcome says more than the code does. */
 const GENERAL: readonly string[] = ['ERR_ONCE_UNKNOWN', 'ERR_ONCE_UNSENT'];
