@@ -26,7 +26,7 @@ workbox-background-sync and offline-transactions run in pages only, and are meas
 
 ### Where the CPU goes
 
-Samples of V8's profiler in µs for each call, less those of the stub. The last column is the least that a safe call needs (\`bench/lib/floor.ts\`). The profiler itself makes each call slower.
+Samples of V8's profiler in µs for each call, minus those of the stub. The last column is the least that a safe call needs (\`bench/lib/floor.ts\`). The profiler itself makes each call slower.
 
 ${cpuOf(node.profiles)}`;
 }
@@ -114,7 +114,7 @@ ${table(
   ]),
 )}${leftOut(stores.leftOut)}
 
-The floor is the least that a safe call needs (\`bench/lib/floor.ts\`), on the bare commits; in SQLite, on transactions that read before they write and keep two indexes. Where the time of a whole call goes, in µs of single calls:
+The floor is the least that a safe call needs (\`bench/lib/floor.ts\`): the bare commits and its own steps; in SQLite, transactions that read before they write and keep two indexes. Where the time of a whole call goes, in µs of single calls:
 
 ${table(['stage', ...Object.keys(stores.stores)], rowsOf(Object.values(stores.stores).map(({ stages }) => stages)))}${restart}`;
 }

@@ -71,7 +71,7 @@ function inSqlite({ stores }: Results): Goal[] {
       'A whole call with SQLite, compared with its two bare commits',
       sqlite?.['wholeRatio'],
       1.2,
-      `The least that a safe call needs is at ${ratioOf(sqlite?.['floorWholeRatio'])} ×. The second bare commit updates one row by its key without a flush, and costs almost nothing (both together ${number(sqlite?.['bareTwice']?.median)} µs), so the ratio is large although the times are small. The second commit of oncefetch takes ${us(second)} µs; reading and judging the answer takes ${us('the answer, read and judged')} µs.`,
+      `The least that a safe call needs is at ${ratioOf(sqlite?.['floorWholeRatio'])} ×. The second bare commit updates one row by its key without a flush, and costs almost nothing (both together ${number(sqlite?.['bareTwice']?.median)} µs), so the ratio is large, but the times are small. The second commit of oncefetch takes ${us(second)} µs; reading and judging the answer takes ${us('the answer, read and judged')} µs.`,
     ),
   ];
 }

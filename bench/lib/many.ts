@@ -6,7 +6,7 @@ export function atOnce({ shared }: Results): string {
   if (!shared) return '';
   return `## Many calls at once
 
-${shared.atOnce} calls at once, in ${shared.rounds} rounds, in turn with the bare statements that a call can't do without, through the same client: in PostgreSQL an insert and an update, in Redis two scripts that compare, set, and keep two indexes. A call also does all that a client does. Rounds beside other work on the machine count against the calls of Redis most, whose work is in this process.
+${shared.atOnce} calls at once, in ${shared.rounds} rounds, in turn with the bare statements that a call needs, through the same client: in PostgreSQL an insert and an update, in Redis two scripts that compare, set, and keep two indexes. A call also does all that a client does. Other work on the machine slows the calls of Redis most, because they do their work in this process.
 
 ${table(
   ['store', 'what', 'a second', 'to the bare statements', 'CPU of this process, µs each', 'to the bare statements'],
@@ -28,7 +28,7 @@ export function processes({ processes: seen }: Results): string {
   const names: Readonly<Record<string, string>> = { oncefetch: 'now', before: 'before' };
   return `## Processes that share an SQLite file
 
-Calls of all processes together, each with so many at once, in ${seen.rounds} rounds, the present version and the one before it in turn. The file is in memory, and each flush takes so much longer. A strict commit is flushed by the store itself (Linux), without the writer's lock and, where the disk is slow, beside the event loop; another thread makes the checkpoints; the version before left both to SQLite.
+Calls of all processes together, in ${seen.rounds} rounds, the current version and the one before it in turn. The table says how many calls each process makes at once, and how much longer we made each flush of the file, which is in memory. On Linux the store itself flushes a strict commit, without the writer's lock and, if the disk is slow, beside the event loop; another thread makes the checkpoints. The version before left both to SQLite.
 
 ${table(
   ['version', 'processes × calls at once', 'a second', 'to 1 × 1', 'to before', 'event loop busy', 'its delay, 99th percentile, ms'],

@@ -34,5 +34,5 @@ npm run bench:node && npm run bench:docs
 | \`npm run bench:size\` | bundles |
 | \`npm run bench:memory\` | heap and handles over 100,000 operations |
 
-\`npm test\` counts what a call does: commits, digests, timers, locks (\`test/cost\`, \`test/browser/engine/hot-path.test.ts\`). A change of these counts turns it red.
+\`npm test\` counts what a call does: commits, digests, timers, locks (\`test/cost\`, \`test/browser/engine/hot-path.test.ts\`). If these counts change, it fails.
 `;

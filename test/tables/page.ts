@@ -14,7 +14,7 @@ const INTRO = `# What an answer means, and what oncefetch does then
 
 \`npm run tables\` generates this page from the rules themselves (\`src/core/verdict.ts\`, \`src/core/decide.ts\`, \`src/dialects\`), and \`test/tables/tables.test.ts\` fails when they differ.
 
-**Evidence** is what came of an attempt: an answer, an error, a timeout. oncefetch **reads** it as one of a few kinds. From the kind, and from what happened to the operation before, follows the **decision**: wait and send again under the same key, settle, or stop without settling. Decisions in **bold** settle the operation.
+**Evidence** is how an attempt ended: an answer, an error, a timeout. oncefetch **reads** it as one of a few kinds. The kind, and what happened to the operation before, determine the **decision**: wait and send again under the same key, settle, or stop without settling. Decisions in **bold** settle the operation.
 
 **Unsure** means that an effect may be hidden: there was no answer, a 5xx, a 408, or work in progress. Once an operation is unsure, it stays so until it settles.
 
@@ -47,9 +47,9 @@ export function page(): string {
     'Answers that public servers document, as the generic dialect reads them:',
     table([...HEADS, 'source'], documentedRows('generic', generic.dialect)),
     '## Behind the link of a 202',
-    "With `accepted: 'poll'`, oncefetch asks at the link until the work has ended. Your `verdict` reads the answer first, then the dialect (`polled`, `answers`), then oncefetch looks for a state in the document itself (a status of `failed`; Azure's, Google's and JSON:API's formats: `src/core/work-state.ts`), or in the one word that it consists of. A document that tells of an error and of no state (`error`, `errors`, `success: false`, `ok: false`) says nothing of the work; nor does `completed` beside one, or a word of the service's own for what is still to come or went wrong (`pending_review`, `action_required`, `CREATE_IN_PROGRESS`, `finalizing`, `CREATE_FAILED`). Without any of these, a 2xx with `Retry-After` is asked again, any other means that the work is done, and no answer means that it failed.",
+    "With `accepted: 'poll'`, oncefetch asks at the link until the work has ended. Your `verdict` reads the answer first, then the dialect (`polled`, `answers`), then oncefetch looks for a state in the document itself (a status of `failed`; Azure's, Google's and JSON:API's formats: `src/core/work-state.ts`), which may also consist of one word. A document with an error and no state (`error`, `errors`, `success: false`, `ok: false`) says nothing about the work; nor does `completed` beside an error, or a word of the service's own for work that is not over or went wrong (`pending_review`, `action_required`, `CREATE_IN_PROGRESS`, `finalizing`, `CREATE_FAILED`). Otherwise, after a 2xx with `Retry-After` oncefetch asks again, any other 2xx means that the work is done, and no answer means that it failed.",
     table(['evidence', 'the work', 'then'], polledRows(generic.dialect)),
-    `## Every reading, in every situation\n\nEvery reading in all ${ALL.length} possible situations; a row names only what makes a difference. "At the limits" means that no attempt is left, or no time to wait for work in progress.`,
+    `## Every reading, in every situation\n\nEvery reading in all ${ALL.length} possible situations; a row names only the conditions that matter for it. "At the limits" means that no attempt is left, or no time to wait for work in progress.`,
     table(['reading', 'when', 'decision'], decisionRows()),
     `## By dialect\n\n${fixtures.length} documented answers, each with the page, specification or source that shows it.`,
     ...dialects,
