@@ -2,20 +2,23 @@ import { type DefinedDialect, defineDialect } from './define.js';
 import { inBody, inQuery } from './key-location.js';
 import { oneOf, onlyKnown } from './misspelled.js';
 
+const HOUR_MS = 3_600_000;
+
 /**
  * Google APIs with a request id (AIP-155): a field of the request message, which most of them take as the query parameter
  * `requestId`. A repetition may be answered with the present state instead of the first answer, and only after a success.
  *
- * Not known: how long an id is remembered ("any reasonable timeframe"; 24 h are assumed), and how the same id with another
- * payload, or work in progress, is answered.
+ * Not known in general: how long an id is remembered ("any reasonable timeframe"). Many of the APIs guarantee 60 minutes and no more,
+ * so these are assumed; give `windowMs` if yours says more. Nor how the same id with another payload, or work in progress, is answered.
  *
  * @see https://google.aip.dev/155
+ * @see https://cloud.google.com/python/docs/reference/networkconnectivity/1.1.0/google.cloud.networkconnectivity_v1.types.DeleteHubRequest
  * @see https://google.aip.dev/194
  */
 export const googleRequestId = ({
   field = 'requestId',
   goes = 'query',
-  windowMs,
+  windowMs = HOUR_MS,
   ...others
 }: {
   field?: string | undefined;

@@ -23,7 +23,8 @@ const NOT_MADE = /^(DECLINED|DENIED|FAILED)$/;
  * replay. Without `api`, the shortest window of all is assumed, 3 hours.
  *
  * The capture of an order may be a 201 although the payment was declined. If an order has several payments and one of them was made,
- * the operation is done. An answer without payments (`Prefer: return=minimal`) does not tell.
+ * the operation is done. An answer without payments (`Prefer: return=minimal`) does not tell. Version 1 of payments, which is deprecated,
+ * says in `state` what became of a payment, a capture or a refund.
  *
  * The codes of business duplicates (invoice already paid, order already captured) settle nothing, because they may be about this
  * operation, sent by another device or before the storage was cleared, or about another one: `reconcile` is asked. Not known: whether
@@ -66,6 +67,8 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
       { status: MADE, at: { 'purchase_units.*.payments.*.*.status': NOT_MADE }, means: 'refused', sticky: true },
       // A capture, a refund or an authorization is answered with that object itself.
       { status: MADE, at: { status: NOT_MADE }, means: 'refused', sticky: true },
+      // The same of version 1.
+      { status: MADE, at: { state: /^(denied|failed)$/ }, means: 'refused', sticky: true },
       { status: MADE, at: { 'batch_header.batch_status': 'DENIED' }, means: 'refused', sticky: true },
     ],
   });
