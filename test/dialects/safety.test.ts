@@ -58,6 +58,7 @@ const KEPT: Readonly<Record<string, (status: number, body: unknown) => boolean>>
     ([200, 201, 202].includes(status) && /^(refused|Declined|Failed)$/.test(String((body as { status?: string })?.status))),
   braintree: (status, body) => status === 200 && /(PROCESSOR|SETTLEMENT)_DECLINED|GATEWAY_REJECTED|FAILED/.test(JSON.stringify(body)),
   checkout: (status, body) => [200, 201, 202].includes(status) && (body as { status?: string })?.status === 'Declined',
+  increase: (status, body) => [200, 201].includes(status) && /_transfer","status":"(rejected|declined)"/.test(JSON.stringify(body)),
   klarna: (status, body) => status === 200 && /"result":"DECLINED"|"fraud_status":"REJECTED"/.test(JSON.stringify(body)),
   mangopay: (status, body) =>
     (status === 200 && (body as { Status?: string })?.Status === 'FAILED') || (status === 400 && typeof (body as { Type?: unknown })?.Type === 'string'),
