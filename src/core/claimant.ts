@@ -37,7 +37,7 @@ export interface Claimant {
   readonly keepMs: number;
   /** The call waits before its first attempt, so the record is stored clean: a context that finds it knows that nothing was sent. */
   readonly clean: boolean;
-  /** Set if the call waited for another context: which ended operation its first look showed, if any ({@link endedBefore}). */
+  /** Set if the call waited for another context. `ended`: the ended operation that its first look showed, if any ({@link endedBefore}). */
   readonly waited?: { readonly ended?: string | undefined } | undefined;
   /** The client's name in leases, if it has one. */
   readonly owner?: string | undefined;

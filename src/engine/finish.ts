@@ -24,7 +24,7 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     const { resumeOnly, fingerprint, settings } = drive.job;
     if (settings.repeat !== 'never' && !resumeOnly && !ended.payloads.includes(fingerprint)) return ANEW;
     const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
-    // The context that ended the operation has sent it.
+    // The operation was sent by the context that ended it, if not by this one.
     const { firstSentAt } = ended;
     return tell(drive, { ...ending, ...(firstSentAt && { firstSentAt, sent: 'yes' }) }, undefined, 'ERR_ONCE_ALREADY_SETTLED');
   }
@@ -142,7 +142,7 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
   // Do not list a payload that never left: the next call would take the replayed answer to an earlier payload for the answer to its own.
   const withoutPresent = start.sentBefore || drive.facts.attempts ? undefined : start.found;
   const refusals = drive.refusals.toStore(reason);
-  // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that: not stored.
+  // For these two reasons, `retryAt` is when a repeated refusal would become a proof. The next call need not wait for that, so do not store it.
   const retryAt = /^(refused-after-ambiguity|mismatch)$/.test(reason) ? undefined : at;
   if (!(withoutPresent || retryAt || spent || record.lease || refusals)) return;
   const now = job.client.platform.clock.now();

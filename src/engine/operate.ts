@@ -79,8 +79,8 @@ export async function operate(given: Call, wrapped = false): Promise<unknown> {
     const isEqual = mine && (mine.payload ? mine.fingerprint === theirs : !mine.agreed);
     if (isEqual && theirs !== undefined && !flight.stop.aborted && !meansAnother) return joinInTime(flight, { ...caller, joined: true }, operation);
     await inItsTime(flight.landed);
-    // With `always`, this call means the effect that the other one, such as a `resume`, ended meanwhile, and must not send another one.
-    // It takes the last look at the record before it came, or else the first one after that.
+    // With `always`, this call means the effect that the other one, such as a `resume`, is bringing about. If that one ends as done, this call must
+    // not send again. To tell, note which end the record showed: at the last look before this call came, or else at the first one after that.
     if (settings.repeat === 'always' && !meansAnother) before ??= flight.looks[Math.max(0, looksSoFar - 1)];
     if (signal?.aborted || client.closing.aborted) {
       onOutcome?.(caller.left);
@@ -118,7 +118,7 @@ async function fly(
     const { key, ...prepared } = request;
     const ownSettings = key === undefined ? settings : { ...settings, key };
     const job: OperationRun = { ...operation, settings: ownSettings, ...ids, ...prepared, resumeOnly: request.payload === undefined, aheadMs: 0 };
-    // If the look at the record fails while another context drives, whichever end it shows later may be that of this operation.
+    // Another context drives. If the look at the record fails, calls that wait for this one take whatever end they find for the end of this operation.
     if (!held && settings.whenBusy === 'join') flight.looks[0] = {};
     const { release, unlocked, waited: seen } = await takeLock(job, held);
     const waited = before ?? seen;

@@ -1,7 +1,7 @@
 /** Checks the options that a call hands on to fetch. */
 import { typeOf } from '../core/name.js';
 
-/** Methods that fetch refuses, or what is no method. All others are common, and need no look. */
+/** Methods that fetch refuses, and text that can't be a method. Calls with any other method, and no options, skip the check. */
 const UNUSUAL = /^(CONNECT|TRACE|TRACK)$|[^\w-]/;
 
 function refusalOf(init: RequestInit): Error | undefined {
@@ -15,7 +15,7 @@ function refusalOf(init: RequestInit): Error | undefined {
 
 /**
  * Throws a TypeError for an option that fetch refuses, such as `credentials: true`. Otherwise every attempt would end with an error that
- * looks like a broken network, and the call as unknown. In pages in production the small build leaves this out.
+ * looks like a broken network, and the call as unknown. The small build for production pages leaves this check out.
  */
 export function refuseWrongOptions(options: RequestInit, method: string): void {
   const names = Object.keys(options);
