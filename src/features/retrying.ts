@@ -38,11 +38,12 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
     const kept = keptInit(rest, init);
     const url = isRequest(input) ? input : String(input);
     const sendKept = () => (client.settings.fetch ?? globalThis.fetch)(url, kept);
-    // The first attempt gets the very arguments, which fetch reads at once; but not a form, bytes, or an iterator that the copy has read.
+    // The first attempt passes on the caller's own arguments, which fetch reads at once. It sends the copy if the body is one that the caller may
+    // change (a form, bytes), or if copying has used up an iterator of headers.
     const first = kept.body === init.body && !('next' in Object(init.headers)) ? send : sendKept;
     return sendAgain(client, settings, outline(client.platform, url, kept), (number) => (number === 1 ? first() : sendKept()));
   }
-  // `once: false`: sent once, as it is. A retry of an earlier PUT to the same URL must not undo it.
+  // `once: false`: the request is sent once, as it is. Stop the retries of an earlier PUT to the same URL, which would undo it.
   if (latest.size) {
     const { method, place } = outline(client.platform, input, init);
     if (!isSafe(method)) latest.delete(place());
@@ -51,8 +52,8 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
 };
 
 /**
- * What later attempts are made with. The caller may change its objects for another call before this one is sent again, by which a GET could
- * become a POST. A Request never changes. Members may be inherited.
+ * A copy of the options for later attempts, because the caller may reuse its objects for another call meanwhile, and a GET could become a
+ * POST. A Request never changes, so it needs no copy. Options may be inherited, so the copy has the same prototype.
  */
 const keptInit = (rest: RequestInit, init: RequestInit): RequestInit =>
   !isObject(init) || isRequest(init)
@@ -62,7 +63,8 @@ const keptInit = (rest: RequestInit, init: RequestInit): RequestInit =>
 /** A copy of the headers. An iterator can be read only once. */
 function copyOfHeaders(headers: RequestInit['headers']): RequestInit['headers'] {
   if (!isObject(headers)) return headers;
-  // Of the same class for a fetch that knows only its own; but Next.js has a subclass whose constructor takes something else.
+  // Keep the class of the caller's headers, because another implementation's fetch may know only its own. But make plain Headers of a subclass,
+  // whose constructor may take something else, as that of Next.js does.
   if ('append' in headers) return new (headers instanceof Headers ? Headers : (headers.constructor as typeof Headers))(headers);
   return Symbol.iterator in headers ? [...headers] : { ...headers };
 }
@@ -74,7 +76,7 @@ function copyOf(body: RequestInit['body']): RequestInit['body'] {
   if (ArrayBuffer.isView(body) || kind === 'ArrayBuffer') return viewOf(body as ArrayBuffer).slice();
   // The fields of React Native's own FormData can't be read.
   if (kind !== 'FormData' || !('entries' in (body as FormData))) return body;
-  // Of the same class: to the platform's own, a file of another implementation is an object.
+  // Keep the class of the caller's form: the platform's own FormData would convert a file of another implementation to text.
   const copy = new ((body as FormData).constructor as typeof FormData)();
   for (const [name, value] of (body as FormData).entries()) copy.append(name, value as string);
   return copy;
@@ -92,7 +94,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   const deadline = clock.now() + settings.limits.totalMs;
   // A late retry of a PUT or DELETE must not undo what a later call to the same URL wrote.
   const overtaken = (): boolean => place !== undefined && latest.get(place) !== turn;
-  // What is no signal is left to fetch to refuse.
+  // If this is no AbortSignal, fetch refuses it.
   const stops = signal?.addEventListener ? [signal, client.closing] : [client.closing];
   let aborted = false;
   /** Waits before the next attempt; `false` if there must be none. */

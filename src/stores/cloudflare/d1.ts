@@ -59,7 +59,7 @@ export function d1Migration(options: CloudflareTable = {}): string {
 export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}): Store {
   const { prepare, batch, getBookmark } = Object(database) as Partial<D1DatabaseLike & { getBookmark: unknown }>;
   if (typeof prepare !== 'function' || typeof batch !== 'function' || getBookmark !== undefined)
-    throw new TypeError('once: d1Store takes a D1 binding, such as env.DB, no session of it');
+    throw new TypeError('once: d1Store takes a D1 binding, such as env.DB, not a session of it');
   const timeoutMs = timeLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
   const table = nameOf(options);
   const scope = `d1:${numberOf(database)}:${table}`;
@@ -70,7 +70,7 @@ export function d1Store(database: D1DatabaseLike, options: D1StoreOptions = {}):
   const bound = ([sql, ...values]: Statement): D1StatementLike => database.prepare(sql).bind(...values.map(finite));
   const all = async (...statements: Statement[]): Promise<Rows[]> => (await database.batch(statements.map(bound))).map(({ results }) => results as Rows);
   const read = async (id: string): Promise<Seen | undefined> => seenOf((await all([`SELECT rev, data FROM ${table} WHERE id = ?`, ordered(id)]))[0]?.[0]);
-  // D1 may begin anew, for example because its storage was slow, when it has made an update and before it says so.
+  // D1 may reset, for example because its storage was slow, after it has made an update but before it has answered.
   const unsure = ({ message }: StoreFault): boolean => /\breset\b/i.test(message);
   const guesses = new OptimisticUpdater({ attempt: (attempt) => send(table, all, attempt), read, fault, unsure }, timeoutMs, turnsByLooking());
   const claims: Claims = { kind: 'd1', scope, survives: 'machine', shared: 'cluster', atomic: true, ownClock: true };

@@ -43,9 +43,9 @@ export function asyncStorageStore(AsyncStorage: AsyncStorageLike, { prefix = 'on
         if (next) {
           checkLength(next);
           await AsyncStorage.setItem(key, next);
-          // A mock or an adapter may take everything and keep nothing, which shows at the first write.
+          // A mock or an adapter may accept everything and store nothing. Check that once, after the first write.
           kept ||= (await AsyncStorage.getItem(key)) !== null;
-          if (!kept) throw new Error('it keeps nothing of what it takes');
+          if (!kept) throw new Error('it accepts writes, but stores nothing');
         } else if (next === null) await AsyncStorage.removeItem(key);
       }),
   });

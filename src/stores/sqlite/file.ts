@@ -30,8 +30,9 @@ export interface SqliteDatabase {
 
 /** How long a connection may block the whole thread while it waits for another one's commit, ms. Longer waits are made without blocking. */
 const STANDSTILL_MS = 10;
-/** The same if commits are flushed without the lock. They hold it for a tenth of a millisecond only, so they are waited for in steps of half of that. */
+/** The same if strict commits are flushed after the lock is released. */
 const TURN_MS = 2;
+/** The time between two tries for the lock: such a commit holds it for only about a tenth of a millisecond. */
 const STEP_MS = 0.05;
 /** How long a checkpoint waits for connections that read, ms. */
 const CHECKPOINT_MS = 50;

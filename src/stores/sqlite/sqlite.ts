@@ -59,7 +59,8 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options, at);
   const { scope } = claims;
   let file: SqliteFile | undefined;
-  // SQLite removes its log only when the last connection closes. Another copy of SQLite in this process does not see this connection.
+  // The files that must stay in place while the store is open. SQLite removes its log only when the last connection closes. But another copy of
+  // SQLite in this process does not see this connection, and may remove the log too early.
   const parts = at === undefined ? [] : path === undefined ? [at] : [at, `${at}-wal`];
   const inodes = new Map<string, number>();
   let closed = false;
@@ -68,7 +69,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     // The store may be closed while a read waits for others.
     if (closed) throw new StoreFault('closed', `${scope} is closed`);
     file ??= database ? fileOf(scope, database) : openFile(scope, at ?? MEMORY, constructorOf(options));
-    // What was removed or replaced while it was open can still be written, but no other process finds what is in it.
+    // A file that was removed or replaced while it was open can still be written, but no other process finds what is in it.
     for (const part of parts) {
       const present = inodeOf(part);
       const known = inodes.get(part);
@@ -85,7 +86,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
     update: (id, next, durability) => commits.update(id, next, durability),
     async read(id) {
       const found = await patiently(waiting, ({ database, get, flush }) => {
-        // Within a transaction of the app's, what other processes have stored since it began is not seen.
+        // A read inside a transaction of the app's would not see what other processes have stored since that began.
         refuseWithin(database);
         return { settled: flush?.settled(), record: recordOf(get(ordered(id))?.data) };
       });
