@@ -59,8 +59,7 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   const claims = claimsOf(options, at);
   const { scope } = claims;
   let file: SqliteFile | undefined;
-  // The files that must stay in place while the store is open. SQLite removes its log only when the last connection closes. But another copy of
-  // SQLite in this process does not see this connection, and may remove the log too early.
+  // What must stay in place while it is open. The log, too: another copy of SQLite in this process does not see our connection, and may remove it.
   const parts = at === undefined ? [] : path === undefined ? [at] : [at, `${at}-wal`];
   const inodes = new Map<string, number>();
   let closed = false;
