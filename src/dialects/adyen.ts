@@ -35,7 +35,7 @@ export const adyen = (): DefinedDialect =>
       { status: 200, at: { resultCode: /^(Refused|Cancelled)$/ }, means: 'refused', sticky: true },
       { status: 200, at: { resultCode: 'Error' }, means: 'burnt' },
       { status: [200, 201, 202], at: { status: /^(refused|Declined)$/ }, means: 'refused', sticky: true },
-      // With a body: only that can say that it was not refused.
+      // Only with a body, because only that can say that it was not refused.
       { status: 202, text: /\S/, means: 'fresh' },
       { status: 500, headers: { 'transient-error': /^true$/i }, means: 'transient' },
       { status: 500, present: 'errorCode', means: 'burnt' },

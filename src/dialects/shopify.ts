@@ -43,7 +43,7 @@ export const shopify = ({ field, ...others }: { field?: string | undefined } = {
       },
       { status: 200, at: { 'data.*.userErrors.*.message': /idempoten/i }, absent: 'data.*.userErrors.*.code', means: 'in-progress' },
       ...REQUEST_AND_FIELD_ERRORS,
-      // Beside what the mutation gives, a user error does not tell whether it had its effect.
+      // If the answer has both an object and a user error, nothing tells whether the mutation had its effect.
       { status: 200, present: 'data.*.userErrors', at: { 'data.*.*.id': /./ }, means: 'open' },
       // "A previous request with this idempotency key failed. Retry with a new idempotency key."
       { status: 200, at: { 'data.*.userErrors.*.code': 'IDEMPOTENCY_PREVIOUS_ATTEMPT_FAILED' }, means: 'refused', sticky: true },

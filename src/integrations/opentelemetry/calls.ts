@@ -13,7 +13,7 @@ const underWay = new WeakMap<object, OperationSpan>();
 
 const flightOf = ({ client, address }: Call): Flight => client.registry.flights.get(address.operationKey);
 
-/** Notes that this span belongs to the operation under way. Needed for a call that waited for another operation before it drove its own. */
+/** Notes that this span belongs to the operation under way. A call needs this if it first waited for another operation, and then drives its own. */
 export function drives(span: OperationSpan, { client, operationKey }: OperationRun): void {
   const flight = client.registry.flights.get(operationKey);
   span.landed ??= flight?.landed;
@@ -35,7 +35,7 @@ class Followed {
   readonly #met: Flight;
   #flight: Flight;
   #outcome: Outcome | undefined;
-  /** Set once the caller has its answer, or its error with this code. */
+  /** Set when the caller has got its answer, or its error with this code. */
   #left: { readonly code: string | undefined } | undefined;
 
   constructor(call: Call, telling: Telling, metrics: Metrics) {
@@ -110,7 +110,7 @@ class Followed {
     this.#span.end(outcome, code);
   }
 
-  /** The caller gave up. The operation still ends, and its outcome ends the span; `fail` is for the case that there is none. */
+  /** The caller gave up. When the operation ends, its outcome ends the span; if it ends without an outcome, `fail` does. */
   #abandon(error: unknown): void {
     if (!this.#span.started) return;
     const landed = this.#flight?.landed ?? this.#span.landed;

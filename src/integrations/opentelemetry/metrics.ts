@@ -6,7 +6,7 @@ import type { Client } from '../../engine/client.js';
 import { ATTRIBUTES, METRICS } from './names.js';
 import { safely } from './safely.js';
 
-/** For each report: how many unsettled operations of a store and namespace are read at most, and how many namespaces of a store. */
+/** How many unsettled operations of a store and namespace each report reads at most, and how many namespaces of a store. */
 const PENDING_MAX = 1000;
 const NAMESPACES_MAX = 20;
 
