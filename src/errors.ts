@@ -15,6 +15,8 @@ export const printName = (name: OperationName | undefined): string =>
  * says what to do next.
  */
 export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
+  // A field, not an assignment, which throws where a page has frozen `Error.prototype`.
+  override name = 'OnceError';
   readonly code: C;
   readonly outcome: Outcome;
   /** The last HTTP answer, if there was one. */
@@ -31,7 +33,6 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
       `once: ${printName(outcome.operation)}: ${errorText(code, outcome, more.says, more.cause)}`,
       more.cause === undefined ? undefined : { cause: more.cause },
     );
-    this.name = 'OnceError';
     this.code = code;
     this.outcome = outcome;
     // Not enumerable, so that loggers that print an error's own fields do not print a body.

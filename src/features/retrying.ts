@@ -37,11 +37,15 @@ const retry: Parts['retry'] = (client, settings, { input, init }, send) => {
   if (once !== false) {
     const kept = keptInit(rest, init);
     const url = isRequest(input) ? input : String(input);
-    const sendKept = () => (client.settings.fetch ?? globalThis.fetch)(url, kept);
+    const call = outline(client.platform, url, kept);
+    // A relative address means another place once a router has changed the page's own address, so note the place now. For other addresses, save the
+    // time that resolving takes.
+    const place = isRequest(url) || /^(\w+:|\/)/.test(url) ? undefined : call.place();
+    const sendKept = () => (client.settings.fetch ?? globalThis.fetch)(place === undefined || call.place() === place ? url : place, kept);
     // The first attempt passes on the caller's own arguments, which fetch reads at once. It sends the copy if the body is one that the caller may
     // change (a form, bytes), or if copying has used up an iterator of headers.
     const first = kept.body === init.body && !('next' in Object(init.headers)) ? send : sendKept;
-    return sendAgain(client, settings, outline(client.platform, url, kept), (number) => (number === 1 ? first() : sendKept()));
+    return sendAgain(client, settings, call, (number) => (number === 1 ? first() : sendKept()));
   }
   // `once: false`: the request is sent once, as it is. Stop the retries of an earlier PUT to the same URL, which would undo it.
   if (latest.size) {

@@ -5,7 +5,7 @@ import { isReplayable, isRequest } from './request.js';
 /** What a call without a key needs to know of fetch's arguments. */
 export interface Outline {
   readonly method: string;
-  /** The absolute URL, the same for each way to write it. Needed only for methods that write. */
+  /** The absolute URL, the same for each way to write it. A relative one is resolved by the page's present address. Needed only for methods that write, and for relative ones. */
   place(): string;
   readonly replayable: boolean;
   readonly signal: AbortSignal | undefined;

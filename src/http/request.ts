@@ -65,9 +65,10 @@ export function readInput(input: string | URL | Request, init: RequestInit & { r
   const content = body ?? (bodiless ? undefined : request);
   if (request?.bodyUsed && body == null) throw new TypeError(wrong('the body of this Request', 'body-used'));
   if (bodiless && body != null) throw new TypeError(wrong(`a ${verb}`, 'no-body'));
-  refuseWrongOptions(own, verb);
+  const place = platform.resolve(request ? request.url : String(input));
+  refuseWrongOptions(own, verb, place);
   return {
-    ...platform.resolve(request ? request.url : String(input)),
+    ...place,
     method: verb,
     headers: new Headers(headers ?? request?.headers),
     body: content,

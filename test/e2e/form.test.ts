@@ -37,7 +37,7 @@ describe('with script', () => {
     expect(await ledger()).toEqual([{ amount: 4200, key: next }]);
   });
 
-  test('a declined card in one tab, then a press in a second tab that was open before: it asks to be loaded again, then pays once', async ({ page }) => {
+  test('a declined card in one tab, then a press in a second tab that was opened before: it asks to be reloaded, then pays once', async ({ page }) => {
     const other = await second(page);
     await isDeclined(page, DECLINED);
     await pay(other);
@@ -60,7 +60,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the request is lost, then a reload: the form says so and has the same key, and Pay charges once', async ({ page, key }) => {
+  test('the request is lost, then the page is reloaded: the form says so and has the same key, and Pay charges once', async ({ page, key }) => {
     await isUnsure(page, 'lose-request');
     await page.reload();
     await says(page, UNSURE);
@@ -81,7 +81,7 @@ describe('with script', () => {
     expect(await said.jsonValue()).toEqual(['Paying…', UNSURE]);
   });
 
-  test('the answer is lost, then a reload: the server renders the receipt, and the form is gone', async ({ page }) => {
+  test('the answer is lost, then the page is reloaded: the server renders the receipt, and the form is gone', async ({ page }) => {
     await isUnsure(page, 'lose-response');
     await page.reload();
     await says(page, PAID);
@@ -129,7 +129,7 @@ describe('without script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('the answer is lost, and the customer sends the form again from a page that was open before: one charge', async ({ page }) => {
+  test('the answer is lost, and the customer sends the form again from a page that was opened before: one charge', async ({ page }) => {
     const old = await second(page);
     await playground.breakNetwork('lose-response', undefined, 'default');
     await page.getByRole('button', { name: 'Pay' }).click({ noWaitAfter: true });

@@ -54,7 +54,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('a second tab pays at the same time: both say paid, one charge', async ({ page }) => {
+  test('a second tab pays at the same time: both tabs say paid, one charge', async ({ page }) => {
     const other = await second(page);
     await playground.breakNetwork('delay', 1, 'default');
     await pay(page);
@@ -108,7 +108,7 @@ describe('with script', () => {
     expect(await ledger()).toHaveLength(1);
   });
 
-  test('with the attribute `next`, the page goes there after the payment', async ({ page }) => {
+  test('with the attribute `next`, the browser goes to that page after the payment', async ({ page }) => {
     await page.locator('once-form').evaluate((element) => element.setAttribute('next', '/checkout/'));
     await pay(page);
     await page.waitForURL('**/checkout/');

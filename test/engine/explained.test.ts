@@ -11,7 +11,7 @@ import { newWorld, pay, rest, test } from '../support/world.js';
 const lines = () => {
   const told: string[] = [];
   const log = { info: (line: string) => void told.push(line), warn: (line: string) => void told.push(`warn ${line}`) };
-  // Replaces the key, which is random.
+  // Keys are random, so the expected lines have a placeholder.
   return { told: () => told.map((line) => line.replace(/\([0-9a-f]{8}\)/, '(key)')), log };
 };
 

@@ -68,7 +68,7 @@ describe('a client with canonicalJson sends', () => {
 });
 
 test.each([[new TextEncoder().encode('a').buffer], [new FormData()], [new Map()], [() => 'a'], [1n]])(
-  'a run whose fingerprint is no JSON, %o, is refused: another payload would get the answer of the first',
+  'a run whose fingerprint is not JSON, %o, is refused: another payload would get the answer of the first',
   async (said) => {
     const world = newWorld();
     const { once } = world.open();
@@ -100,7 +100,7 @@ describe('JSON counts by its content', () => {
 });
 
 test.each(['application/json', 'application/vnd.api+json; charset=utf-8'])(
-  'a body that calls itself %s and is no JSON is a TypeError, and nothing is sent',
+  'a body that is labelled %s but is not JSON is a TypeError, and nothing is sent',
   async (type) => {
     const { world, call } = open();
     const { error } = await call({ body: '{"a":', headers: { 'content-type': type } });

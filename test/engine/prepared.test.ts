@@ -155,7 +155,7 @@ describe('a body', () => {
     ['a stream of text', Readable.toWeb(Readable.from(['x'])), says(/could not be read$/, /body-unread/)],
     ['a stream that is too long', new Response('x'.repeat(101)).body, /more than 100/],
     ['a stream that breaks', new ReadableStream({ start: (controller) => controller.error(new Error('broken')) }), says(/could not be read$/, /body-unread/)],
-  ])('that can not be sent twice is refused: %s', async (_, body, message) => {
+  ])('that cannot be sent twice is refused: %s', async (_, body, message) => {
     await expect(ready(body)).rejects.toThrow(message);
   });
 

@@ -26,7 +26,7 @@ describe('resume', () => {
     const next = tab.reload();
     return { world, once: next.once({ namespace: 'ann', ...KEPT, ...options }) };
   }
-  test('reports how each ended, with its answer, also those that stay unknown', async () => {
+  test('reports how each ended, with its answer, including those that stay unknown', async () => {
     const told: Outcome[] = [];
     const { world, once } = await scene(['a', 'b', 'c'], { onOutcome: (outcome: Outcome) => void told.push(outcome) });
     world.server.plays(replays(), answers(503), lost());
@@ -38,7 +38,7 @@ describe('resume', () => {
     expect(told.map(({ type }) => type)).toEqual(['replayed', 'unknown', 'unknown']);
   });
 
-  test('gives the answer that a OnceError carries', async () => {
+  test('gives the answer that an OnceError carries', async () => {
     const { world, once } = await scene(['a'], { dialect: gocardless() });
     world.server.plays(charged(answers(409, { error: { errors: [{ reason: 'idempotent_creation_conflict', links: { conflicting_resource_id: 'PM1' } }] } })));
     expect(await world.run(resumed(once))).toMatchObject([{ outcome: { effect: 'done' }, response: { status: 409 } }]);
@@ -61,12 +61,12 @@ describe('resume', () => {
     expect(told).toMatchObject([unknown, unknown]);
     expect(next.reported).toEqual([thrown, thrown]);
     expect(world.server.arrivals).toHaveLength(1);
-    // If there is `reconcile`, it is asked: what is done is done, whatever the dialect.
+    // `reconcile`, if there is one, is still asked: what it says does not depend on the dialect.
     const asks = next.once({ namespace: 'shop', ...KEPT, dialect: broken, reconcile: async () => 'done' });
     expect(await world.run(resumed(asks))).toMatchObject([{ outcome: { effect: 'done' } }]);
   });
 
-  test('stops with its signal: begins nothing more, and rejects with the reason', async () => {
+  test('stops when its signal aborts: begins no further operation, and rejects with the reason', async () => {
     const { world, once } = await scene(['a', 'b', 'c']);
     const controller = new AbortController();
     world.server.plays(delayed(SECOND, replays()));
@@ -77,7 +77,7 @@ describe('resume', () => {
     expect(world.server.arrivals).toHaveLength(4);
   });
 
-  test.each([1, 4])('stops with its signal while the last operation is under way, %d at a time, and rejects with the reason', async (concurrency) => {
+  test.each([1, 4])('stops when its signal aborts while the last operation is under way, %d at a time, and rejects with the reason', async (concurrency) => {
     const { world, once } = await scene(['a', 'b']);
     const controller = new AbortController();
     world.server.plays(replays(), delayed(SECOND, replays()));
@@ -162,7 +162,7 @@ describe('move', () => {
 
   test.for<[string, Partial<OnceRecord>, boolean, string[]]>([
     ['replaces what the application refused', { keyInUse: undefined }, true, []],
-    // The next press sends the user's key, so that only the diagnostic tells of the guest's.
+    // The next press sends the user's key, so only the diagnostic mentions the guest's.
     ["does not replace a key of the user's own that is in use", { keyInUse: true }, false, ['move-conflict']],
     ['does not replace what is done', { state: 'settled', keyInUse: undefined }, false, []],
   ])('a key that stays in use %s', async ([_, theirs, moves, says], { world }) => {
@@ -241,7 +241,7 @@ describe('move', () => {
     ['', /got an empty string/],
     [undefined, /got undefined/],
     [5, /got number/],
-  ])('wants the name of a namespace: %j', async (from, says) => {
+  ])('rejects with a TypeError if it is not given the name of a namespace: %j', async (from, says) => {
     const { once } = newWorld().open({ namespace: 'ann' });
     await expect(move(once, from as string)).rejects.toThrow(TypeError);
     await expect(move(once, from as string)).rejects.toThrow(says);

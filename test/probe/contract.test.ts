@@ -1,6 +1,6 @@
 /**
- * Goal: no lying server passes `serverContract`. Method: the tests of the contract run here against each lie, as a test runner would run them; those that must
- * fail do, with words that say why.
+ * Goal: no lying server passes `serverContract`. Method: runs the tests of the contract against each lie, as a test
+ * runner would. The tests that must fail do fail, and say why.
  */
 import { expect, test } from 'vitest';
 import { type ServerContractOptions, serverContract } from '../../src/testing/server-contract.js';
@@ -29,7 +29,7 @@ async function failuresOf(lie: Lie, options: Partial<ServerContractOptions> = {}
   return { failures, report };
 }
 
-test('an honest server passes, and the report names what could not be asked', async () => {
+test('an honest server passes, and the report lists what could not be tested', async () => {
   const { failures, report } = await failuresOf((asked, ledger) => ledger.honest(asked));
   expect(failures).toEqual([]);
   expect(report.left.map(({ because }) => because)).toEqual(

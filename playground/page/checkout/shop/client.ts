@@ -7,10 +7,11 @@ export const once = createOnce({
   use: [reconciling(), requests()],
   namespace: () => session.id, // asked at every call, so that no user sees the operations of another
   keep: { request: true }, // so that "Check" can send again after a reload
-  // If your server counts keys per account, which this one does not: dialect: generic({ perAccount: true }) of 'oncefetch/dialects'.
+  // If your server scopes keys to accounts, which this one does not: dialect: generic({ perAccount: true }) of
+  // 'oncefetch/dialects'.
   limits: { attempts: 3, attemptMs: 5000, totalMs: 20_000 }, // how long a customer is kept waiting
   retry: { minDelayMs: 300, maxDelayMs: 2000 },
-  // If an answer proves nothing, the order page may know.
+  // If an answer proves nothing, the order page may know what happened.
   reconcile: async ({ operation }) => ((await orderOf(String(operation[1]))).state === 'paid' ? 'done' : 'unknown'),
 });
 
