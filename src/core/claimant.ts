@@ -15,7 +15,7 @@ export interface Claimant {
   readonly scheme: string;
   readonly raw: string;
   readonly origin: string;
-  /** Method, origin and path; empty for what is no HTTP request. */
+  /** Method, origin and path; empty for what is not an HTTP request. */
   readonly endpoint: string;
   /** Where the server looks a key up. */
   readonly scope: Dialect['scope'];

@@ -48,7 +48,7 @@ export const decodeName = (label: Label): OperationName =>
 
 /**
  * `start`: the text with which the label of every name under `prefix` starts. Other labels may start with it too, so `begins` tests whether
- * the parts match as a whole: `['pay', 4]` is no prefix of `['pay', 42]`.
+ * the parts match as a whole: `['pay', 4]` is not a prefix of `['pay', 42]`.
  */
 export function namePrefix(prefix: OperationName): { readonly start: string; readonly begins: (label: Label) => boolean } {
   const start = encodeName(prefix).slice(0, -1);

@@ -44,7 +44,7 @@ interface RecordCore {
   readonly dueAt?: number | undefined;
   /** Where contexts share no lock manager: who drives the operation, and until when by the store's clock. */
   readonly lease?: { readonly owner: string; readonly until: number } | undefined;
-  /** Method, origin and path that the key is sent to; absent if the payload is no HTTP request. */
+  /** Method, origin and path that the key is sent to; absent if the payload is not an HTTP request. */
   readonly endpoint?: string | undefined;
   /** The application's last refusal under this key. */
   readonly refusal?: Refusal | undefined;

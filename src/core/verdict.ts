@@ -43,7 +43,7 @@ interface Words {
 }
 
 /**
- * Values that are no error code of an application: a status's own phrase, `true`, the status repeated, the address of its description, as
+ * Values that are not an error code of an application: a status's own phrase, `true`, the status repeated, the address of its description, as
  * frameworks give it for the `type` of problem details (`https://tools.ietf.org/html/rfc9110#section-15.5.10`, `https://httpstatuses.io/409`).
  */
 const NO_CODE = /^(|true|false|conflict|locked|about:blank|.*\/rfc\d.*|(.*\/)?\d{3})$/i;
@@ -102,8 +102,8 @@ function spoken(answer: Answer, asked: Asked): Reading | undefined {
 }
 
 /**
- * Whether an answer with the replay marker says "still at work", and is no stored refusal. A server may mark every answer to a key that
- * it knows. The key in the body is no sign of work: a refusal may repeat it, too, in a member such as `idempotencyKey`.
+ * Whether an answer with the replay marker says "still at work", and is not a stored refusal. A server may mark every answer to a key that
+ * it knows. The key in the body is not a sign of work: a refusal may repeat it, too, in a member such as `idempotencyKey`.
  */
 function speaksOfWork({ header, json, text }: Answer, { key }: Asked): boolean {
   const { said } = words(json);

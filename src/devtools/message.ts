@@ -70,7 +70,7 @@ function isOutcome(value: unknown): value is Outcome {
   }
 }
 
-/** A plain copy of a step, for sending and for receiving; `undefined` if the value is no step. */
+/** A plain copy of a step, for sending and for receiving; `undefined` if the value is not a step. */
 export function plainStep(value: unknown, where?: Where): Step | undefined {
   if (!isObject(value)) return undefined;
   const { id, at, track, key, is, ...rest }: Fields<Step> = value;

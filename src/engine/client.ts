@@ -172,7 +172,7 @@ export interface AttemptResult {
 
 export interface Payload {
   readonly origin: string;
-  /** Method, origin and path, which is where a key counts unless the dialect says otherwise; empty if this is no HTTP request. */
+  /** Method, origin and path, which is where a key counts unless the dialect says otherwise; empty if this is not an HTTP request. */
   readonly endpoint: string;
   /** This payload with the bytes of an earlier call, because the server may compare new bytes with those. */
   withBytesOf?(earlier: Payload): Payload;

@@ -42,9 +42,9 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     case 'probe':
       return probe(drive, stopped.result);
     case 'poll':
-      return (await parts.poll?.(drive, stopped.result)) ?? halt(drive, { ...stop('in-progress', true), spent: true }, { result: stopped.result });
+      return (await parts.poll?.(drive, stopped.result)) ?? endUnsettled(drive, { ...stop('in-progress', true), spent: true }, { result: stopped.result });
     default:
-      return halt(drive, decision, stopped);
+      return endUnsettled(drive, decision, stopped);
   }
 }
 
@@ -58,7 +58,7 @@ export async function settle(
   const { sticky, keyInUse, earlier, cause, payloads = payloadsOf(record, ending, how, drive.start) } = how;
   const presentIsDue = earlier && job.settings.repeat !== 'never';
   // A resume can't go on under a new key. Leave the operation open: no other record tells that the present payload is still to be sent.
-  if (presentIsDue && job.resumeOnly) return halt(drive, stop('mismatch', false));
+  if (presentIsDue && job.resumeOnly) return endUnsettled(drive, stop('mismatch', false));
   const ownResult = !earlier && ending.effect === 'done' ? result : undefined;
   const answer = ownResult && answersOf(job)?.answerToStore(job, ownResult);
   const stored = await settleRecord(job, record, ending, { sticky, keyInUse, refusal: drive.refusals.last, payloads, answer });
@@ -108,11 +108,11 @@ export function tell(
 }
 
 /** Ends a call whose operation does not settle, or of which nothing was sent. */
-async function halt(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'> = {}): Promise<Finished> {
+async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result, cause, lost }: Omit<Stopped, 'decision'> = {}): Promise<Finished> {
   const { job, record } = drive;
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
-    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return halt(drive, stop('aborted', false));
+    if (decision.ending.reason === 'aborted' && !drive.start.inserted) return endUnsettled(drive, stop('aborted', false));
     // Nobody is here to press again if this is a background call, or if the resumed operation's user has left. So the record stays as
     // clean as it was found, and a later resume goes on with it.
     const { agreed } = job;
@@ -172,7 +172,7 @@ export function settlePolled(
   // An earlier call stored the link, and the present payload was never sent: the work behind the link is that of an earlier payload.
   const earlier = ofEarlier || (changed && record.link !== undefined && !sentBefore);
   const doubtful = changed && (record.link !== undefined || !drive.job.settings.dialect.answersMismatch);
-  // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is no answer to this call.
+  // The work of an earlier payload, or of an operation whose record is lost, failed and used up the key. That is not an answer to this call.
   if (state === 'failed' && (earlier || drive.record.madeAgain)) return anew(drive, result);
   // The record of a link lists the payloads that were sent before it came.
   const payloads = earlier && record.link ? record.payloads : undefined;
@@ -202,5 +202,5 @@ async function probe(drive: Driver, result: Result | undefined): Promise<Finishe
     if (proof === 'proven') return anew(drive, probed?.result);
     retryAt ??= proof;
   }
-  return halt(drive, stop(start.otherBytes ? 'bytes' : 'mismatch', true, retryAt), { result });
+  return endUnsettled(drive, stop(start.otherBytes ? 'bytes' : 'mismatch', true, retryAt), { result });
 }

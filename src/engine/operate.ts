@@ -176,7 +176,7 @@ async function driveRecord(job: OperationRun, begun: Extract<Begun, { do: 'drive
   // The server compares a request's bytes with those that first reached its key layer, so the earlier call's bytes are sent again. This call's
   // own bytes go out if every earlier attempt was refused, because a form may have been corrected, or if this operation follows one that has ended.
   const sendsOwn = begun.do === 'drive' && (begun.refusedOnly || (begun.inserted && record.previous)) && job.payload;
-  // If there is no request, but the link of a 202, there is a payload for polling it. That must never stand in for the request.
+  // If the call has no request, but the record has the link of a 202, make a payload that polls the link. It must never be sent as the request.
   const linked = job.payload ? undefined : client.parts.linked?.(record);
   const earlier = sendsOwn ? undefined : (payloads.get(keyed)?.get(present) ?? client.parts.requests?.fromStore(record) ?? linked);
   const payload = earlier && job.payload?.withBytesOf ? job.payload.withBytesOf(earlier) : (job.payload ?? earlier);

@@ -30,7 +30,7 @@ export type Around = (attempt: AroundAttempt, send: SendAttempt) => Promise<Resp
  * had thrown: before `send` was called, nothing was sent; after that, the attempt may have taken effect. Of several hooks, the first
  * one in `use` is the outermost.
  *
- * @throws TypeError if the hook is no function
+ * @throws TypeError if the hook is not a function
  * @example
  * const once = createOnce({ use: [around(async ({ attempt }, send) => send({ 'x-attempt': String(attempt) }))] });
  */

@@ -133,7 +133,7 @@ export async function resumeInBackground(once: Once, options: { signal?: AbortSi
   const one = async (record: Waiting, stop: AbortSignal): Promise<Resumed | undefined> => {
     const { consent } = record;
     if (!consent) return undefined;
-    if (consent.until <= clock.now()) return takeBack(client, namespace, record, consent);
+    if (consent.until <= clock.now()) return removeConsent(client, namespace, record, consent);
     return connectivity.online() === false ? undefined : goOn(client, namespace, record, consent, stop);
   };
   try {
@@ -161,7 +161,7 @@ async function goOn(client: Client, namespace: Namespace, record: Waiting, { unt
 }
 
 /** Removes a consent whose time is over, and the request if it was stored only because of that. */
-async function takeBack(client: Client, namespace: Namespace, record: Waiting, over: Consent): Promise<undefined> {
+async function removeConsent(client: Client, namespace: Namespace, record: Waiting, over: Consent): Promise<undefined> {
   const { operationKey } = addressOf(client, record.label, namespace, record);
   await updateStored<undefined>({ client, operationKey, id: record.id }, (stored) => {
     const found = readRecord(stored);

@@ -183,7 +183,7 @@ async function askOnce(prepared: ReplayableRequest, attempt: AttemptRequest, lin
   const answer = answerOf(sent.answered);
   const state = read(sent.answered.response, answer, attempt);
   // Nobody reads the rest of this document, and a page has six connections to a server: an event stream would hold one of them. The body of
-  // an app's own `fetch` may be no web stream, as in node-fetch.
+  // an app's own `fetch` may not be a web stream, as in node-fetch.
   if (state === 'running' && answer.unread) sent.answered.response.body?.cancel?.().catch(() => {});
   return {
     state,

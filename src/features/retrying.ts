@@ -98,7 +98,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
   const deadline = clock.now() + settings.limits.totalMs;
   // A late retry of a PUT or DELETE must not undo what a later call to the same URL wrote.
   const overtaken = (): boolean => place !== undefined && latest.get(place) !== turn;
-  // If this is no AbortSignal, fetch refuses it.
+  // If this is not an AbortSignal, fetch refuses it.
   const stops = signal?.addEventListener ? [signal, client.closing] : [client.closing];
   let aborted = false;
   /** Waits before the next attempt; `false` if there must be none. */
@@ -110,7 +110,7 @@ export async function sendAgain(client: Client, settings: Settings, call: Outlin
     aborted = signal?.aborted === true;
     // In another user's session, the retry would write the first user's data into the other's account, or read the other's data.
     if (stops.some(({ aborted }) => aborted) || overtaken() || namespaceNow(client) !== user) return false;
-    // The body of an answer of node-fetch is no web stream.
+    // The body of an answer of node-fetch is not a web stream.
     void answer?.body?.cancel?.().catch(() => {});
     return true;
   };

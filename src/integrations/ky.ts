@@ -31,7 +31,7 @@ const tooOld = (): never => {
  * `retrying()`. `ky.retry()` in a hook still works.
  *
  * @param ky - an instance of ky 2 or later, with any options and hooks
- * @throws TypeError if `once` is no client, or `ky` no instance of ky; in a call, if ky is older than 2, or its option `fetch` would ignore `once`
+ * @throws TypeError if `once` is not a client, or `ky` is not an instance of ky; in a call, if ky is older than 2, or its option `fetch` would ignore `once`
  * @example
  * const api = withOnce(ky.create({ prefix: '/api' }), once);
  * const receipt = await api.post('payments', { json: cart, once: ['pay', cart.id] }).json();

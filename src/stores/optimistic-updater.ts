@@ -62,7 +62,7 @@ export class OptimisticUpdater {
     const asking: Asking = { id, next, durability, deadline, looked: false, broke: false };
     const end = await this.#takeTurn(id, deadline);
     await this.within(() => this.#rounds(asking), deadline, asking)
-      .catch((fault) => this.#takeBack(asking, fault))
+      .catch((fault) => this.#callOnceMore(asking, fault))
       .finally(end);
   }
 
@@ -70,7 +70,7 @@ export class OptimisticUpdater {
    * Called before an update fails. The caller relies on what its change saw last: if that was the guess "absent", it may go on without the
    * store, although an earlier key may be stored. So this calls the change once more, with what is stored, or with {@link UNKNOWN}.
    */
-  async #takeBack(asking: Asking, fault: unknown): Promise<never> {
+  async #callOnceMore(asking: Asking, fault: unknown): Promise<never> {
     const { id, next, looked } = asking;
     // After a timeout, `#rounds` may still be running: make it stop.
     asking.deadline = 0;

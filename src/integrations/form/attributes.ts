@@ -37,7 +37,7 @@ export function withForm(element: Element, begin: () => void): void {
   else queueMicrotask(now);
 }
 
-/** Names of fields that are no part of the payload, because they differ with every rendering, such as a CSRF token. */
+/** Names of fields that are not part of the payload, because they differ with every rendering, such as a CSRF token. */
 export const ignoredIn = (element: Element): readonly string[] => words(element.getAttribute('ignore'));
 
 /** The page to go to when the operation is done; `undefined` to stay. */

@@ -5,7 +5,7 @@ import { ask, collect, isNothing, LOOK_AGAIN_MS, mistake, momentOf, openOf, send
 import { FieldErrors, setOrRemove } from './fields.js';
 import { Known } from './known.js';
 import type { OnceFormElement, Shared } from './options.js';
-import { isFormDone, isSameName, isSamePress, ofFields, type Press, pressOf, queued, sendsOther } from './press.js';
+import { alreadyIfEdited, isFormDone, isSameName, isSamePress, type Press, pressOf, queued, sendsOther } from './press.js';
 import { busyButton, Status } from './status.js';
 import { type Submitter, take } from './submission.js';
 import { BUSY, ENDED, type FormMoment, type FormOutcome, LAST_WORDS, report, wordsFor } from './words.js';
@@ -98,7 +98,7 @@ export class FormController {
     const [named, name] = [this.#named, this.#open ?? this.#payment?.name];
     if (!name || (await isNothing(this.#shared.client, name)) || this.#busy || named !== this.#named) return; // it has another operation by now
     this.#pressed = undefined;
-    await this.#ask(name, async () => ofFields(await ask(this.#shared, name), this.#sent, this.#element));
+    await this.#ask(name, async () => alreadyIfEdited(await ask(this.#shared, name), this.#sent, this.#element));
   }
 
   /** Whether a call of the present user is under way. A user who logs in meanwhile need not wait for another user's call. */
@@ -118,8 +118,8 @@ export class FormController {
     formIn(this.#element);
     this.#status ??= new Status(this.#element, () => void this.check());
     this.#payment = operation(this.#shared.client, name);
-    this.#leave = this.#payment.subscribe(() => this.#draw());
-    this.#draw();
+    this.#leave = this.#payment.subscribe(() => this.#showState());
+    this.#showState();
   }
 
   async #send(press: Press): Promise<void> {
@@ -141,7 +141,7 @@ export class FormController {
     this.#call = undefined;
     this.#endBusy();
     // If the user has changed, show nothing of the call, and do not go to the next page.
-    if (mine.user !== this.#whoIsHere()) return this.#draw();
+    if (mine.user !== this.#whoIsHere()) return this.#showState();
     // Drop waiting presses whose form was edited or disabled since: the user will press again.
     this.#next = this.#next.filter((one) => !sendsOther(one, this.#element));
     if (told.moment === 'failed') report(told.error);
@@ -149,7 +149,7 @@ export class FormController {
     this.#tell(told);
     if (this.#next[0] && !this.#busy) await this.#send(this.#next[0]);
     // If a button's own operation was sent after that, its outcome must not hide that the form is done.
-    if (told.moment === 'done' && !ENDED.has(this.moment)) this.#draw();
+    if (told.moment === 'done' && !ENDED.has(this.moment)) this.#showState();
   }
 
   #tell(told: FormOutcome): void {
@@ -158,11 +158,11 @@ export class FormController {
     const shows = this.#element.dispatchEvent(new CustomEvent('once-outcome', { detail: told, bubbles: true, cancelable: true }));
     // A listener of the app may have changed the element's operation or pressed a button. Then stay on the page, and show that call.
     if (named !== this.#named || this.#busy) return;
-    if (shows) this.#display(told);
+    if (shows) this.#showOutcome(told);
     else this.#markOnly(told.moment);
   }
 
-  #display(told: FormOutcome): void {
+  #showOutcome(told: FormOutcome): void {
     const refused = told.moment === 'refused' || told.moment === 'unknown';
     const { first, rest } = this.#form && refused ? this.#errors.show(this.#form, told.answer) : { first: undefined, rest: [] };
     this.#show(told.moment, told, told.moment === 'unknown', rest);
@@ -180,12 +180,12 @@ export class FormController {
   }
 
   /** Shows the state of the operation, whether this page or another context drives it. Once it shows "waiting", it keeps that for further attempts. */
-  #draw(): void {
+  #showState(): void {
     const state = this.#payment?.state;
     this.#whoIsHere();
     if (state?.phase === 'sending') this.#show(this.moment === 'waiting' ? 'waiting' : 'sending');
     else if (state?.phase === 'waiting') this.#show(state.why === 'in-progress' ? 'waiting' : 'sending');
-    else if (state && !this.#busy) this.#drawAtRest(state);
+    else if (state && !this.#busy) this.#showStateAtRest(state);
   }
 
   /** The present user. If that is another one than before, removes from the screen what was shown of the previous user. */
@@ -197,27 +197,27 @@ export class FormController {
   }
 
   /** Shows the state of the operation while no call of this page is under way. */
-  #drawAtRest(state: OperationState): void {
+  #showStateAtRest(state: OperationState): void {
     const ended = state.phase === 'settled' ? momentOf(state.outcome) : '';
     if (this.known.isDone(this.#element, this.#user, state, this.moment, this.#shared.repeated)) {
       // The server has rendered that the operation is done, so settle the record if it is unsettled here.
       if (state.phase === 'unsettled') void settle(this.#shared.client, state.pending.name, 'done').catch(() => {});
       this.#markOnly('done');
-    } else if (state.phase === 'unsettled') void this.#lookAround(state.pending.name);
-    else if (ended === 'done') ENDED.has(this.moment) || this.#show(ofFields({ moment: ended }, this.#sent, this.#element).moment);
+    } else if (state.phase === 'unsettled') void this.#showOpen(state.pending.name);
+    else if (ended === 'done') ENDED.has(this.moment) || this.#show(alreadyIfEdited({ moment: ended }, this.#sent, this.#element).moment);
     // If "sending" was shown, show the end too, even if a framework has replaced the element that was pressed by this one.
     else if (!LAST_WORDS.has(this.moment) && !(this.#kept && this.moment === 'unknown')) this.#show(BUSY.has(this.moment) ? ended : '');
   }
 
   /** For an unsettled operation: shows `sending` if another tab is driving it, and may still bring it to an end; otherwise `unknown`. */
-  async #lookAround(name: OperationName): Promise<void> {
+  async #showOpen(name: OperationName): Promise<void> {
     const turn = ++this.#turn;
     const found = await openOf(this.#shared.client, name);
     if (turn !== this.#turn || this.#busy || this.#payment?.state.phase !== 'unsettled') return;
     if (!found?.inFlight) return this.#show('unknown', undefined, found?.resumable);
     this.#show('sending');
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#draw(), LOOK_AGAIN_MS);
+    this.#timer = setTimeout(() => this.#showState(), LOOK_AGAIN_MS);
   }
 
   #forget(): void {

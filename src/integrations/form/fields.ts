@@ -96,7 +96,7 @@ export class FieldErrors {
 }
 
 /** Removes from a copied element the errors that were shown in the original. */
-export function takeBackErrors(host: HTMLElement): void {
+export function removeCopiedErrors(host: HTMLElement): void {
   for (const place of host.querySelectorAll<HTMLElement>(`[data-error-for][${SAID}]`)) {
     for (const control of host.querySelectorAll(`[aria-describedby~="${place.id}"]`)) detach(control, place, null);
   }

@@ -10,9 +10,9 @@ function isOldPage(): boolean {
 }
 
 export class Known {
-  #for: string | undefined;
-  #at: number | undefined;
-  #first = true;
+  #user: string | undefined;
+  #renderedAt: number | undefined;
+  #isFirst = true;
   #pressed = false;
 
   /**
@@ -21,9 +21,9 @@ export class Known {
    * page. Then nothing tells when it was rendered.
    */
   rendered(element: OnceFormElement, user: string | undefined, inPage: boolean): void {
-    this.#for = user;
-    this.#first = this.#at === undefined;
-    this.#at = this.#first && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage())) ? 0 : Date.now();
+    this.#user = user;
+    this.#isFirst = this.#renderedAt === undefined;
+    this.#renderedAt = this.#isFirst && ((element.getAttribute('state') ?? '') !== element.state || (inPage && isOldPage())) ? 0 : Date.now();
     this.#pressed = false;
   }
 
@@ -39,12 +39,12 @@ export class Known {
    * advance, or kept its data, from before such a press. So an element's first "done" does not count for these names while they are unsettled.
    */
   isDone(element: Element, user: string | undefined, state: OperationState, moment: FormMoment | '', repeated: ReadonlySet<string>): boolean {
-    this.#for ??= user;
+    this.#user ??= user;
     const open = state.phase === 'unsettled';
     // What was pressed here is later than the rendering. Its time is not compared, because the clock may have been set back meanwhile.
     const later = this.#pressed
       ? open || state.phase === 'settled' || LAST_WORDS.has(moment)
-      : open && (state.pending.createdAt > (this.#at ?? 0) || (this.#first && repeated.has(state.pending.name.join(' '))));
-    return element.getAttribute('known') === 'done' && this.#for === user && !later;
+      : open && (state.pending.createdAt > (this.#renderedAt ?? 0) || (this.#isFirst && repeated.has(state.pending.name.join(' '))));
+    return element.getAttribute('known') === 'done' && this.#user === user && !later;
   }
 }

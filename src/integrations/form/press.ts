@@ -73,7 +73,7 @@ const isEdited = ({ submission, typed, counted }: Press, element: Element, form 
 export const sendsOther = ({ submission, typed }: Press, element: Element): boolean => typed !== typedInto(submission.form, ignoredIn(element));
 
 /** Changes `done` to `already` if the form was edited since the press `sent`: the earlier input is done, not what the form contains now. */
-export const ofFields = <Told extends { readonly moment: FormMoment }>(told: Told, sent: Press | undefined, element: Element): Told =>
+export const alreadyIfEdited = <Told extends { readonly moment: FormMoment }>(told: Told, sent: Press | undefined, element: Element): Told =>
   told.moment === 'done' && sent && isEdited(sent, element) ? { ...told, moment: 'already' } : told;
 
 /** Adds a press to those that wait. For each operation only the last press is kept. */

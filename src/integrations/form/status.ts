@@ -1,5 +1,5 @@
 /** Where a form shows its state: a line that screen readers announce, a button to ask again, and the button that was pressed. */
-import { SAID, takeBackErrors } from './fields.js';
+import { removeCopiedErrors, SAID } from './fields.js';
 import type { Submitter } from './submission.js';
 
 export class Status {
@@ -15,7 +15,7 @@ export class Status {
   constructor(host: HTMLElement, onCheck: () => void) {
     this.#host = host;
     this.#onCheck = onCheck;
-    takeBackCopied(host);
+    removeCopied(host);
     this.#find();
   }
 
@@ -136,12 +136,12 @@ export function busyButton(button: Submitter | undefined): () => void {
 }
 
 /** Removes busy buttons and errors that were copied together with the element, because they are true of the original only. */
-function takeBackCopied(host: HTMLElement): void {
+function removeCopied(host: HTMLElement): void {
   for (const button of host.querySelectorAll(`:is(button, input)[${SAID}]`)) {
     button.removeAttribute('aria-busy');
     button.removeAttribute(SAID);
     const template = button.querySelector('template');
     if (template) button.replaceChildren(template.content);
   }
-  takeBackErrors(host);
+  removeCopiedErrors(host);
 }

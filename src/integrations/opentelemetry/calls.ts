@@ -36,7 +36,7 @@ class Followed {
   #flight: Flight;
   #outcome: Outcome | undefined;
   /** Set when the caller has got its answer, or its error with this code. */
-  #left: { readonly code: string | undefined } | undefined;
+  #callerLeft: { readonly code: string | undefined } | undefined;
 
   constructor(call: Call, telling: Telling, metrics: Metrics) {
     this.#call = call;
@@ -81,11 +81,11 @@ class Followed {
     }
     if ('reason' in outcome && outcome.reason === 'mismatch') this.#metrics.conflict('mismatch');
     this.#outcome = outcome;
-    if (this.#left) this.#span.end(outcome, this.#left.code);
+    if (this.#callerLeft) this.#span.end(outcome, this.#callerLeft.code);
   }
 
   #leave(code?: string): void {
-    this.#left = { code };
+    this.#callerLeft = { code };
     if (this.#outcome) this.#span.end(this.#outcome, code);
   }
 

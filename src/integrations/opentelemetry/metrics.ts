@@ -1,4 +1,4 @@
-/** Metrics. Operation names and keys are no attributes, because there are as many of them as there are orders. */
+/** Metrics. Operation names and keys are not attributes, because each would have as many values as there are orders. */
 import type { Attributes, Meter, ObservableGauge } from '@opentelemetry/api';
 import type { Once, Outcome, UnknownReason } from 'oncefetch';
 import { namespace, pending } from 'oncefetch';

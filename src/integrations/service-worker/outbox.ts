@@ -32,7 +32,7 @@ const AGED_MS = 1000;
  *
  * @param once - the client, with the same options as in pages
  * @returns a function that resumes at once, for your own events; give its promise to their `waitUntil`
- * @throws TypeError on a wrong client or option, or if this is no service worker
+ * @throws TypeError on a wrong client or option, or if this is not a service worker
  * @see https://wicg.github.io/background-sync/spec/
  * @example
  * outbox(once, { namespace: async () => (await cookieStore.get('user'))?.value });

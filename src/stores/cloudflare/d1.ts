@@ -34,7 +34,7 @@ const NOW = `CAST(unixepoch('subsec') * 1000 AS INTEGER)`;
 /**
  * The SQL that makes the table, one statement per line, for a Wrangler migration or `env.DB.exec`. It may run any number of times.
  *
- * @throws TypeError if `table` is no valid name
+ * @throws TypeError if `table` is not a valid name
  * @example
  * await env.DB.exec(d1Migration());
  */
@@ -52,7 +52,7 @@ export function d1Migration(options: CloudflareTable = {}): string {
  * table is made by {@link d1Migration}.
  *
  * @param database - the binding itself, such as `env.DB`, not a session of it, which may read outdated records from a replica
- * @throws TypeError if `database` is no D1 binding, or `table` is no valid name
+ * @throws TypeError if `database` is not a D1 binding, or `table` is not a valid name
  * @example
  * const once = createOnce({ namespace: customer, store: d1Store(env.DB) });
  */

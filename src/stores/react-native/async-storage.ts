@@ -24,7 +24,7 @@ function checkLength(text: string): void {
  * A store in AsyncStorage. AsyncStorage can't read and write in one step, so updates of one record wait for one another within this
  * JavaScript runtime. On Android, version 2 holds about 6 MB in all.
  *
- * @throws TypeError if it is no AsyncStorage
+ * @throws TypeError if it is not an AsyncStorage
  * @example
  * const once = createOnce({ store: asyncStorageStore(AsyncStorage) });
  */

@@ -23,7 +23,10 @@ const own = (): Set<string> => {
   return realm[REALM];
 };
 
-/** When the process with an id was started, as Linux tells it, which no later process with that id has in common; `undefined` if there is none. */
+/**
+ * When the process with this id was started, as Linux tells it: a later process with the same id has another time. `undefined` if no such process
+ * runs, and on other systems.
+ */
 function startOf(pid: string | number): string | undefined {
   try {
     // The name of the program comes second, in brackets, and may contain anything.
