@@ -124,7 +124,7 @@ export class AttemptLoop implements Driver {
     if (spentAt && now - spentAt < SPENT_MS) this.#waitsEnd = now;
     if (retryAt && retryAt > now) {
       if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
-      else this.#triesMax = 1;
+      else this.#triesMax = 1; // the server asked to wait beyond this call's time: make a single attempt
     }
     // Ignore the result: the device may be wrong about being offline, so the first attempt is made in any case.
     await this.awaitNetwork();

@@ -70,7 +70,7 @@ export interface Registry extends InFlightTables {
   readonly budgets: Map<string, number>;
   /** By URL: the latest call that writes without a key. */
   readonly latest: Map<string, symbol>;
-  /** Diagnostics that were told already, each with its place. */
+  /** The diagnostics that listeners have heard already, each with its place. */
   readonly noticed: Map<string, true>;
   /** Endpoints that ignore keys. */
   readonly ignored: Map<string, true>;

@@ -113,8 +113,8 @@ async function endUnsettled(drive: Driver, decision: Omit<Stop, 'do'>, { result,
   if (decision.ending.type === 'unsent') {
     // A record that another call inserted must not be removed.
     if (decision.ending.reason === 'aborted' && !drive.start.inserted) return endUnsettled(drive, stop('aborted', false));
-    // Nobody is here to press again if this is a background call, or if the resumed operation's user has left. So the record stays as
-    // clean as it was found, and a later resume goes on with it.
+    // If this is a background call, or if the resumed operation's user has left, nobody is here to press again. So put the record back as it was
+    // found, still clean, for a later resume to go on with.
     const { agreed } = job;
     const stays = agreed || (job.resumeOnly && !isSamePerson(job));
     const stored = await commit(job, record, () => (stays ? { ...drive.start.record, lease: undefined } : (record.previous ?? null)));
@@ -160,8 +160,8 @@ async function storeStop(drive: Driver, reason: UnknownReason, at: number | unde
 }
 
 /**
- * Settles the operation when a poll finds that its work has ended; `undefined` while the work goes on. The 202 was `marked` as a
- * replay; it may be (`changed`), or was (`ofEarlier`), the answer to an earlier payload.
+ * Settles the operation when a poll finds that its work has ended; `undefined` while the work goes on. `marked`: the 202 had the replay
+ * marker. `changed`: it may be the answer to an earlier payload. `ofEarlier`: it is.
  */
 export function settlePolled(
   drive: Driver,

@@ -1,4 +1,4 @@
-/** Where a form shows its state: a line that screen readers announce, a button to ask again, and the button that was pressed. */
+/** Shows the state of a form: in a line that screen readers announce, by a button to ask again, and at the button that was pressed. */
 import { removeCopiedErrors, SAID } from './fields.js';
 import type { Submitter } from './submission.js';
 

@@ -13,7 +13,7 @@ export interface SqliteStatement {
   get(...values: (string | number | null)[]): unknown;
   all(...values: (string | number | null)[]): unknown[];
   run(...values: (string | number | null)[]): unknown;
-  /** Only `node:sqlite` has this: there a database may be opened so that rows are arrays. */
+  /** Only in `node:sqlite`, where an app may open its database so that rows are arrays. */
   setReturnArrays?(arrays: boolean): unknown;
 }
 
@@ -61,7 +61,7 @@ export interface Row {
   readonly data: unknown;
 }
 
-/** An open connection with its statements, which are prepared once, because preparing one takes longer than running it. */
+/** An open connection and its statements. Each is prepared only once, because preparing it takes longer than running it. */
 export interface SqliteFile {
   readonly database: SqliteDatabase;
   /** Absent if SQLite itself must flush strict commits. */
