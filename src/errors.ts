@@ -15,8 +15,6 @@ export const printName = (name: OperationName | undefined): string =>
  * says what to do next.
  */
 export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
-  // A field, not an assignment, which throws where a page has frozen `Error.prototype`.
-  override name = 'OnceError';
   readonly code: C;
   readonly outcome: Outcome;
   /** The last HTTP answer, if there was one. */
@@ -35,8 +33,14 @@ export class OnceError<C extends OnceErrorCode = OnceErrorCode> extends Error {
     );
     this.code = code;
     this.outcome = outcome;
-    // Not enumerable, so that loggers that print an error's own fields do not print a body.
-    Object.defineProperties(this, { response: { value: more.response }, resource: { value: more.resource }, [BRAND]: { value: true } });
+    // Not enumerable, so that loggers that print an error's own fields do not print a body. An assignment to the name would throw where a page
+    // has frozen `Error.prototype`.
+    Object.defineProperties(this, {
+      name: { value: 'OnceError', writable: true },
+      response: { value: more.response },
+      resource: { value: more.resource },
+      [BRAND]: { value: true },
+    });
   }
 
   /** For logs. Contains no body and no credential. */

@@ -23,6 +23,7 @@ import { inHeader } from './key-location.js';
 export const adyen = (): DefinedDialect =>
   defineDialect({
     name: 'adyen',
+    perAccount: false,
     place: inHeader('idempotency-key'),
     pattern: /^[\x21-\x7e]{1,64}$/,
     windowMs: 604_800_000,

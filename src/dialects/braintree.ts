@@ -25,6 +25,7 @@ export const braintree = ({ field = 'variables.input.apiRequestKey', ...others }
   onlyKnown('dialect braintree', others);
   return defineDialect({
     name: 'braintree',
+    perAccount: false,
     place: inBody(field),
     windowMs: 2_592_000_000,
     marker: false,

@@ -20,6 +20,7 @@ export const checkout = ({ windowMs, ...others }: { windowMs?: number | undefine
   onlyKnown('dialect checkout', others);
   return defineDialect({
     name: 'checkout',
+    perAccount: false,
     place: inHeader('Cko-Idempotency-Key'),
     windowMs,
     marker: false,

@@ -41,7 +41,7 @@ export function defineDialect(definition: DialectDefinition): DefinedDialect {
     replays: definition.replays === true,
     answersMismatch: definition.answersMismatch,
     inProgressAfterMs: definition.inProgressAfterMs,
-    perAccount: definition.perAccount === true,
+    perAccount: definition.perAccount,
     scope: definition.scope === undefined || definition.scope.includes('endpoint') ? 'endpoint' : 'origin',
     ...(marker === undefined && { keyLayer: bearsMarker }),
     replayed,

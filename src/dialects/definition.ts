@@ -38,7 +38,10 @@ export interface DialectDefinition {
    * may be sent to another path of the same origin, but never to another origin. @default ['endpoint']
    */
   readonly scope?: readonly ('account' | 'region' | 'endpoint')[] | undefined;
-  /** A key counts for one signed-in user only, so after a log-in the server can't tell what became of a guest's operation. @default false */
+  /**
+   * `false`: a key counts for all users of the app, so after a log-in `move` lets a guest's operation go on with its key. Otherwise the server
+   * may count keys per user, and would execute the operation a second time: nothing is sent for it. @default true
+   */
   readonly perAccount?: boolean | undefined;
   /** What marks an answer as a replay; `false` if nothing does. @default every marker in use, such as `Idempotent-Replayed: true` */
   readonly marker?: Match | false | undefined;

@@ -14,6 +14,7 @@ import { inHeader } from './key-location.js';
 export const increase = (): DefinedDialect =>
   defineDialect({
     name: 'increase',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     pattern: /^[\x21-\x7e]{1,200}$/,
     // A hundred years, for "for ever".

@@ -15,6 +15,7 @@ import { inHeader } from './key-location.js';
 export const klarna = (): DefinedDialect =>
   defineDialect({
     name: 'klarna',
+    perAccount: false,
     place: inHeader('Klarna-Idempotency-Key'),
     windowMs: 86_400_000,
     marker: false,

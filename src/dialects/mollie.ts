@@ -20,6 +20,7 @@ const CONFLICT = { status: 409, at: { detail: /\b(duplicate refund|in its curren
 export const mollie = (): DefinedDialect =>
   defineDialect({
     name: 'mollie',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     windowMs: 3_600_000,
     marker: { headers: { 'idempotent-replayed': 'true' } },

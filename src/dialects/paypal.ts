@@ -39,6 +39,7 @@ export const paypal = ({ api, ...others }: { api?: keyof typeof WINDOWS_MS | und
   onlyKnown('dialect paypal', others);
   return defineDialect({
     name: 'paypal',
+    perAccount: false,
     place: inHeader('PayPal-Request-Id'),
     pattern: api === 'orders' ? /^[\x21-\x7e]{1,108}$/ : /^[\x21-\x7e]{1,38}$/,
     windowMs: oneOf('dialect paypal: api', api ?? 'vault', WINDOWS_MS),

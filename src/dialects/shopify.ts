@@ -24,6 +24,7 @@ export const shopify = ({ field, ...others }: { field?: string | undefined } = {
   onlyKnown('dialect shopify', others);
   return defineDialect({
     name: 'shopify',
+    perAccount: false,
     place: field === undefined ? inDirective('idempotent', 'key') : inBody(field),
     windowMs: 86_400_000,
     marker: false,

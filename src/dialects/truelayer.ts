@@ -19,6 +19,7 @@ import { inHeader } from './key-location.js';
 export const truelayer = (): DefinedDialect =>
   defineDialect({
     name: 'truelayer',
+    perAccount: false,
     place: inHeader('Idempotency-Key'),
     windowMs: 2_592_000_000,
     marker: false,

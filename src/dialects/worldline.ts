@@ -16,6 +16,7 @@ import { inHeader } from './key-location.js';
 export const worldline = (): DefinedDialect =>
   defineDialect({
     name: 'worldline',
+    perAccount: false,
     place: inHeader('X-GCS-Idempotence-Key'),
     pattern: /^[\x21-\x7e]{1,40}$/,
     windowMs: 86_400_000,

@@ -95,7 +95,7 @@ export const FINDINGS: Readonly<Record<ProbeFinding, ReturnType<typeof finding>>
   'per-path': finding('fine', 'The key counts for each path by itself.'),
   'refuses-path': finding('fine', 'The key counts for all paths, and is refused at another one.'),
   'ignores-path': finding('note', 'The key counts for all paths: another one gets the answer of the first.'),
-  'per-account': finding('fine', 'The key counts for each account by itself. If guests log in, say `perAccount: true`.'),
+  'per-account': finding('fine', 'The key counts for each account by itself. Never say `perAccount: false`.'),
   'refuses-account': finding('note', 'Another account is refused: it learns that the key is in use.'),
   'account-leak': finding('wrong', 'Another account gets the answer of the first one.'),
   remembers: finding('fine', 'The key is still known.'),

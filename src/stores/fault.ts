@@ -3,12 +3,12 @@ import type { StoreFaultReason } from '../ports.js';
 
 /** A store could not do its work. `cause` is the platform's own error, if it gave one. */
 export class StoreFault extends Error {
-  // A field, not an assignment, which throws where a page has frozen `Error.prototype`.
-  override name = 'StoreFault';
   readonly reason: StoreFaultReason;
 
   constructor(reason: StoreFaultReason, says: string, cause?: unknown) {
     super(`once: ${says}`, { cause });
+    // An assignment to the name would throw where a page has frozen `Error.prototype`.
+    Object.defineProperty(this, 'name', { value: 'StoreFault', writable: true });
     this.reason = reason;
   }
 }

@@ -5,7 +5,7 @@
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { card, holdAnswers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
@@ -17,11 +17,12 @@ const test = anyTest.extend('page', () => open()).extend('key', ({ page }) => re
 
 describe('with script', () => {
   test('Enter plus click: aria-busy, a status line, one charge under the key that the server rendered', async ({ page, key }) => {
-    await playground.breakNetwork('delay', 1, 'default');
+    const release = await holdAnswers(page);
     await page.getByLabel(/^Bags/).press('Enter');
     await pay(page);
     await says(page, 'Paying…');
     await expect.poll(() => page.locator('#pay').getAttribute('aria-busy')).toBe('true');
+    release();
     await says(page, PAID);
     await expect.poll(() => page.locator('#pay').getAttribute('aria-busy')).toBe('false');
     expect(await ledger()).toEqual([{ amount: 4200, key }]);

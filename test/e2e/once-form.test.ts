@@ -5,7 +5,7 @@
 import type { Page } from 'playwright';
 import { test as anyTest, describe, expect } from 'vitest';
 import { fitsAnybody } from './support/axe.ts';
-import { card, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
+import { card, holdAnswers, isDeclined, isUnsure, ledger, PAID, pay, pays, renderedKey, says, second, UNSURE } from './support/form.ts';
 import { inPlayground, type Playground, playground } from './support/playground.ts';
 
 inPlayground();
@@ -19,7 +19,7 @@ const check = (page: Page) => page.getByRole('button', { name: 'Check' });
 
 describe('with script', () => {
   test('a double click and Enter: the button and the form are busy, one charge', async ({ page, key }) => {
-    await playground.breakNetwork('delay', 1, 'default');
+    const release = await holdAnswers(page);
     await page.getByRole('button', { name: 'Pay' }).dblclick();
     await page.getByLabel(/^Bags/).press('Enter');
     await says(page, 'Paying…');
@@ -27,6 +27,7 @@ describe('with script', () => {
     await expect.poll(() => button.getAttribute('aria-busy')).toBe('true');
     expect(await button.isEnabled()).toBe(true);
     await expect.poll(() => page.locator('once-form form').getAttribute('aria-busy')).toBe('true');
+    release();
     await says(page, PAID);
     await expect.poll(() => page.locator('once-form form').getAttribute('aria-busy')).toBeNull();
     expect(await ledger()).toEqual([{ amount: 4200, key }]);

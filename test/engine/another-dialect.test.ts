@@ -136,7 +136,7 @@ describe('keys that count for one account only', () => {
 });
 
 test('a client with a dialect of its own goes on with its key after a move by the client from which it was extended', async ({ world, tab }) => {
-  const toPayments = (once: Once) => tab.in(() => extend(once, { dialect: defineDialect({ name: 'payments', place: inHeader('Idempotency-Key') }) }));
+  const toPayments = (once: Once) => tab.in(() => extend(once, { dialect: defineDialect({ name: 'payments', place: inHeader('Idempotency-Key'), perAccount: false }) }));
   await world.end(tab, pay(toPayments(tab.once({ namespace: 'guest' })), ONE), charged(lost()));
   const ann = tab.once({ namespace: 'ann' });
   const payments = toPayments(ann);
@@ -146,7 +146,7 @@ test('a client with a dialect of its own goes on with its key after a move by th
 });
 
 test('a client whose dialect comes from a function goes on with its key after a move', async ({ world, tab }) => {
-  const dialect = () => defineDialect({ name: 'payments', place: inHeader('Idempotency-Key') });
+  const dialect = () => defineDialect({ name: 'payments', place: inHeader('Idempotency-Key'), perAccount: false });
   await world.end(tab, pay(tab.once({ namespace: 'guest', dialect }), ONE), charged(lost()));
   const ann = tab.once({ namespace: 'ann', dialect });
   await tab.in(() => move(ann, 'guest'));

@@ -5,8 +5,8 @@
 import { describe, expect } from 'vitest';
 import type { OnceRecord } from '../../src/core/record.js';
 import { generic } from '../../src/dialects/generic.js';
-import { gocardless } from '../../src/entries/dialects.js';
-import { move, type Once, type Outcome, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
+import { defineDialect, gocardless, inHeader, stripe } from '../../src/entries/dialects.js';
+import { move, type Once, type OnceOptions, type Outcome, pending, resume, resumeOne, subscribe } from '../../src/entries/index.js';
 import { made } from '../support/made.js';
 import { sealed } from '../support/record.js';
 import { answers, charged, delayed, lost, replays } from '../support/server.js';
@@ -116,13 +116,34 @@ describe('move', () => {
     expect((await world.end(tab, pay(ann), replays())).outcome).toMatchObject({ type: 'replayed', key: outcome?.key });
   });
 
-  test('ends the key window where keys count for one account, because the new account has never seen the key', async ({ world }) => {
-    const { tab, guest, ann } = guestOf(world, { dialect: generic({ perAccount: true }) });
+  test.for<[string, OnceOptions['dialect']]>([
+    ['where keys count for one account, because the new account has never seen the key', generic({ perAccount: true })],
+    ['by default, because the server may count keys for each account', undefined],
+    ["if the app's own dialect does not say for whom keys count", defineDialect({ name: 'bank', place: inHeader('Idempotency-Key') })],
+  ])('ends the key window %s', async ([_, dialect], { world }) => {
+    const { tab, guest, ann } = guestOf(world, { dialect });
     await world.end(tab, pay(guest), charged(lost()));
     await world.run(move(ann, 'guest'));
     const [moved] = records(world);
     expect(moved?.windowEndsAt).toBe((moved?.touchedAt ?? 0) - 5 * MINUTE);
     expect(await world.end(tab, pay(ann))).toMatchObject({ code: 'ERR_ONCE_KEY_EXPIRED' });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('keeps the key window with the dialect of a vendor, whose keys belong to the account of the shop', async ({ world }) => {
+    const { tab, guest, ann } = guestOf(world, { dialect: stripe() });
+    await world.end(tab, pay(guest), charged(lost()));
+    await world.run(move(ann, 'guest'));
+    expect(await world.end(tab, pay(ann), replays())).toMatchObject({ outcome: { effect: 'done' } });
+    expect(world.server.charged.size).toBe(1);
+  });
+
+  test('keeps an operation whose server knows no keys as it is', async ({ world }) => {
+    const { tab, guest, ann } = guestOf(world, { dialect: 'none' });
+    await world.end(tab, pay(guest), charged(lost()));
+    await world.run(move(ann, 'guest'));
+    expect(await world.end(tab, pay(ann))).toMatchObject({ outcome: { effect: 'unknown', reason: 'no-answer', attempts: 0 } });
+    expect(world.server.arrivals).toHaveLength(1);
   });
 
   test('replaces a record that has ended without effect or has the same key, and no other one', async () => {

@@ -65,7 +65,7 @@ const server = (more: Partial<ServerOptions>): ServerOptions => ({ ...FAMILY, de
 const press = (slot: number, payload: number, more: Omit<Press, 'slot' | 'payload'> = {}): Press => ({ slot, payload, ...more });
 
 /** Limits with which the same loops are run fewer times. */
-const LIMITS: OnceOptions = { dialect: GENERIC, limits: { attempts: 2, inProgressMs: 1500 } };
+const LIMITS: OnceOptions = { dialect: { ...GENERIC, perAccount: false }, limits: { attempts: 2, inProgressMs: 1500 } };
 
 /**
  * A call that waits for a lease reads the record again and again. With a shorter lease it reads fewer times. The ratio of `attemptMs` and
