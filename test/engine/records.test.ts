@@ -253,7 +253,7 @@ describe('settle', () => {
     await done(world, one);
     await expect(world.run(settle(one.once, NAME, 'none'))).rejects.toMatchObject({
       code: 'ERR_ONCE_ALREADY_SETTLED',
-      outcome: { type: 'fresh', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
+      outcome: { type: 'replayed', from: 'store', effect: 'done', resumed: false, sent: 'maybe', operation: NAME },
     });
   });
 });
