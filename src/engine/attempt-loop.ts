@@ -120,8 +120,8 @@ export class AttemptLoop implements Driver {
   async #beforeFirst(): Promise<void> {
     const { client, deadline } = this.job;
     const now = client.platform.clock.now();
-    const { retryAt, spentAt } = this.record;
-    if (spentAt && now - spentAt < SPENT_MS) this.#waitsEnd = now;
+    const { retryAt, spentAt = -Infinity } = this.record;
+    if (now - spentAt < SPENT_MS) this.#waitsEnd = now;
     if (retryAt && retryAt > now) {
       if (retryAt < deadline) await this.pause(retryAt - now, 'retry-after');
       else this.#triesMax = 1; // the server asked to wait beyond this call's time: make a single attempt

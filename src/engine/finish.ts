@@ -26,7 +26,7 @@ export async function finish(drive: Driver, stopped: Stopped): Promise<Finished>
     const ending = ended.state === 'settled' ? replayed('store') : (ended.ending ?? unknown('record'));
     // The operation was sent by the context that ended it, if not by this one.
     const { firstSentAt } = ended;
-    return tell(drive, { ...ending, ...(firstSentAt && { firstSentAt, sent: 'yes' }) }, undefined, 'ERR_ONCE_ALREADY_SETTLED');
+    return tell(drive, { ...ending, ...(firstSentAt != null && { firstSentAt, sent: 'yes' }) }, undefined, 'ERR_ONCE_ALREADY_SETTLED');
   }
   switch (decision.do) {
     case 'settle': {
